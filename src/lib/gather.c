@@ -13,6 +13,9 @@
 
 #include <string.h>
 
+/* Each loads NVRTC, which takes a hundred megabytes. */
+enum { HANDS_MAX = 16 };
+
 /* A compile worker with the kernel that it compiles. */
 struct hand {
     struct at_compile_process process;
@@ -27,7 +30,7 @@ struct gathering {
     size_t next; /* of `wanted`: those before it are found or given out */
     struct at_compiler compiler;
     struct at_cubin_cache *cache; /* NULL: none */
-    struct hand hands[AUTOTUNE_WANTED_MAX];
+    struct hand hands[HANDS_MAX];
     size_t hand_count;
     char *program;
     int64_t deadline_ns;
@@ -133,7 +136,7 @@ static void take(struct gathering *gathering, struct hand *hand)
 /* Wait until a worker says something, or time is over. Returns whether any works. */
 static bool wait_for_any(const struct gathering *gathering)
 {
-    struct pollfd fds[AUTOTUNE_WANTED_MAX];
+    struct pollfd fds[HANDS_MAX];
     nfds_t count = 0;
     int64_t left_ns = gathering->deadline_ns - at_now_ns();
 
@@ -157,7 +160,7 @@ static void compile_missing(struct gathering *gathering, int64_t compute_capabil
                             const char *header)
 {
     int cpus = at_usable_cpus();
-    size_t most = cpus < AUTOTUNE_WANTED_MAX ? (size_t)cpus : AUTOTUNE_WANTED_MAX, missing = 0;
+    size_t most = cpus < HANDS_MAX ? (size_t)cpus : HANDS_MAX, missing = 0;
 
     for (size_t i = 0; i < gathering->count; i++)
         missing += !gathering->wanted[i].image.bytes;

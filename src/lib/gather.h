@@ -18,7 +18,7 @@ struct autotune_wanted {
     struct at_kernel_resources resources;
 };
 
-enum { AUTOTUNE_WANTED_MAX = 16 };
+enum { AUTOTUNE_WANTED_MAX = 40 };
 
 /* Find images in the cache, and compile the others until deadline_ns, on at_now_ns's clock. What is
  * compiled goes to the cache. *compiler is the one that makes them. The caller holds the lock. A

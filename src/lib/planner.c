@@ -95,7 +95,7 @@ static struct at_answer answer_of(const struct planning *planning)
     struct at_answer answer = planning->answers[trial->winner];
 
     for (size_t i = 0; i < trial->count; i++)
-        answer.measured.configs += all[i].timed;
+        answer.measured.configs += all[i].tried && all[i].outcome == AT_CORRECT;
     answer.measured.time_ns = whole_ns(all[trial->winner].time_ns);
     answer.measured.looked_up_ns = all[0].timed ? whole_ns(all[0].time_ns) : 0;
     return answer;

@@ -10,8 +10,11 @@
 
 #include <math.h>
 
-/* A rival that is slower by this in the warm-up round is not timed again. */
+/* A rival that is slower by this than the fastest is not timed again. */
 static const double hopeless = 1.25;
+
+/* Of more rivals than this, the slower half is not timed again. */
+enum { RIVALS_LEAST = 4 };
 
 /* What is tried: the contestants, and the driver's copy, which has no answer. */
 struct entrant {
@@ -22,7 +25,8 @@ struct entrant {
     struct at_verified_launch verified;
     struct at_train *train; /* NULL: out of the race */
     int64_t launches;
-    double last_ns;
+    double last_ns;    /* of a launch in the last sample */
+    int64_t sample_ns; /* what the last sample took */
 };
 
 struct bench {
@@ -170,7 +174,19 @@ static enum at_outcome make_train(struct bench *bench, struct entrant *entrant,
     return outcome;
 }
 
-/* Load and verify a kernel, and make its train. */
+/* Take a sample. */
+static enum at_outcome sample(struct bench *bench, struct entrant *entrant, struct at_error *err)
+{
+    int64_t began_ns = at_now_ns();
+    struct at_train_time time = {0};
+    enum at_outcome outcome = at_cuda_time_train(device_of(bench), entrant->train, &time, err);
+
+    entrant->last_ns = time.ns / (double)entrant->launches;
+    entrant->sample_ns = at_now_ns() - began_ns;
+    return outcome;
+}
+
+/* Load and verify a kernel, make its train and warm up. */
 static void admit(struct bench *bench, struct autotune_contestant *contestant, struct at_error *err)
 {
     struct entrant *entrant = &bench->entrants[bench->count++];
@@ -182,6 +198,8 @@ static void admit(struct bench *bench, struct autotune_contestant *contestant, s
         contestant->outcome = verify(bench, entrant, err);
     if (contestant->outcome == AT_CORRECT)
         contestant->outcome = make_train(bench, entrant, err);
+    if (contestant->outcome == AT_CORRECT)
+        contestant->outcome = sample(bench, entrant, err);
     is_well(bench, contestant->outcome);
 }
 
@@ -191,29 +209,104 @@ static void admit_copy(struct bench *bench, struct at_error *err)
     struct entrant *entrant = &bench->entrants[bench->count++];
 
     entrant->run.problem = at_problem_copy_of(bench->trial->problem);
-    is_well(bench, make_train(bench, entrant, err));
+    if (is_well(bench, make_train(bench, entrant, err)))
+        is_well(bench, sample(bench, entrant, err));
 }
 
-/* The looked-up config, the copy, then rivals while there is time for one more and the rounds. */
+/* ---- who stays in the race ---- */
+
+static bool is_racing_rival(const struct bench *bench, size_t i)
+{
+    return i > 0 && bench->entrants[i].contestant && bench->entrants[i].train;
+}
+
+/* What a launch takes, by the rounds that were kept; by the warm-up, if there are none. */
+static double pace_of(const struct entrant *entrant, size_t rounds)
+{
+    return rounds > 0 ? at_median(entrant->contestant->ns, rounds) : entrant->last_ns;
+}
+
+static void drop_slower(struct bench *bench, size_t rounds, double limit_ns)
+{
+    for (size_t i = 1; i < bench->count; i++)
+        if (is_racing_rival(bench, i) && pace_of(&bench->entrants[i], rounds) > limit_ns)
+            leave_race(bench, &bench->entrants[i]);
+}
+
+static void drop_hopeless(struct bench *bench, size_t rounds)
+{
+    double least_ns = INFINITY;
+
+    for (size_t i = 0; i < bench->count; i++)
+        if (bench->entrants[i].contestant && bench->entrants[i].train)
+            least_ns = fmin(least_ns, pace_of(&bench->entrants[i], rounds));
+    drop_slower(bench, rounds, hopeless * least_ns);
+}
+
+/* Let the slower rivals go, so that the others are timed more often: successive halving (Jamieson
+ * and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter Optimization, 2016). */
+static void thin_out(struct bench *bench, size_t rounds)
+{
+    double paces_ns[AUTOTUNE_CONTESTANTS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 1; i < bench->count; i++)
+        if (is_racing_rival(bench, i))
+            paces_ns[count++] = pace_of(&bench->entrants[i], rounds);
+    if (count > RIVALS_LEAST)
+        drop_slower(bench, rounds, at_median(paces_ns, count));
+    drop_hopeless(bench, rounds);
+}
+
+/* ---- the time ---- */
+
+/* What a round will take. */
+static int64_t round_ns(const struct bench *bench, size_t *racing)
+{
+    int64_t sum_ns = 0;
+
+    *racing = 0;
+    for (size_t i = 0; i < bench->count; i++)
+        if (bench->entrants[i].train) {
+            sum_ns += bench->entrants[i].sample_ns;
+            ++*racing;
+        }
+    return sum_ns;
+}
+
+/* What enough rounds will take: those that halve the field are together as long as one of all. The
+ * looked-up config and the copy stay, too. */
+static int64_t rounds_ns(const struct bench *bench)
+{
+    size_t racing, last;
+    int64_t all_ns = round_ns(bench, &racing);
+
+    last = racing < RIVALS_LEAST + 2 ? racing : RIVALS_LEAST + 2;
+    return racing > 0
+               ? all_ns + (AUTOTUNE_ROUNDS_LEAST - 1) * all_ns * (int64_t)last / (int64_t)racing
+               : 0;
+}
+
+/* The looked-up config, the copy, then rivals while there is time for one more, which takes as long
+ * as the one before it, and for the rounds. */
 static void admit_all(struct bench *bench, struct at_error *err)
 {
     struct autotune_trial *trial = bench->trial;
-    int64_t began_ns = at_now_ns(), longest_ns;
+    int64_t began_ns = at_now_ns(), last_ns;
 
     admit(bench, &trial->contestants[0], err);
-    longest_ns = at_now_ns() - began_ns;
+    last_ns = at_now_ns() - began_ns;
     if (!bench->lost)
         admit_copy(bench, err);
     for (size_t i = 1; i < trial->count && !bench->lost; i++) {
-        int64_t now_ns = at_now_ns();
-
-        if (trial->deadline_ns - now_ns < (trial->deadline_ns - began_ns) / 2 + longest_ns)
-            break; /* the other half is for rounds */
+        began_ns = at_now_ns();
+        if (began_ns + last_ns + rounds_ns(bench) > trial->deadline_ns)
+            break;
         if (!trial->contestants[i].image->bytes)
             continue;
         admit(bench, &trial->contestants[i], err);
-        now_ns = at_now_ns() - now_ns;
-        longest_ns = now_ns > longest_ns ? now_ns : longest_ns;
+        drop_hopeless(bench, 0);
+        last_ns = at_now_ns() - began_ns;
     }
 }
 
@@ -224,13 +317,9 @@ static bool take_round(struct bench *bench, size_t round, struct at_error *err)
 {
     for (size_t i = 0; i < bench->count; i++) {
         struct entrant *entrant = &bench->entrants[round % 2 ? bench->count - 1 - i : i];
-        struct at_train_time time = {0};
 
-        if (!entrant->train)
-            continue;
-        if (!is_well(bench, at_cuda_time_train(device_of(bench), entrant->train, &time, err)))
+        if (entrant->train && !is_well(bench, sample(bench, entrant, err)))
             return false;
-        entrant->last_ns = time.ns / (double)entrant->launches;
     }
     return true;
 }
@@ -245,38 +334,17 @@ static void keep_round(struct bench *bench, size_t round)
     }
 }
 
-static void drop_hopeless(struct bench *bench)
-{
-    double best_ns = INFINITY;
-
-    for (size_t i = 0; i < bench->count; i++) {
-        const struct entrant *entrant = &bench->entrants[i];
-
-        if (entrant->train && entrant->contestant && entrant->last_ns < best_ns)
-            best_ns = entrant->last_ns;
-    }
-    for (size_t i = 1; i < bench->count; i++)
-        if (bench->entrants[i].contestant && bench->entrants[i].last_ns > hopeless * best_ns)
-            leave_race(bench, &bench->entrants[i]);
-}
-
-/* The first round warms up, and is not kept. */
 static void take_rounds(struct bench *bench, struct at_error *err)
 {
     struct autotune_trial *trial = bench->trial;
-    int64_t longest_ns = 0;
-    size_t rounds = 0;
+    size_t rounds = 0, racing;
 
-    for (size_t round = 0; round <= AUTOTUNE_ROUNDS_MAX; round++) {
-        int64_t began_ns = at_now_ns();
-
-        if (began_ns + longest_ns > trial->deadline_ns || !take_round(bench, round, err))
-            break;
-        if (round == 0)
-            drop_hopeless(bench);
-        else
-            keep_round(bench, rounds++);
-        longest_ns = at_now_ns() - began_ns;
+    thin_out(bench, rounds);
+    while (rounds < AUTOTUNE_ROUNDS_MAX &&
+           at_now_ns() + round_ns(bench, &racing) <= trial->deadline_ns &&
+           take_round(bench, rounds, err)) {
+        keep_round(bench, rounds++);
+        thin_out(bench, rounds);
     }
     trial->rounds = !bench->lost && rounds >= AUTOTUNE_ROUNDS_LEAST ? rounds : 0;
 }

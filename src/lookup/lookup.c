@@ -56,7 +56,6 @@ static enum at_status complete(struct at_lookup *lookup, struct at_candidate *ca
         status = at_config_launch(&known->config, &problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    candidate->kind = at_problem_kind(&problem);
     if (!at_known_holds(known, problem.elem_size)) /* the last check; err gets the rule */
         return at_config_require_inherent(&known->config, problem.elem_size, err);
     *traits = at_traits_of(&problem, home);

@@ -12,7 +12,6 @@ struct at_candidate {
     const char *problem;
     const struct at_entry *entry; /* NULL: it is in a group, without measurements */
     int64_t of_copy_permille;
-    struct at_problem_kind kind;
     uint32_t config; /* index into the lookup's configs */
 };
 

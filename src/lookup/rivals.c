@@ -35,19 +35,12 @@ struct rivals {
     const struct at_lookup *lookup;
     const struct at_query *query;
     const struct at_answer *answer;
-    struct at_problem_kind kind; /* of the kernels that are considered */
-    struct at_traits asked;      /* with the launch of the last config that was tried */
+    struct at_traits asked; /* with the launch of the last config that was tried */
     struct at_slowdown_asked predicted;
     struct kernel *kernels; /* by config */
     struct at_shortlist shortlist;
     struct list fastest, nearest;
 };
-
-static bool is_of_kind(const struct rivals *rivals, const struct at_candidate *candidate)
-{
-    return candidate->kind.elem_size == rivals->kind.elem_size &&
-           candidate->kind.axes == rivals->kind.axes;
-}
 
 /* Was it correct on this model of device? An emulated device may run what was measured on any: it
  * predicts, and a wrong kernel harms nothing. */
@@ -82,7 +75,7 @@ static void find_kernels(struct rivals *rivals)
         struct kernel *kernel = &rivals->kernels[candidate->config];
         float bound;
 
-        if (!is_of_kind(rivals, candidate) || !is_safe(rivals, mark))
+        if (!is_safe(rivals, mark))
             continue;
         bound = at_distance_bound(&mark->traits, &rivals->asked);
         if (!kernel->mark || bound < kernel->bound)
@@ -110,8 +103,6 @@ static void insert(struct list *list, const struct at_answer *answer, float key)
 static bool fits(struct rivals *rivals, uint32_t config, struct at_option *option)
 {
     return at_known_fit(rivals->lookup, config, &rivals->predicted.point, option) &&
-           /* adapted, it is another kernel than the one that was correct */
-           at_config_equal(&option->config, &rivals->lookup->configs[config].config) &&
            !at_config_equal(&option->config, &rivals->answer->config);
 }
 
@@ -196,7 +187,7 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
         const struct at_mark *mark = &rivals->lookup->marks[i];
         const struct at_candidate *candidate = candidate_of(rivals, mark);
 
-        if (is_of_kind(rivals, candidate) && is_safe(rivals, mark) &&
+        if (is_safe(rivals, mark) &&
             (at_config_equal(&rivals->lookup->configs[candidate->config].config, config) ||
              (candidate->entry && has_been(rivals, &candidate->entry->fallback, config))))
             return true;
@@ -248,20 +239,21 @@ static const struct at_answer *next_of(const struct list *list, const struct at_
  * (doc/lab/lookup.md). */
 enum { BEFORE_DEFAULT = 1 };
 
-/* By turns the one that is predicted to be the fastest and the nearest: one knows what the other
- * does not. */
+/* Of three rivals two are predicted to be the fastest, and one is the nearest: one knows what the
+ * other does not. */
+enum { TURNS = 3 };
+
 static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
                      struct at_answer chosen[AT_RIVALS_MAX])
 {
-    size_t count = 0;
-    bool turn = false;
+    size_t count = 0, turn = 0;
 
     while (count < AT_RIVALS_MAX) {
         const struct at_answer *next = NULL;
 
         if (usual && count == BEFORE_DEFAULT && !has_config(chosen, count, &usual->config))
             next = usual;
-        else if ((turn = !turn))
+        else if (++turn % TURNS != 0)
             next = next_of(&rivals->fastest, chosen, count);
         if (!next)
             next = next_of(&rivals->nearest, chosen, count);
@@ -285,7 +277,6 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         .lookup = lookup,
         .query = query,
         .answer = answer,
-        .kind = at_problem_kind(query->problem),
         .asked = at_traits_of(query->problem, query->device),
         .predicted = at_slowdown_ask(lookup->slowdown, query->problem, query->device),
     };

@@ -23,7 +23,7 @@ struct at_contestant {
     double time_ns;              /* their median */
 };
 
-enum { AT_CONTESTANTS_MAX = 32 };
+enum { AT_CONTESTANTS_MAX = 40 };
 
 /* Compile the contestants (or find them in the cache) and determine their launches. */
 enum at_status at_shootout_build(struct at_session *session, struct at_contestant *contestants,

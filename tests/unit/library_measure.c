@@ -18,54 +18,15 @@
 char measure_folder[] = "/tmp/autotune-test-measure-XXXXXX";
 const autotune_problem measure_problem = {.elem_size = 4, .rows = 6000, .cols = 6000};
 
-enum { ENTRIES = 20, HANGS_AFTER_S = 600 };
-
-static char *read_text(const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-
-    assert_non_null(in);
-    assert_true(fread(text, 1, (1 << 20) - 1, in) > 0);
-    fclose(in);
-    return text;
-}
-
-/* Copy the first entries of matrices of floats from a shipped profile. */
-static void write_profile(const char *to, const char *from)
-{
-    static const char mark[] = "\n  - problem: '";
-    char *text = read_text(from), *entry = strstr(text, mark), *next;
-    FILE *out = fopen(to, "w");
-
-    assert_non_null(out);
-    assert_non_null(entry);
-    fprintf(out, "%.*s", (int)(entry - text), text);
-    for (int count = 0; entry && count < ENTRIES; entry = next) {
-        const char *name = entry + sizeof mark - 1, *end;
-
-        next = strstr(entry + 1, mark);
-        end = next ? next : strstr(entry, "\nend: ");
-        if (!memmem(name, strcspn(name, "\n"), ":f32'", 5))
-            continue;
-        fprintf(out, "%.*s", (int)(end - entry), entry);
-        count++;
-    }
-    fprintf(out, "\nend: profile\n");
-    fclose(out);
-    free(text);
-}
+enum { HANGS_AFTER_S = 600 };
 
 void measure_set_up(void)
 {
     const char *srcdir = getenv("srcdir") ? getenv("srcdir") : ".";
-    char path[4096], from[4096];
+    char path[4096];
 
     alarm(HANGS_AFTER_S);
     assert_non_null(mkdtemp(measure_folder));
-    snprintf(path, sizeof path, "%s/profile.yaml", measure_folder);
-    snprintf(from, sizeof from, "%s/results/nvidia-h200.yaml", srcdir);
-    write_profile(path, from);
     assert_non_null(getcwd(path, sizeof path - 16));
     strcat(path, "/autotune");
     setenv("AUTOTUNE_PROGRAM", path, 1);
@@ -93,10 +54,10 @@ autotune_profile *measure_open(const char *path)
 {
     autotune_profile *profile = NULL;
     autotune_error *error = NULL;
-    char own[4096];
+    char shipped[4096];
 
-    snprintf(own, sizeof own, "%s/profile.yaml", measure_folder);
-    if (autotune_profile_open(&profile, path ? path : own, &error) != AUTOTUNE_OK)
+    snprintf(shipped, sizeof shipped, "%s/results/nvidia-h200.yaml", getenv("AUTOTUNE_DATADIR"));
+    if (autotune_profile_open(&profile, path ? path : shipped, &error) != AUTOTUNE_OK)
         fail_msg("%s", autotune_error_message(error));
     return profile;
 }

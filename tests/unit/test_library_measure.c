@@ -267,6 +267,29 @@ static void test_clock(void **state)
     }
 }
 
+/* With kernels of a second, five rounds of all would take longer than this. Slower ones leave, so
+ * the last one is found to be the fastest. */
+static void test_halving(void **state)
+{
+    const autotune_plan_options options = {.measure_ms = 10000 * kernels, .policy = "warm"};
+    int64_t began_ns = fake_cuda_now_ns;
+    int slowest = others;
+    autotune_plan *plan;
+
+    (void)state;
+    begin();
+    for (int i = 0; i < kernels; i++)
+        fake_cuda_kernels[i].ns = 1000000000 - (int64_t)i * 10000000;
+    clock_follows = true;
+    plan = measure_plan(profile, &options);
+    clock_follows = false;
+    assert_true(fake_cuda_now_ns - began_ns < options.measure_ms * 1000000);
+    assert_int_equal(started(plan), kernels - 1);
+    assert_in_range(fake_cuda_kernels[slowest].launches, 1,
+                    fake_cuda_kernels[kernels - 1].launches / 2);
+    end(plan);
+}
+
 /* Not even the buffers could be filled in this time, so they are not allocated. */
 static void test_no_time(void **state)
 {
@@ -460,6 +483,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_budget, need_kernels),
         cmocka_unit_test_setup(test_remembered, need_kernels),
         cmocka_unit_test_setup(test_clock, need_kernels),
+        cmocka_unit_test_setup(test_halving, need_kernels),
         cmocka_unit_test_setup(test_no_time, need_kernels),
         cmocka_unit_test_setup(test_hanging_compiler, need_kernels),
         cmocka_unit_test_setup(test_scratch, need_kernels),

@@ -6,6 +6,7 @@
 #include "lookup/slowdown.h"
 #include "model/description.h"
 #include "space/named.h"
+#include "space/point.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -73,43 +74,41 @@ static size_t find(const char *spec, const struct at_device_info *device, const 
     return at_rivals_find(lookup, &query, &answers[0], &answers[1]);
 }
 
-static bool is_of(const struct at_result_record *result, const struct at_config *config)
+/* Is it this result's config, adapted to the problem? */
+static bool is_of(const struct at_result_record *result, const struct at_config *config,
+                  const struct at_problem *problem)
 {
+    struct at_point point = at_point_make(NULL, problem, &h200);
     struct at_config found;
+    struct at_launch launch;
     struct at_error err;
 
     return result->family[0] &&
            at_config_from_names(&found, families, family_count, result->family, &result->parameters,
                                 &err) == AT_OK &&
-           at_config_equal(&found, config);
+           at_config_adapt(&found, &point, &launch) && at_config_equal(&found, config);
 }
 
-/* Has a record this config, with such elements and axes, as an entry's winner or default? */
+/* Has a record this config as an entry's winner or default? */
 static bool has(const struct at_device_record *record, const struct at_config *config,
-                struct at_problem_kind kind)
+                const struct at_problem *problem)
 {
     const struct at_entry *entries = record->problems.items;
 
-    for (size_t i = 0; i < record->problems.count; i++) {
-        struct at_problem problem;
-        struct at_error err;
-
-        assert_int_equal(at_problem_parse(&problem, entries[i].problem, &err), AT_OK);
-        if (at_problem_kind(&problem).elem_size == kind.elem_size &&
-            at_problem_kind(&problem).axes == kind.axes &&
-            (is_of(&entries[i].winner, config) || is_of(&entries[i].fallback, config)))
+    for (size_t i = 0; i < record->problems.count; i++)
+        if (is_of(&entries[i].winner, config, problem) ||
+            is_of(&entries[i].fallback, config, problem))
             return true;
-    }
     return false;
 }
 
-static bool is_proven(const struct at_config *config, struct at_problem_kind kind)
+static bool is_proven(const struct at_config *config, const struct at_problem *problem)
 {
     for (size_t i = 0; i < profiles.count; i++) {
         const struct at_device_record *records = profiles.files[i].profile.devices.items;
 
         for (size_t j = 0; j < profiles.files[i].profile.devices.count; j++)
-            if (has(&records[j], config, kind))
+            if (has(&records[j], config, problem))
                 return true;
     }
     return false;
@@ -132,6 +131,9 @@ static const char *const specs[] = {
     "1000000x11:f16",
 };
 
+/* Later ones may be predicted to be faster, if their first estimates were slow. */
+enum { FASTEST_OF = 8 };
+
 /* Is the first rival predicted to be the fastest, and the default the second, or alone? */
 static void check_order(const char *spec, const struct at_answer *answers, size_t count)
 {
@@ -151,7 +153,7 @@ static void check_order(const char *spec, const struct at_answer *answers, size_
             least = predicted;
         else if (answers[i].tier == AT_TIER_DEFAULT)
             assert_int_equal(i, 2);
-        else if (predicted < least)
+        else if (i <= FASTEST_OF && predicted < least)
             fail_msg("%s: rival %zu is predicted to be faster than the first", spec, i);
         if (answers[i].tier != AT_TIER_DEFAULT)
             assert_int_equal(answers[i].tier, AT_TIER_SHAPE);
@@ -183,7 +185,7 @@ static void test_rivals(void **state)
             assert_true(answers[j].launch.field[AT_GRID_X] > 0);
             for (size_t k = 0; k < j; k++)
                 assert_false(at_config_equal(&answers[j].config, &answers[k].config));
-            if (!is_proven(&answers[j].config, at_problem_kind(&problem)))
+            if (!is_proven(&answers[j].config, &problem))
                 fail_msg("%s: rival %zu was not correct before", specs[i], j);
         }
         check_order(specs[i], answers, count);
