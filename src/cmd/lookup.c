@@ -92,7 +92,7 @@ static const struct argp argp = {
         "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
         "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
         "nearest compute capability; (6) the default config. Where the nearest problem is far, "
-        "two small networks predict which of all configs is fastest.\n\n"
+        "small networks predict which of all configs is fastest.\n\n"
         "The search path: --profile, "
         "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
         "come with the program."

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "lib/objects.h"
+#include "lib/memo.h"
 #include "lookup/rivals.h"
 
 #include <jansson.h>
@@ -58,8 +58,11 @@ static enum at_status look_up(void *data, struct at_error *err)
 
     made->device = looking_up->device->info;
     strcpy(made->policy, looking_up->policy); /* one of two */
-    if (status == AT_OK)
+    if (status == AT_OK && !autotune_memo_find(looking_up->profile->memo, made)) {
         status = autotune_ask(made, looking_up->profile, err);
+        if (status == AT_OK)
+            autotune_memo_keep(looking_up->profile->memo, made);
+    }
     if (status != AT_OK) {
         at_free(made);
         return status;

@@ -156,7 +156,8 @@ typedef enum autotune_tier {
 typedef struct autotune_answer autotune_answer;
 
 /* Choose a config that is legal for the problem and the device. Entries of the policy, "cold" (or
- * NULL) or "warm", are preferred. The answer borrows from the profile, which must outlive it.
+ * NULL) or "warm", are preferred. The answer borrows from the profile, which must outlive it, and
+ * which remembers about a thousand answers (2 MB): the same question is answered at once.
  * AUTOTUNE_INVALID for a problem that makes no sense or an unknown policy, AUTOTUNE_FAILED if no
  * config is legal. */
 AUTOTUNE_API autotune_status autotune_lookup(autotune_answer **answer,

@@ -16,6 +16,7 @@ struct autotune_profile {
     struct at_family **families;
     size_t family_count;
     struct at_lookup *lookup;
+    struct autotune_memo *memo;
 };
 
 struct autotune_device {

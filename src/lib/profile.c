@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
-#include "lib/objects.h"
+#include "lib/memo.h"
 #include "space/space.h"
 #include "system/paths.h"
 
@@ -36,6 +36,7 @@ static enum at_status open_profile(void *data, struct at_error *err)
         return status;
     }
     opened->lookup = at_lookup_open(&opened->profiles, opened->families, opened->family_count);
+    opened->memo = autotune_memo_new();
     opening->opened = opened;
     return AT_OK;
 }
@@ -64,6 +65,7 @@ void autotune_profile_free(autotune_profile *profile)
 {
     if (!profile)
         return;
+    autotune_memo_free(profile->memo);
     at_lookup_close(profile->lookup);
     for (size_t i = 0; i < profile->family_count; i++)
         at_family_free(profile->families[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times the opening of profiles, and lookups of different problems among their entries. Needs no
- * GPU.
+/* Times the opening of profiles, and lookups among their entries: of different problems, and of
+ * some of them again. Needs no GPU.
  *
  *     lookup-speed [PROFILE [DEVICE]]
  */
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOOKUPS = 20000, REPEATS = 5, OPENS = 51 };
+enum { LOOKUPS = 20000, AGAIN = 500, REPEATS = 5, OPENS = 51 };
 
 static void require_ok(autotune_status status, autotune_error *error)
 {
@@ -68,13 +68,14 @@ static autotune_profile *open_profiles(const char *path, const autotune_device *
     return profile;
 }
 
-static void time_lookups(const autotune_profile *profile, const autotune_device *device)
+static void time_lookups(const char *name, size_t count, const autotune_profile *profile,
+                         const autotune_device *device)
 {
     static double us[LOOKUPS];
     struct at_rng rng = {1};
     double sum = 0;
 
-    for (size_t i = 0; i < LOOKUPS; i++) {
+    for (size_t i = 0; i < count; i++) {
         autotune_problem problem = random_problem(&rng, i);
         autotune_answer *answer;
         autotune_error *error = NULL;
@@ -85,21 +86,24 @@ static void time_lookups(const autotune_profile *profile, const autotune_device 
         us[i] = microseconds_since(start_ns);
         sum += us[i];
     }
-    printf("lookup: median %.2f us, 90th percentile %.2f us, mean %.2f us\n",
-           at_median(us, LOOKUPS), at_quantile(us, LOOKUPS, 0.9), sum / LOOKUPS);
+    printf("%s: median %.2f us, 90th percentile %.2f us, mean %.2f us\n", name,
+           at_median(us, count), at_quantile(us, count, 0.9), sum / (double)count);
 }
 
 int main(int argc, char **argv)
 {
-    autotune_profile *profile;
+    const char *path = argc > 1 ? argv[1] : NULL;
     autotune_device *device;
     autotune_error *error = NULL;
 
     require_ok(autotune_device_described(&device, argc > 2 ? argv[2] : "h200", &error), error);
-    profile = open_profiles(argc > 1 ? argv[1] : NULL, device);
-    for (int i = 0; i < REPEATS; i++)
-        time_lookups(profile, device);
+    for (int i = 0; i < REPEATS; i++) {
+        autotune_profile *profile = open_profiles(path, device);
+
+        time_lookups("lookup", LOOKUPS, profile, device);
+        time_lookups("again", AGAIN, profile, device);
+        autotune_profile_free(profile);
+    }
     autotune_device_free(device);
-    autotune_profile_free(profile);
     return 0;
 }

@@ -379,6 +379,70 @@ static void test_no_context(void **state)
     autotune_profile_free(profile);
 }
 
+/* ---- asking again ---- */
+
+enum { ANSWER_CHARS = 1 << 14 };
+
+static char *ask(const autotune_profile *profile, const char *device_name,
+                 const autotune_problem *problem, const char *policy)
+{
+    autotune_device *device = NULL;
+    autotune_answer *answer = NULL;
+    char *text = malloc(ANSWER_CHARS);
+
+    assert_int_equal(autotune_device_described(&device, device_name, NULL), AUTOTUNE_OK);
+    assert_int_equal(autotune_lookup(&answer, profile, device, problem, policy, NULL), AUTOTUNE_OK);
+    assert_in_range(autotune_answer_json(answer, text, ANSWER_CHARS), 1, ANSWER_CHARS - 1);
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+    return text;
+}
+
+/* Whatever a profile was asked before, its answer is that of one that was asked nothing. */
+static void test_again(void **state)
+{
+    static const struct {
+        autotune_problem problem;
+        const char *device, *policy;
+    } cases[] = {
+        {{.elem_size = 4, .rows = 6000, .cols = 6001}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6001}, "h200", "warm"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6001}, "a100", "cold"},
+        {{.elem_size = 2, .rows = 6000, .cols = 6001}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6001, .cols = 6000}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6001, .ld_src = 6016}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6001, .ld_dst = 6016}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6001, .batch = 2}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6001, .batch = 2, .stride_src = 36006016},
+         "h200",
+         "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6000}, "h200", "cold"},
+        {{.elem_size = 4, .rows = 6000, .cols = 6000, .in_place = 1}, "h200", "cold"},
+    };
+    enum { COUNT = sizeof cases / sizeof *cases };
+    autotune_profile *profile = open_profile(shipped);
+    char *first[COUNT];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        autotune_profile *fresh = open_profile(shipped);
+
+        first[i] = ask(fresh, cases[i].device, &cases[i].problem, cases[i].policy);
+        autotune_profile_free(fresh);
+    }
+    for (size_t i = 0; i < 2 * (size_t)COUNT; i++) {
+        size_t number = i % COUNT;
+        char *text =
+            ask(profile, cases[number].device, &cases[number].problem, cases[number].policy);
+
+        assert_string_equal(text, first[number]);
+        free(text);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        free(first[i]);
+    autotune_profile_free(profile);
+}
+
 /* ---- threads ---- */
 
 struct shared {
@@ -440,7 +504,7 @@ int main(void)
         cmocka_unit_test(test_struct_size),     cmocka_unit_test(test_version),
         cmocka_unit_test(test_tensors),         cmocka_unit_test(test_bad_device),
         cmocka_unit_test(test_nothing_to_free), cmocka_unit_test(test_no_context),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_again),           cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);
