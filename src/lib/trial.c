@@ -13,12 +13,8 @@
 /* A rival that is slower by this than the fastest is not timed again. */
 static const double hopeless = 1.25;
 
-/* A rival whose launch took longer by this than another's while both were verified is not timed at
- * all. Launches of large problems are, and accurately to a few percent (measure/bench.h). */
-static const double clearly_slower = 1.1;
-
 /* Of more rivals than this, the slower half is not timed again. */
-enum { RIVALS_LEAST = 2 };
+enum { RIVALS_LEAST = 4 };
 
 /* What is tried: the contestants, and the driver's copy, which has no answer. */
 struct entrant {
@@ -39,7 +35,6 @@ struct bench {
     struct at_bench bench;
     struct entrant entrants[AUTOTUNE_CONTESTANTS_MAX + 1];
     size_t count;
-    double least_verified_ns; /* of a launch while it was verified; 0: unknown */
     double copies_ns[AUTOTUNE_ROUNDS_MAX];
     bool lost; /* the context */
 };
@@ -191,34 +186,20 @@ static enum at_outcome sample(struct bench *bench, struct entrant *entrant, stru
     return outcome;
 }
 
-/* Is the launch that was verified too slow to be timed? */
-static bool is_clearly_slower(struct bench *bench, const struct entrant *entrant)
-{
-    double ns = entrant->verified.ns, limit_ns = entrant->verified.give_up_ns;
-
-    if (limit_ns > 0 && ns > limit_ns)
-        return true;
-    if (ns > 0 && (bench->least_verified_ns == 0 || ns < bench->least_verified_ns))
-        bench->least_verified_ns = ns;
-    return false;
-}
-
-/* Load and verify a kernel; unless it is clearly slower, make its train and warm up. */
+/* Load and verify a kernel, make its train and warm up. */
 static void admit(struct bench *bench, struct autotune_contestant *contestant, struct at_error *err)
 {
     struct entrant *entrant = &bench->entrants[bench->count++];
 
     entrant->contestant = contestant;
-    entrant->verified.give_up_ns = clearly_slower * bench->least_verified_ns;
     contestant->tried = true;
     contestant->outcome = load(bench, entrant, err);
     if (contestant->outcome == AT_CORRECT)
         contestant->outcome = verify(bench, entrant, err);
-    if (contestant->outcome == AT_CORRECT && !is_clearly_slower(bench, entrant)) {
+    if (contestant->outcome == AT_CORRECT)
         contestant->outcome = make_train(bench, entrant, err);
-        if (contestant->outcome == AT_CORRECT)
-            contestant->outcome = sample(bench, entrant, err);
-    }
+    if (contestant->outcome == AT_CORRECT)
+        contestant->outcome = sample(bench, entrant, err);
     is_well(bench, contestant->outcome);
 }
 
