@@ -180,7 +180,7 @@ static bool has_been(const struct rivals *rivals, const struct at_result_record 
            at_config_equal(&been, config);
 }
 
-/* Was this kernel correct on this model of device, as a winner or as a default? */
+/* Was this config correct on this model of device, as a winner or as a default? */
 static bool is_proven(const struct rivals *rivals, const struct at_config *config)
 {
     for (size_t i = 0; i < rivals->lookup->count; i++) {

@@ -450,7 +450,7 @@ struct shared {
     const autotune_device *device;
 };
 
-enum { THREADS = 4, LOOKUPS = 200 };
+enum { THREADS = 4, LOOKUPS = 1500 }; /* more than a profile remembers */
 
 /* Return how many answers were right. */
 static void *look_up(void *data)
