@@ -260,31 +260,35 @@ static void thin_out(struct bench *bench, size_t rounds)
 
 /* ---- the time ---- */
 
+static int64_t count_racing(const struct bench *bench)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < bench->count; i++)
+        count += bench->entrants[i].train != NULL;
+    return count;
+}
+
 /* What a round will take. */
-static int64_t round_ns(const struct bench *bench, size_t *racing)
+static int64_t round_ns(const struct bench *bench)
 {
     int64_t sum_ns = 0;
 
-    *racing = 0;
     for (size_t i = 0; i < bench->count; i++)
-        if (bench->entrants[i].train) {
+        if (bench->entrants[i].train)
             sum_ns += bench->entrants[i].sample_ns;
-            ++*racing;
-        }
     return sum_ns;
 }
 
-/* What enough rounds will take: those that halve the field are together as long as one of all. The
- * looked-up config and the copy stay, too. */
+/* What enough rounds will take. Each has half of the rivals that the one before it had, so that
+ * what leaves takes no more than one round of all. In every round are those that stay to the end,
+ * the looked-up config and the copy. */
 static int64_t rounds_ns(const struct bench *bench)
 {
-    size_t racing, last;
-    int64_t all_ns = round_ns(bench, &racing);
+    int64_t racing = count_racing(bench), all_ns = round_ns(bench);
+    int64_t last = racing < RIVALS_LEAST + 2 ? racing : RIVALS_LEAST + 2;
 
-    last = racing < RIVALS_LEAST + 2 ? racing : RIVALS_LEAST + 2;
-    return racing > 0
-               ? all_ns + (AUTOTUNE_ROUNDS_LEAST - 1) * all_ns * (int64_t)last / (int64_t)racing
-               : 0;
+    return racing > 0 ? all_ns + (AUTOTUNE_ROUNDS_LEAST - 1) * all_ns * last / racing : 0;
 }
 
 /* The looked-up config, the copy, then rivals while there is time for one more, which takes as long
@@ -337,11 +341,10 @@ static void keep_round(struct bench *bench, size_t round)
 static void take_rounds(struct bench *bench, struct at_error *err)
 {
     struct autotune_trial *trial = bench->trial;
-    size_t rounds = 0, racing;
+    size_t rounds = 0;
 
     thin_out(bench, rounds);
-    while (rounds < AUTOTUNE_ROUNDS_MAX &&
-           at_now_ns() + round_ns(bench, &racing) <= trial->deadline_ns &&
+    while (rounds < AUTOTUNE_ROUNDS_MAX && at_now_ns() + round_ns(bench) <= trial->deadline_ns &&
            take_round(bench, rounds, err)) {
         keep_round(bench, rounds++);
         thin_out(bench, rounds);

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+_Static_assert(1 + AT_RIVALS_MAX <= AT_CONTESTANTS_MAX, "all take part in one shoot-out");
+
 struct race {
     struct at_session *session;
     struct at_problem problem;
