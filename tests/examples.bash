@@ -3,13 +3,11 @@
 
 build=$(dirname "$AUTOTUNE")
 
-# Sets cuda_home, skipping the test where there is none.
+# Sets the folders of CUDA that configure has found.
 find_cuda() {
-    local nvcc
-    nvcc=$(command -v nvcc || true)
-    cuda_home=${CUDA_HOME:-/usr/local/cuda}
-    [ -z "$nvcc" ] || cuda_home=${nvcc%/bin/nvcc}
-    [ -e "$cuda_home/include/cuda.h" ] || skip "no CUDA Toolkit"
+    local -a found
+    mapfile -t found < <("$srcdir/build-aux/find-cuda" "$(sed -n 's/^CUDA_DIR = //p' "$build/Makefile")")
+    cuda_headers=${found[1]} cuda_libraries=${found[3]}
 }
 
 # build_example COMPILER FILE FLAG...: as ./example.
@@ -19,22 +17,33 @@ build_example() {
     command -v "$compiler" >/dev/null || skip "no $compiler"
     # clang has its run-time in programs that it links, and not in libraries.
     ! grep -q __asan_init "$AUTOTUNE" || set -- "$@" -Wl,--unresolved-symbols=ignore-in-shared-libs
-    "$compiler" -Wall -Wextra -Werror "-I$srcdir/src/lib" "-I$cuda_home/include" \
+    "$compiler" -Wall -Wextra -Werror "-I$srcdir/src/lib" "-I$cuda_headers" \
         "$srcdir/examples/$file" -o example "-L$build/.libs" -lautotune "$@"
 }
 
 # As of an installed copy.
 use_library() {
-    export LD_LIBRARY_PATH=$build/.libs:$cuda_home/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH=$build/.libs:$cuda_libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export AUTOTUNE_DATADIR=$srcdir XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
     unset AUTOTUNE_PROFILE_PATH
 }
 
+# Make stub/libcuda.so.1, all of whose calls fail, as those of the toolkit's stub do. A program that is linked
+# with it takes the driver where there is one.
+make_stub() {
+    mkdir stub
+    cc -c "-I$srcdir/src/lib" "-I$cuda_headers" "$srcdir/examples/driver.c" -o stub/driver.o
+    nm -u stub/driver.o | sed -n 's/^ *U \(cu.*\)/int \1(void) { return 34; }/p' |
+        cc -shared -Wl,-soname,libcuda.so.1 -x c - -o stub/libcuda.so.1
+}
+
 build_driver() {
-    build_example cc driver.c -std=c99 "-L$cuda_home/lib64/stubs" -lcuda
+    make_stub
+    build_example cc driver.c -std=c99 stub/libcuda.so.1
 }
 
 build_runtime() {
-    [ -e "$cuda_home/lib64/libcudart.so" ] || skip "no CUDA runtime"
-    build_example c++ runtime.cc -std=c++11 "-L$cuda_home/lib64" -lcudart
+    local -a runtime=("$cuda_libraries"/libcudart.so*)
+    [ -e "${runtime[0]}" ] || skip "no CUDA runtime"
+    build_example c++ runtime.cc -std=c++11 "${runtime[0]}"
 }

@@ -2,7 +2,9 @@
 #include "kernel/compile_advice.h"
 
 #include "base/memory.h"
+#include "kernel/cuda_headers.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,16 +35,30 @@ static void say_plainly(char *text, size_t capacity)
 void at_compile_advise(const struct at_nvrtc *nvrtc, char *text, size_t capacity)
 {
     const char *folder = at_nvrtc_headers(nvrtc);
+    bool missing = strstr(text, "open source file"), own = strstr(text, ".cu(");
+    int headers = folder ? at_cuda_headers_version(folder) : 0, version = at_nvrtc_version(nvrtc);
+    char *advice;
     size_t used;
 
     say_plainly(text, capacity);
     used = strlen(text);
-    if (!strstr(text, "open source file"))
-        return;
-    if (folder)
-        snprintf(text + used, capacity - used, "; CUDA's headers are those in %s", folder);
+    if (folder && headers && headers != version && (missing || !own))
+        advice = at_format("; NVRTC is of CUDA %d.%d, the headers of %d.%d: name those of %d.%d in "
+                           "AUTOTUNE_CUDA_INCLUDE (now %s)",
+                           version / 100, version % 100, headers / 100, headers % 100,
+                           version / 100, version % 100, folder);
+    else if (folder && missing && strstr(text, "\"nv/target\""))
+        advice = at_format("; it is of libcu++: install cuda-cccl, or nvidia-cuda-cccl for Python, "
+                           "beside the headers in %s",
+                           folder);
+    else if (folder && missing)
+        advice = at_format("; CUDA's headers are those in %s", folder);
+    else if (missing)
+        advice = at_strdup(
+            "; no headers of CUDA were found: install them (cuda-cudart-dev, or "
+            "nvidia-cuda-runtime for Python), or name their folder in AUTOTUNE_CUDA_INCLUDE");
     else
-        snprintf(text + used, capacity - used,
-                 "; no headers of CUDA were found: install them (cuda-cudart-dev, or "
-                 "nvidia-cuda-runtime for Python), or name their folder in AUTOTUNE_CUDA_INCLUDE");
+        return;
+    snprintf(text + used, capacity - used, "%s", advice);
+    at_free(advice);
 }

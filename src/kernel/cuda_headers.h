@@ -7,9 +7,17 @@
 #include "base/hash.h"
 
 /* Return the folder of CUDA's headers: the one that AUTOTUNE_CUDA_INCLUDE
- * names, else the first that has cuda_fp16.h: below CUDA_HOME or CUDA_PATH, near the NVRTC library
- * at nvrtc_path, near configure's, in the system. NULL: there is none. The caller frees it. */
-char *at_cuda_headers_find(const char *nvrtc_path);
+ * names, else, of those with cuda_fp16.h, the first of NVRTC's version (100 * major + minor), else
+ * the first. The order: near the NVRTC library at nvrtc_path, below CUDA_HOME and CUDA_PATH, near
+ * configure's, in the system. NULL: there is none. The caller frees it. */
+char *at_cuda_headers_find(const char *nvrtc_path, int version);
+
+/* Return the version of the headers in a folder, 100 * major + minor; 0: its cuda.h says none. */
+int at_cuda_headers_version(const char *folder);
+
+/* Return the folder of libcu++ for headers in a folder, if it is another; otherwise NULL. The
+ * caller frees it. */
+char *at_cuda_headers_libcuxx(const char *folder);
 
 /* Identify what a kernel gets by including: the headers of the folder (NULL: none) as they are now,
  * and the stand-ins. Where nothing is included it does not matter. */

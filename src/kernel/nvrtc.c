@@ -87,7 +87,8 @@ static enum at_status load_api(struct at_error *err)
 #undef SYMBOL
     };
     static const char mend[] =
-        "no NVRTC: install the CUDA Toolkit, or name its library folder in LD_LIBRARY_PATH";
+        "no NVRTC: install the CUDA Toolkit or NVIDIA's package nvidia-cuda-nvrtc for Python, and "
+        "name its library folder in LD_LIBRARY_PATH";
     const char *named[2];
     char *folder;
     void *opened;
@@ -219,12 +220,17 @@ static void open_builtins(int major, int minor)
 
 static void find_headers(struct at_nvrtc *nvrtc)
 {
-    nvrtc->headers = at_cuda_headers_find(at_nvrtc_path());
+    char *libcuxx;
+
+    nvrtc->headers = at_cuda_headers_find(at_nvrtc_path(), nvrtc->version);
     at_cuda_headers_identify(nvrtc->compiler.headers, nvrtc->headers);
     if (!nvrtc->headers)
         return;
     nvrtc->cuda_folder = at_format("-I%s", nvrtc->headers);
-    nvrtc->libcuxx_folder = at_format("-I%s/cccl", nvrtc->headers); /* since CUDA 13 */
+    libcuxx = at_cuda_headers_libcuxx(nvrtc->headers);
+    if (libcuxx)
+        nvrtc->libcuxx_folder = at_format("-I%s", libcuxx);
+    at_free(libcuxx);
 }
 
 const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc)
@@ -276,6 +282,11 @@ enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability
 const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc)
 {
     return &nvrtc->compiler;
+}
+
+int at_nvrtc_version(const struct at_nvrtc *nvrtc)
+{
+    return nvrtc->version;
 }
 
 bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc)

@@ -36,6 +36,9 @@ void at_nvrtc_close(struct at_nvrtc *nvrtc);
 
 const struct at_compiler *at_nvrtc_compiler(const struct at_nvrtc *nvrtc);
 
+/* 100 * major + minor. */
+int at_nvrtc_version(const struct at_nvrtc *nvrtc);
+
 /* The folder of CUDA's headers that sources can include; NULL: none was found. */
 const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc);
 

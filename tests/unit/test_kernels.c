@@ -4,6 +4,7 @@
  * CUDA's words, at the line of the source. */
 #include "base/memory.h"
 #include "emu/machine.h"
+#include "kernel/cuda_headers.h"
 #include "kernel/nvrtc.h"
 #include "ptx/ptx.h"
 
@@ -164,30 +165,34 @@ static struct {
 #undef FIELD
 } api;
 
-/* The toolkit's headers, or NULL. */
-static const char *include_folder(void)
+/* The folders of CUDA's headers and libcu++, as options. */
+static char *cuda_folder, *libcuxx_folder;
+
+/* All headers of CUDA that kernels include need nv/target, of libcu++. */
+static bool has_headers(void)
 {
-    static const char *const folders[] = {AT_CUDA_DIR "/include",
-                                          AT_CUDA_DIR "/targets/x86_64-linux/include"};
+    char *file = at_format("%s/nv/target", libcuxx_folder + strlen("-I"));
+    bool there = access(file, R_OK) == 0;
 
-    for (size_t i = 0; i < AT_COUNT(folders); i++) {
-        char *file = at_format("%s/cuda_fp16.h", folders[i]);
-        bool there = access(file, R_OK) == 0;
+    free(file);
+    return there;
+}
 
-        free(file);
-        if (there)
-            return folders[i];
-    }
-    return NULL;
+static void find_headers(const char *headers)
+{
+    char *libcuxx = headers ? at_cuda_headers_libcuxx(headers) : NULL;
+
+    if (!headers)
+        headers = ".";
+    cuda_folder = at_format("-I%s", headers);
+    libcuxx_folder = at_format("-I%s", libcuxx ? libcuxx : headers);
+    free(libcuxx);
 }
 
 static char *compile(const char *file, const char *source, const char *architecture)
 {
-    const char *folder = include_folder();
-    char *include = at_format("-I%s", folder ? folder : ".");
-    char *standard_library = at_format("-I%s/cccl", folder ? folder : ".");
     const char *options[] = {architecture,     "-lineinfo", "-default-device", "-std=c++17",
-                             "-device-int128", include,     standard_library};
+                             "-device-int128", cuda_folder, libcuxx_folder};
     nvrtcProgram program;
     size_t size;
     char *text;
@@ -203,8 +208,6 @@ static char *compile(const char *file, const char *source, const char *architect
     text = at_alloc(size);
     api.nvrtcGetPTX(program, text);
     api.nvrtcDestroyProgram(&program);
-    free(include);
-    free(standard_library);
     return text;
 }
 
@@ -227,7 +230,7 @@ static bool prepare(struct prepared *made, const char *name, const char *archite
     *made = (struct prepared){.marked_line = mark ? 1 : 0};
     for (const char *c = source; mark && c < mark; c++)
         made->marked_line += *c == '\n';
-    if (!needs_headers || include_folder()) {
+    if (!needs_headers || has_headers()) {
         ptx = compile(file, source, architecture);
         if (at_ptx_read(&made->module, ptx, strlen(ptx), &made->refusal) == AT_OK)
             at_ptx_find(made->module, name, &made->kernel, &made->refusal);
@@ -236,7 +239,7 @@ static bool prepare(struct prepared *made, const char *name, const char *archite
     free(file);
     free(source);
     free(path);
-    return !needs_headers || include_folder();
+    return !needs_headers || has_headers();
 }
 
 /* Random bits that are the same each time. */
@@ -335,7 +338,7 @@ static void test_sound(void **state)
         at_ptx_free(made.module);
     }
     if (skipped)
-        fprintf(stderr, "%d kernels skipped: no CUDA headers in %s\n", skipped, AT_CUDA_DIR);
+        fprintf(stderr, "%d kernels skipped: no nv/target in %s\n", skipped, libcuxx_folder + 2);
     assert_int_equal(failed, 0);
 }
 
@@ -437,12 +440,21 @@ static int open_compiler(void **state)
 
     (void)state;
     assert_int_equal(at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, NULL), AT_OK);
+    find_headers(at_nvrtc_headers(nvrtc));
     at_nvrtc_close(nvrtc);
     library = dlopen(at_nvrtc_path(), RTLD_NOW);
     assert_non_null(library);
 #define LOAD(name) *(void **)&api.name = dlsym(library, #name);
     FUNCTIONS(LOAD)
 #undef LOAD
+    return 0;
+}
+
+static int free_headers(void **state)
+{
+    (void)state;
+    free(cuda_folder);
+    free(libcuxx_folder);
     return 0;
 }
 
@@ -460,5 +472,5 @@ int main(void)
 
     if (lacks_nvrtc())
         return SKIPPED;
-    return cmocka_run_group_tests(tests, open_compiler, NULL);
+    return cmocka_run_group_tests(tests, open_compiler, free_headers);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/nvrtc.c and known_nvrtc.c, src/lib/compile.c: a kernel is compiled to the same bits
- * whatever shares its program; and what the cache knows of NVRTC is what NVRTC says. */
+/* src/kernel/nvrtc.c, known_nvrtc.c and cuda_headers.c, src/lib/compile.c: a kernel is compiled to
+ * the same bits whatever shares its program; what the cache knows of NVRTC is what NVRTC says; and
+ * headers are those of the NVRTC that was loaded. */
 #include "base/memory.h"
+#include "kernel/cuda_headers.h"
 #include "kernel/known_nvrtc.h"
 #include "lib/compile.h"
 
@@ -19,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "shipped_families.h"
 #include "skipped.h"
 
@@ -261,11 +264,98 @@ static int free_families(void **state)
     return 0;
 }
 
+static void set_folder(const char *variable, const char *base, const char *name)
+{
+    char *folder = at_format("%s/%s", base, name);
+
+    setenv(variable, folder, 1);
+    at_free(folder);
+}
+
+/* No installation has the version that is wanted here, 99.1. */
+static void test_headers_are_those_of_the_nvrtc(void **state)
+{
+    static const struct {
+        struct {
+            const char *folder;
+            int version;
+        } there[3];
+        const char *library, *found, *libcuxx;
+    } cases[] = {
+        /* beside the library, in each layout, before CUDA_HOME */
+        {{{"kit/include", 99010}, {"home/include", 99010}},
+         "kit/lib64",
+         "kit/lib64/../include",
+         NULL},
+        {{{"kit/targets/sbsa-linux/include", 99010}, {"home/include", 99010}},
+         "kit/lib64",
+         "kit/lib64/../targets/sbsa-linux/include",
+         NULL},
+        {{{"nvidia/cu99/include", 99010}, {"nvidia/cu99/include/cccl/cuda", 0}},
+         "nvidia/cu99/lib",
+         "nvidia/cu99/lib/../include",
+         "nvidia/cu99/lib/../include/cccl"},
+        {{{"nvidia/cuda_runtime/include", 99010}, {"nvidia/cuda_cccl/include/cuda", 0}},
+         "nvidia/cuda_nvrtc/lib",
+         "nvidia/cuda_nvrtc/lib/../../cuda_runtime/include",
+         "nvidia/cuda_nvrtc/lib/../../cuda_runtime/include/../../cuda_cccl/include"},
+        /* the variables, in their order */
+        {{{"path/include", 99010}, {"home/include", 99010}}, "bare/lib", "home/include", NULL},
+        {{{"path/targets/x86_64-linux/include", 99010}},
+         "bare/lib",
+         "path/targets/x86_64-linux/include",
+         NULL},
+        {{{"home/cuda_runtime/include", 99010}}, "bare/lib", "home/cuda_runtime/include", NULL},
+        /* of another version, only if there are no right ones */
+        {{{"kit/include", 98000}, {"home/include", 98000}, {"path/include", 99010}},
+         "kit/lib",
+         "path/include",
+         NULL},
+        {{{"kit/include", 98000}, {"home/include", 97000}}, "kit/lib", "kit/lib/../include", NULL},
+    };
+    const char *top = *state;
+
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *base = at_format("%s/%zu", top, i), *nvrtc, *found, *libcuxx;
+
+        for (size_t j = 0; j < AT_COUNT(cases[i].there) && cases[i].there[j].folder; j++) {
+            char *folder = at_format("%s/%s", base, cases[i].there[j].folder);
+            char *command = at_format("mkdir -p %s %s/%s && touch %s/cuda_fp16.h", folder, base,
+                                      cases[i].library, folder);
+            char *file = at_format("%s/cuda.h", folder);
+            char *text = at_format("#define CUDA_VERSION %d\n", cases[i].there[j].version);
+
+            assert_int_equal(system(command), 0);
+            write_text(file, text);
+            at_free(text);
+            at_free(file);
+            at_free(command);
+            at_free(folder);
+        }
+        set_folder("CUDA_HOME", base, "home");
+        set_folder("CUDA_PATH", base, "path");
+        nvrtc = at_format("%s/%s/libnvrtc.so.99", base, cases[i].library);
+        found = at_cuda_headers_find(nvrtc, 9901);
+        libcuxx = at_cuda_headers_libcuxx(found);
+        assert_string_equal(found + strlen(base) + 1, cases[i].found);
+        if (cases[i].libcuxx)
+            assert_string_equal(libcuxx + strlen(base) + 1, cases[i].libcuxx);
+        else
+            assert_null(libcuxx);
+        at_free(libcuxx);
+        at_free(found);
+        at_free(nvrtc);
+        at_free(base);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_code_is_the_same_in_any_program),
         cmocka_unit_test(test_known_facts_belong_to_one_file),
+        cmocka_unit_test_setup_teardown(test_headers_are_those_of_the_nvrtc, make_folder,
+                                        remove_folder),
     };
 
     if (argc == 2)
