@@ -6,8 +6,8 @@
 bats_require_minimum_version 1.5.0
 
 # The real programs that it uses; all others are stand-ins.
-system=(awk basename bash cat chmod cut dirname env find flock getconf grep head id ln mkdir mktemp nproc
-    readlink rm sed setsid sh sleep sort tail touch true wc)
+system=(awk basename bash cat chmod cmp cp cut dirname env find flock getconf grep head id ln mkdir mktemp mv nproc
+    paste readlink rm sed setsid sh sleep sort tail touch true wc)
 
 setup() {
     command -v flock >/dev/null || skip "no flock"
@@ -18,6 +18,13 @@ setup() {
     mkdir -p "$CUDA_HOME/include"
     touch "$CUDA_HOME"/include/{cuda,nvrtc}.h
     new_world
+}
+
+# as_other COMMAND...: run it with the stand-ins, as another user than root.
+as_other() {
+    local -a other=()
+    [ "$(id -u)" -ne 0 ] || other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    env "${other[@]}" env PATH="$WORLD/bin" "$@"
 }
 
 teardown() {
@@ -37,7 +44,9 @@ new_world() {
         ln -s stand-in "$WORLD/bin/$tool"
     done
     cp "$srcdir/quickstart" "$place/tree"
-    cp "$srcdir/build-aux/"{find-cuda,test-totals} "$place/tree/build-aux"
+    cp "$srcdir/build-aux/"{cuda-packages.txt,test-totals} "$place/tree/build-aux"
+    sed "s,/usr/local/cuda,$place/usual," "$srcdir/build-aux/find-cuda" >"$place/tree/build-aux/find-cuda"
+    chmod +x "$place/tree/build-aux/find-cuda"
     touch -d '2000-01-01' "$place"/tree/{configure.ac,Makefile.am,m4/macros.m4}
 }
 
@@ -101,11 +110,48 @@ refuses() {
 }
 
 @test "quickstart killed at any moment ends well the next time" {
+    unset CUDA_HOME # so that it fetches, too
     said=tuned survives --out best.yaml
 }
 
 @test "quickstart check killed at any moment ends well the next time" {
     said='1 passed, 0 failed, 0 skipped' survives check
+}
+
+@test "without a toolkit, NVIDIA's packages are fetched once" {
+    unset CUDA_HOME
+    said=tuned assert_ends_well
+    [[ $output == *"fetching NVIDIA's packages (100 MB from PyPI; licence: https://"*"to $place/tree/build/cuda"* ]]
+    : >"$WORLD/moments"
+    said=tuned assert_ends_well --no-fetch # what is there already serves
+    [ "$output" = tuned ]
+    [ ! -s "$WORLD/moments" ]
+    echo '# another version' >>"$place/tree/build-aux/cuda-packages.txt"
+    said='1 passed, 0 failed, 0 skipped' assert_ends_well check
+    grep -q cuda.part "$WORLD/moments"
+    mkdir -p "$place/usual/include" # a toolkit that is installed later counts more
+    touch "$place"/usual/include/{cuda,nvrtc}.h
+    : >"$place/tree/build/cuda/cuda-packages.txt"
+    said=tuned assert_ends_well --no-fetch
+}
+
+# names_remedies MESSAGE: it has the commands for what would do.
+names_remedies() {
+    [[ $1 == *"python3 -m pip install --target=DIR -r $place/tree/build-aux/cuda-packages.txt"* ]]
+    [[ $1 == *"apt-get install cuda-cudart-dev-13-0 cuda-nvrtc-dev-13-0"* ]]
+}
+
+@test "without a toolkit and network, or with --no-fetch, it says what would do" {
+    unset CUDA_HOME
+    touch "$WORLD/offline"
+    run -2 quickstart
+    [[ $output == *"fetching failed"*"pip: no network"* ]]
+    names_remedies "$output"
+    [ ! -e "$place/tree/build/cuda" ]
+    new_world
+    run -2 quickstart --no-fetch check
+    names_remedies "$output"
+    [ -z "$(ls -A "$WORLD/packages")" ]
 }
 
 @test "a command that a killed quickstart left running is waited for" {
@@ -131,6 +177,45 @@ refuses() {
     refuses "not glibc"
 }
 
+@test "a compiler that is named and not there is refused; gcc, in any words, is installed" {
+    local compiler
+    for compiler in nosuch 'ccache gcc' 'gcc-99 -m64'; do
+        CC=$compiler refuses "CC names ${compiler%% *}, which is not there"
+    done
+    QUICKSTART_CONFIGURE_FLAGS='CC=nosuch' refuses "CC names nosuch"
+    ln -s stand-in "$WORLD/bin/ccache"
+    CC='ccache gcc -m64' said=tuned assert_ends_well
+    [ -e "$WORLD/packages/gcc" ]
+}
+
+@test "what the caller exports and how it is called make no difference" {
+    local name
+    mkdir "$place/elsewhere"
+    ln -s "$place/tree/quickstart" "$place/elsewhere/link"
+    cd "$place"
+    export CDPATH=.:$place
+    for name in tree/quickstart elsewhere/link; do
+        run -0 env PATH="$WORLD/bin" "$name"
+        [ "${lines[-1]}" = tuned ]
+        run -0 env PATH="$WORLD/bin" SHELLOPTS=noclobber "$name"
+        [ "$output" = tuned ]
+        rm -r "$place/tree/build"
+    done
+    [ "$(ls "$place/elsewhere")" = link ]
+}
+
+@test "a folder that cannot be written is refused" {
+    chmod -R a+rX "$place"
+    run -2 as_other "$place/tree/quickstart"
+    [[ $output == "quickstart: cannot write to $place/tree/build: make it writable"* ]]
+    mkdir -m 777 "$place/tree/build"
+    run -2 as_other "$place/tree/quickstart"
+    [[ $output == "quickstart: cannot write to $place/tree: make it writable"* ]]
+    rm -r "$place/tree/build"
+    ln -s nowhere/build "$place/tree/build"
+    refuses "cannot write to $place/tree/build"
+}
+
 @test "a path that make cannot take is refused" {
     local c
     for c in ' ' '"' '#' '$' '&' "'" '(' ')' ',' ':' ';' '<' '>' "\\" '`' '|'; do
@@ -142,18 +227,28 @@ refuses() {
     done
 }
 
+@test "configure refuses the same paths, before it makes anything" {
+    local c
+    [ -x "$srcdir/configure" ] || skip "no configure"
+    for c in ' ' '"' '#' '$' '&' "'" '(' ')' ',' ':' ';' '<' '>' "\\" '`' '|'; do
+        mkdir "$place/a${c}b"
+        cd "$place/a${c}b"
+        run -1 "$srcdir/configure"
+        [[ $output == *"take no blank"*"a${c}b" ]]
+        [ "$(ls)" = config.log ]
+    done
+}
+
 @test "without the right to install, it prints the command for root" {
     rm "$WORLD/bin/sudo"
     chmod -R a+rwX "$place"
-    as_other=()
-    [ "$(id -u)" -ne 0 ] || as_other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-    run env "${as_other[@]}" env PATH="$WORLD/bin" "$place/tree/quickstart" check
+    run as_other "$place/tree/quickstart" check
     [ "$status" -eq 2 ]
     [[ ${lines[-2]} == *"as root:" ]]
     [[ ${lines[-1]} == "apt-get update && apt-get install -y --no-install-recommends gcc "*" zsh" ]]
     run -0 env PATH="$WORLD/bin" bash -c "${lines[-1]}"
     chmod -R a+rwX "$WORLD"
-    run env "${as_other[@]}" env PATH="$WORLD/bin" "$place/tree/quickstart" check
+    run as_other "$place/tree/quickstart" check
     [ "$status" -eq 0 ]
     [ "${lines[-1]}" = '1 passed, 0 failed, 0 skipped' ]
 }
