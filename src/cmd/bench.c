@@ -9,6 +9,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/out_file.h"
 #include "options/read_profile.h"
 #include "options/run_problems.h"
 #include "report/ladder.h"
@@ -292,10 +293,8 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
                               struct at_error *err)
 {
     bool given = at_run_problems_given(&options->run);
-    enum at_status status = AT_OK;
+    enum at_status status = at_out_check(options->out, NULL, err);
 
-    if (options->out)
-        status = at_output_check(options->out, err);
     if (status == AT_OK && given)
         status = at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
     if (status == AT_OK)

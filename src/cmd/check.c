@@ -6,8 +6,8 @@
 #include "cmd/cmd.h"
 #include "options/argument.h"
 #include "options/command_line.h"
-#include "options/read_profile.h"
-#include "profile/profile.h"
+#include "options/out_file.h"
+#include "profile/newest.h"
 #include "space/named.h"
 #include "system/interrupt.h"
 #include "system/output.h"
@@ -149,7 +149,7 @@ static enum at_status check_profile(const struct at_profile *profile, const char
                                     struct at_check_report *report, struct at_error *err)
 {
     const struct at_device_record *records = profile->devices.items;
-    size_t entries = 0, failures = 0;
+    size_t entries = 0, failures = 0, models = at_profile_models(profile);
 
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct at_entry *problems = records[i].problems.items;
@@ -164,7 +164,7 @@ static enum at_status check_profile(const struct at_profile *profile, const char
     if (report->format != AT_FORMAT_TABLE)
         return AT_OK;
     printf("%s: sound: %zu problem%s on %zu device%s\n", file, entries, entries == 1 ? "" : "s",
-           profile->devices.count, profile->devices.count == 1 ? "" : "s");
+           models, models == 1 ? "" : "s");
     return AT_OK;
 }
 
@@ -177,13 +177,17 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
-    if (options.out)
+    status = at_out_check(options.out, options.file, err);
+    if (status == AT_OK && options.out)
         status =
             at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.run.progress, err);
     if (status == AT_OK)
         status = at_run_families(&options.run, err);
     if (status == AT_OK)
-        status = at_read_profile(&profile, options.file, &options.run.progress, err);
+        status =
+            (options.out ? at_profile_read_whole : at_profile_read)(&profile, options.file, err);
+    if (status == AT_OK)
+        at_detail(&options.run.progress, "read %s", options.file);
     if (status == AT_OK)
         status = check_profile(&profile, options.file, &options.run.session, &options.report, err);
     if (status == AT_OK && options.gpu) {

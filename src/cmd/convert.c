@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "options/argument.h"
 #include "options/command_line.h"
+#include "options/out_file.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "system/file.h"
@@ -137,7 +138,7 @@ static enum at_status convert_profile(struct convert_options *options, int64_t s
         return at_fail(err, AT_USAGE, "%s is a profile: --to and --family are for recordings",
                        options->file);
     status = schema == 1 ? at_profile_read_schema1(&profile, options->file, err)
-                         : at_profile_read(&profile, options->file, err);
+                         : at_profile_read_whole(&profile, options->file, err);
     if (status == AT_OK)
         status = write_profile(&profile, options, err);
     at_profile_clear(&profile);
@@ -153,7 +154,9 @@ static enum at_status run_convert(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_command_line(&argp, 0, argc, argv, &options, &options.progress);
-    status = at_file_read(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
+    status = at_out_check(options.out, options.file, err);
+    if (status == AT_OK)
+        status = at_file_read(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
     if (status != AT_OK)
         return status;
     at_detail(&options.progress, "read %s", options.file);

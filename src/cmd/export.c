@@ -8,6 +8,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/lookup_options.h"
+#include "options/out_file.h"
 #include "options/run_problems.h"
 #include "options/searched_profiles.h"
 #include "system/output.h"
@@ -220,12 +221,15 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
     struct export_options options = {0};
     struct at_profiles profiles = {0};
     struct at_target target;
-    enum at_status status;
+    enum at_status status = AT_OK;
 
     at_lookup_options_init(&options.common);
     at_command_line(&argp, 0, argc, argv, &options, &options.common.run.progress);
-    status = at_searched_profiles(&profiles, options.common.file, NULL, 0,
-                                  &options.common.run.progress, err);
+    if (!options.format->write_folder)
+        status = at_out_check(options.out, NULL, err);
+    if (status == AT_OK)
+        status = at_searched_profiles(&profiles, options.common.file, NULL, 0,
+                                      &options.common.run.progress, err);
     if (status == AT_OK)
         status = find_target(&options, &profiles, &target, err);
     if (status == AT_OK)

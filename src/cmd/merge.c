@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "options/command_line.h"
+#include "options/out_file.h"
 #include "options/run_problems.h"
+#include "profile/newest.h"
 #include "system/output.h"
 #include "system/progress.h"
 
@@ -15,7 +17,7 @@
 /* More lines of one kind would hide the others. */
 enum { LINES_MAX = 20 };
 
-enum { KEY_PROBLEMS = 0x200, KEY_ANSWERS };
+enum { KEY_PROBLEMS = 0x200, KEY_ANSWERS, KEY_REPLACE };
 
 struct merge_options {
     struct at_progress progress;
@@ -24,6 +26,7 @@ struct merge_options {
     const char *out;
     const char *problems; /* the list that the profiles should have; NULL: unknown */
     bool answers;         /* without measurements */
+    bool replace;         /* what the file has */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -39,6 +42,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_ANSWERS:
         options->answers = true;
+        return 0;
+    case KEY_REPLACE:
+        options->replace = true;
         return 0;
     case ARGP_KEY_ARGS:
         options->files = &state->argv[state->next];
@@ -58,7 +64,9 @@ static const struct argp_option options_table[] = {
      "Write only what a lookup needs: each config once, with the problems that it answers, and no "
      "measurements",
      0},
-    {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
+    {"out", 'o', "FILE", 0,
+     "Write to FILE (default: standard output). A profile that is there takes part", 0},
+    {"replace", KEY_REPLACE, NULL, 0, "Drop what FILE has", 0},
     {"problems", KEY_PROBLEMS, "FILE", 0,
      "Say which problems of a list like tuning/problems.yaml are missing or doubled", 0},
     {0},
@@ -67,21 +75,28 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .args_doc = "FILE...",
-    .doc = "Merges profiles: different models of devices, policies and software are kept side by "
-           "side; "
-           "GPUs of one model are not. The order of the files makes no difference."
-           "\vIf several have an entry for the same problem, model and policy, one is kept. These "
-           "criteria decide, in this order: measurements, newer software, a complete search, more "
-           "configs, more "
-           "samples, a smaller spread, a shorter time, a larger share of the copy limit. Each case "
-           "is reported on standard error.",
+    .doc =
+        "Merges profiles: different models of devices, policies and software are kept side by "
+        "side; "
+        "GPUs of one model are not. The order of the files makes no difference."
+        "\vIf several have an entry for the same problem, model, policy and software, one is kept. "
+        "These criteria decide, in this order: measurements, a complete search, more configs, "
+        "more samples, a smaller spread, a shorter time, a larger share of the copy limit. Each "
+        "case is reported on standard error.",
 };
 
 static enum at_status merge_files(struct merge_options *options, struct at_profiles *profiles,
                                   struct at_merge *merge, struct at_error *err)
 {
+    struct at_profile_file there = {0};
     enum at_status status = AT_OK;
 
+    if (!options->replace)
+        status = at_out_profile_read(&there.profile, options->out, err);
+    if (there.profile.devices.count > 0) {
+        there.path = at_strdup(options->out);
+        AT_PUSH(profiles->files, profiles->count, profiles->capacity, there);
+    }
     for (int i = 0; i < options->file_count && status == AT_OK; i++) {
         status = at_profiles_add(profiles, options->files[i], err);
         if (status == AT_OK)
@@ -99,34 +114,13 @@ struct expected {
     size_t count, missing;
 };
 
-static bool is_same_subject(const struct at_device_record *a, const struct at_device_record *b)
-{
-    return strcmp(a->device.name, b->device.name) == 0 &&
-           strcmp(a->policy.name, b->policy.name) == 0;
-}
-
-static bool has_problem(const struct at_profile *profile, const struct at_device_record *subject,
-                        const char *name)
-{
-    const struct at_device_record *records = profile->devices.items;
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count && is_same_subject(&records[i], subject);
-             j++)
-            if (strcmp(entries[j].problem, name) == 0)
-                return true;
-    }
-    return false;
-}
-
 /* Tell which problems this device lacks, whatever software they were tuned with. */
 static void find_missing(struct expected *expected, const struct at_profile *profile,
                          const struct at_device_record *subject)
 {
     for (size_t i = 0; i < expected->count; i++)
-        if (!has_problem(profile, subject, expected->names[i]) && ++expected->missing <= LINES_MAX)
+        if (!at_profile_has(profile, subject, expected->names[i]) &&
+            ++expected->missing <= LINES_MAX)
             at_note(expected->progress, "missing: %s on %s, %s", expected->names[i],
                     subject->device.name, subject->policy.name);
 }
@@ -139,7 +133,7 @@ static void find_all_missing(struct expected *expected, const struct at_profile 
         bool seen = false;
 
         for (size_t j = 0; j < i && !seen; j++)
-            seen = is_same_subject(&records[i], &records[j]);
+            seen = at_same_place(&records[i], &records[j]);
         if (!seen)
             find_missing(expected, profile, &records[i]);
     }
@@ -211,7 +205,7 @@ static enum at_status deliver(struct merge_options *options, struct at_merge *me
 static enum at_status run_merge(int argc, char **argv, struct at_error *err)
 {
     struct merge_options options = {0};
-    struct at_profiles profiles = {0};
+    struct at_profiles profiles = {.whole = true};
     struct at_merge merge = {0};
     struct at_output *output = NULL;
     enum at_status status = AT_OK;

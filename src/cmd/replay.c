@@ -6,6 +6,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/out_file.h"
 #include "report/curves.h"
 #include "system/cpus.h"
 #include "system/output.h"
@@ -315,7 +316,7 @@ static enum at_status run_replay(int argc, char **argv, struct at_error *err)
     options.comparison.curve = options.curve;
     options.comparison.times_ns = options.times_ns;
     settle_strategies(&options);
-    status = options.out ? at_output_check(options.out, err) : AT_OK;
+    status = at_out_check(options.out, NULL, err);
     if (status == AT_OK)
         status = expand_all(&options, err);
     if (status == AT_OK)

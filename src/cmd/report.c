@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "options/argument.h"
 #include "options/command_line.h"
+#include "options/out_file.h"
 #include "options/read_profile.h"
 #include "options/run_options.h"
 #include "report/costs.h"
@@ -110,19 +111,6 @@ struct inputs {
     struct at_report report;
 };
 
-/* Writing the report over a file that it is made of would lose that file. */
-static enum at_status check_out(const struct report_options *options, struct at_error *err)
-{
-    bool taken = strcmp(options->out, options->file) == 0 ||
-                 (options->baseline && strcmp(options->out, options->baseline) == 0);
-
-    for (size_t i = 0; i < options->journal_count; i++)
-        taken = taken || strcmp(options->out, options->journals[i]) == 0;
-    return taken ? at_fail(err, AT_USAGE, "--out names %s, which is read: name another file",
-                           options->out)
-                 : AT_OK;
-}
-
 static bool is_measured(const struct at_profile *profile)
 {
     const struct at_device_record *records = profile->devices.items;
@@ -154,7 +142,7 @@ static enum at_status read_inputs(struct report_options *options, struct inputs 
                                   struct at_error *err)
 {
     struct at_progress *progress = &options->run.progress;
-    enum at_status status = options->out ? check_out(options, err) : AT_OK;
+    enum at_status status = at_out_check(options->out, NULL, err);
 
     if (status == AT_OK)
         status = read_measured(&inputs->profile, options->file, progress, err);

@@ -67,13 +67,38 @@ static const struct argp argp = {
            "\vExample:\n  autotune show --top 5 best.yaml",
 };
 
-/* All profiles are read before the first is printed. Their devices make one list. */
-static enum at_status run_show(int argc, char **argv, struct at_error *err)
+/* Print profiles as a table for people each, else as one list of devices. */
+static enum at_status print_all(const struct at_profile *profiles,
+                                const struct show_options *options, struct at_error *err)
 {
-    struct show_options options = {0};
     struct at_profile all = {.schema = AT_PROFILE_SCHEMA};
     struct at_device_record *records = NULL;
     size_t count = 0, capacity = 0;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < options->count; i++) {
+        struct at_profile profile = profiles[i];
+        const struct at_device_record *read = profile.devices.items;
+
+        if (options->format == AT_FORMAT_TABLE && i > 0)
+            putchar('\n');
+        if (options->format == AT_FORMAT_TABLE)
+            status = at_print_profile(&profile, options->format, options->configs, err);
+        for (size_t j = 0; j < profile.devices.count; j++)
+            AT_PUSH(records, count, capacity, read[j]);
+    }
+    all.devices = (struct at_list){records, count};
+    if (options->format != AT_FORMAT_TABLE)
+        status = at_print_profile(&all, options->format, options->configs, err);
+    free(records);
+    return status;
+}
+
+/* All profiles are read before the first is printed. */
+static enum at_status run_show(int argc, char **argv, struct at_error *err)
+{
+    struct show_options options = {0};
+    struct at_profile *profiles;
     enum at_status status = AT_OK;
 
     at_command_line(&argp, 0, argc, argv, &options, &options.progress);
@@ -81,21 +106,14 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
         return at_fail(err, AT_USAGE, "--top takes one file at a time, not %zu", options.count);
     if (options.top > 0)
         return at_show_top(options.files[0], options.top, options.format, &options.progress, err);
-    for (size_t i = 0; i < options.count && status == AT_OK; i++) {
-        struct at_profile profile = {0};
-        const struct at_device_record *read;
-
-        status = at_read_profile(&profile, options.files[i], &options.progress, err);
-        read = profile.devices.items;
-        for (size_t j = 0; status == AT_OK && j < profile.devices.count; j++)
-            AT_PUSH(records, count, capacity, read[j]);
-        if (status == AT_OK)
-            free(profile.devices.items); /* the records have moved */
-    }
-    all.devices = (struct at_list){records, count};
+    profiles = at_alloc_array(options.count, sizeof *profiles);
+    for (size_t i = 0; i < options.count && status == AT_OK; i++)
+        status = at_read_profile(&profiles[i], options.files[i], &options.progress, err);
     if (status == AT_OK)
-        status = at_print_profile(&all, options.format, options.configs, err);
-    at_profile_clear(&all);
+        status = print_all(profiles, &options, err);
+    for (size_t i = 0; i < options.count; i++)
+        at_profile_clear(&profiles[i]);
+    free(profiles);
     return status;
 }
 

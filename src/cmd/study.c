@@ -8,6 +8,7 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/out_file.h"
 #include "options/own_options.h"
 #include "options/run_options.h"
 #include "report/ladder.h"
@@ -290,8 +291,8 @@ static enum at_status run_one(struct study_options *options, const char *path, s
 
     if (status == AT_OK)
         at_detail(&options->run.progress, "read %s", path);
-    if (status == AT_OK && options->out)
-        status = at_output_check(options->out, err);
+    if (status == AT_OK)
+        status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK)
@@ -345,8 +346,8 @@ static enum at_status run_own(struct study_options *options, struct at_error *er
     struct at_device_info device;
     enum at_status status = choose_device(&options->run, &device, err);
 
-    if (status == AT_OK && options->out)
-        status = at_output_check(options->out, err);
+    if (status == AT_OK)
+        status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
         status = at_own_file_read(&file, options->name, &device, err);
     if (status == AT_OK)

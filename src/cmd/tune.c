@@ -8,9 +8,11 @@
 #include "options/argument.h"
 #include "options/command_line.h"
 #include "options/format.h"
+#include "options/out_file.h"
 #include "options/run_problems.h"
 #include "options/share_option.h"
 #include "pipeline/recorder.h"
+#include "profile/newest.h"
 #include "system/cpus.h"
 
 #include <stdio.h>
@@ -28,11 +30,17 @@ enum {
     KEY_FRESH,
     KEY_RECORD,
     KEY_SHARD,
-    KEY_TUNERS
+    KEY_TUNERS,
+    KEY_REPLACE
 };
 
 static const struct argp_option options_table[] = {
-    {"out", 'o', "FILE", 0, "Write the profile to FILE; - is standard output", 3},
+    {"out", 'o', "FILE", 0,
+     "Write the profile to FILE; - is standard output. A profile that is there keeps its entries: "
+     "a new winner replaces the old one unless it is slower",
+     3},
+    {"replace", KEY_REPLACE, NULL, 0,
+     "Drop what FILE has: the profile has this run's entries alone", 3},
     {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 2},
     {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
      "Stop the whole run after N configs, seconds or minutes, compilation included. All problems "
@@ -127,6 +135,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         options->format = at_parse_format(state, arg);
+        return 0;
+    case KEY_REPLACE:
+        options->replace = true;
         return 0;
     case KEY_FRESH:
         options->fresh = true;
@@ -226,10 +237,22 @@ static size_t choose_tuners(const struct at_tune_run *run)
     return tuners < most ? tuners : most > 0 ? most : 1;
 }
 
+/* About what an entry takes in a file. */
+enum { ENTRY_BYTES = 1500 };
+
+/* Refuse before the first measurement what could not be written after the last one. */
 static enum at_status check_size(const struct at_tune_run *run, struct at_error *err)
 {
     size_t models = at_fleet_models(run->devices, run->device_count);
+    size_t there = at_profile_entries(&run->profile);
 
+    if (run->profile.devices.count + models > AT_DEVICES_MAX ||
+        (there + models * run->problem_count) * ENTRY_BYTES > AT_SCHEMA_BYTES_MAX)
+        return at_fail(
+            err, AT_USAGE,
+            "%s has %zu problems on %zu devices, and would become too large: name another "
+            "file, or --replace",
+            run->options->out, there, run->profile.devices.count);
     if (models * run->problem_count <= AT_PROFILE_PROBLEMS_MAX)
         return AT_OK;
     return at_fail(
@@ -254,6 +277,8 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
         status = at_output_open(&run->output, options->out,
                                 session->wait ? AT_OUTPUT_WAIT : AT_OUTPUT_NO_WAIT,
                                 session->progress, err);
+    if (status == AT_OK && !options->replace)
+        status = at_out_profile_read(&run->profile, options->out, err);
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
@@ -302,6 +327,7 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     else if (status == AT_OK && run.problem_count > 0)
         status = at_tune_run_all(&run, err);
     at_output_close(run.output);
+    at_profile_clear(&run.profile);
     free(run.problems);
     free(run.devices);
     free(journal);

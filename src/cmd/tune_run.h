@@ -21,7 +21,8 @@ struct at_tune_options {
     const char *launcher; /* that said which share; NULL: the user */
     bool configs;         /* print each winner's parameters */
     bool dry_run;
-    bool fresh; /* ignore earlier profiles */
+    bool fresh;   /* ignore earlier profiles */
+    bool replace; /* what the profile's file has */
 };
 
 /* One run: its options and its results so far. */
@@ -34,11 +35,14 @@ struct at_tune_run {
     size_t device_count;
     size_t tuners; /* of each device */
     struct at_fleet_result result;
-    struct at_profile profile;
+    size_t missing; /* problems without an entry at the end */
+    char *missing_names;
+    struct at_profile profile; /* what its file has, then with this run's results */
 };
 
-/* Tune everything, write and print the profile. AT_FAILED: a problem has no correct config, or the
- * budget was too small. AT_INTERRUPTED: the profile has the results so far. */
+/* Tune everything, write and print the profile. AT_INCOMPLETE: it has no entry for some problem, as
+ * none of its configs is correct or the budget was too small. AT_INTERRUPTED: the profile has the
+ * results so far. */
 enum at_status at_tune_run_all(struct at_tune_run *run, struct at_error *err);
 
 #endif

@@ -177,7 +177,8 @@ static void open_fleet(struct at_fleet *fleet)
             .stays_near = options->device_count > 1,
             .problems = options->problems,
             .problem_count = options->problem_count,
-            .replaced = options->replaced,
+            .out = options->out,
+            .accumulates = options->accumulates,
             .run_ends_ns = options->budget.ns > 0 ? fleet->started_ns + options->budget.ns : 0,
             .fresh = options->fresh,
         };

@@ -21,8 +21,9 @@ struct at_fleet_options {
     size_t device_count;
     size_t tuners; /* of each device */
     struct at_run_budget budget;
-    const char *replaced; /* path of the profile that the run replaces; NULL: none */
-    bool fresh;           /* do not start from the winners of earlier profiles */
+    const char *out;  /* path of the profile that the run writes; NULL: none */
+    bool accumulates; /* into what that file has; else it is replaced */
+    bool fresh;       /* do not start from the winners of earlier profiles */
 };
 
 struct at_fleet_result {

@@ -20,8 +20,9 @@ struct work {
     bool ahead;     /* has the next problem been looked at? */
 };
 
-/* Read the winners of earlier profiles, which the search tries first. Not for an emulated device:
- * its times are predictions, and measured winners say little about them. */
+/* Read the winners that the new ones must not be slower than, and those of earlier profiles, which
+ * the search tries first. The latter not for an emulated device: its times are predictions, and
+ * measured winners say little about them. */
 static void read_warm_start(const struct work *work)
 {
     struct at_session *session = work->session;
@@ -30,10 +31,15 @@ static void read_warm_start(const struct work *work)
     struct at_error err;
     size_t count;
 
-    if (work->tuner->fresh || at_device_is_emulated(work->tuner->device))
+    if (work->tuner->out)
+        at_profiles_add(&profiles, work->tuner->out, &err);
+    if (work->tuner->accumulates && profiles.count > 0)
+        at_incumbents_read(&session->incumbents, &profiles.files[0].profile, &work->record,
+                           options->families, options->family_count);
+    if (work->tuner->fresh || at_device_is_emulated(work->tuner->device)) {
+        at_profiles_clear(&profiles);
         return;
-    if (work->tuner->replaced)
-        at_profiles_add(&profiles, work->tuner->replaced, &err);
+    }
     if (at_profiles_add_path(&profiles, &err) != AT_OK)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
     for (size_t i = 0; i < profiles.count; i++)

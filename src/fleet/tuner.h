@@ -11,10 +11,11 @@ struct at_tuner {
     const struct at_device_info *device;
     const struct at_problem *problems; /* all of the run */
     size_t problem_count;
-    const char *replaced; /* path of the profile that the run replaces; NULL: none */
-    int64_t run_ends_ns;  /* when the run's budget is spent, on at_now_ns's clock; 0: never */
-    bool fresh;           /* do not start from the winners of earlier profiles */
-    bool stays_near;      /* run on the CPUs near the device: others are for other devices */
+    const char *out;     /* path of the profile that the run writes; NULL: none */
+    bool accumulates;    /* into what that file has; else it is replaced */
+    int64_t run_ends_ns; /* when the run's budget is spent, on at_now_ns's clock; 0: never */
+    bool fresh;          /* do not start from the winners of earlier profiles */
+    bool stays_near;     /* run on the CPUs near the device: others are for other devices */
 };
 
 /* What a tuner is to do next. */

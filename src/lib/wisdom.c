@@ -32,7 +32,7 @@ static enum at_status merge_into(struct at_output *output, const char *path,
 {
     struct at_profile_file mine = {.path = at_strdup("what this process has learnt"),
                                    .profile = *learnt};
-    struct at_profiles profiles = {0};
+    struct at_profiles profiles = {.whole = true};
     struct at_merge merge;
     enum at_status status = add_file(&profiles, path, err);
 

@@ -47,6 +47,13 @@ struct at_search {
  * at_interrupt_seen tells. */
 enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at_error *err);
 
+/* Return the place of a config in the space; SIZE_MAX: it is not in it. */
+size_t at_search_find(const struct at_search *search, const struct at_config *config);
+
+/* Has this search measured the config at this place (SIZE_MAX: outside the space), and was it
+ * correct? */
+bool at_search_found_correct(const struct at_search *search, size_t index);
+
 /* File that a correct config has failed a later verification. It is no longer correct. */
 void at_search_refuse(struct at_search *search, size_t index, const struct at_measurement *failure);
 

@@ -171,6 +171,20 @@ void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
     p->in_flight--;
 }
 
+size_t at_search_find(const struct at_search *search, const struct at_config *config)
+{
+    for (size_t i = 0; i < search->space.count; i++)
+        if (at_config_equal(&search->space.configs[i], config))
+            return i;
+    return SIZE_MAX;
+}
+
+bool at_search_found_correct(const struct at_search *search, size_t index)
+{
+    return index != SIZE_MAX && search->results[index].done &&
+           search->results[index].outcome == AT_CORRECT;
+}
+
 void at_search_refuse(struct at_search *search, size_t index, const struct at_measurement *failure)
 {
     char *problem_text = at_problem_format(&search->problem);

@@ -196,6 +196,7 @@ void at_session_close(struct at_session *session)
     free(session->setting);
     at_warm_start_clear(&session->warm_start);
     at_warm_start_clear(&session->copy_warm_start);
+    at_warm_start_clear(&session->incumbents);
     free(session);
 }
 

@@ -57,6 +57,7 @@ struct at_session {
     size_t copy_count, copy_capacity;
     struct at_warm_start warm_start;      /* the winners so far */
     struct at_warm_start copy_warm_start; /* the best copies so far */
+    struct at_warm_start incumbents;      /* what the profile has: a winner must not be slower */
     bool *compile_failure_shown;          /* by family: its first failure was shown */
     int64_t measured; /* configs measured in all problems' searches, including failed ones */
     int64_t drifts, remeasured; /* drifts found, and configs measured again after them */

@@ -7,7 +7,6 @@
 
 /* Bounds of lists, texts and numbers. */
 enum {
-    AT_DEVICES_MAX = 64,
     AT_DEFAULTS_MAX = 64, /* one per family */
     AT_PARAMETERS_MAX = 24,
     AT_PROBLEM_BYTES_MAX = 1023, /* a tensor of 24 axes with all strides */
@@ -41,14 +40,20 @@ void at_groups_clear(struct at_profile *profile);
 /* Format the config as "tile PAD=1 TILE=32"; the caller frees it. */
 char *at_config_text(const struct at_result_record *config);
 
-/* Are both lists of parameters the same? */
-bool at_same_parameters(const struct at_list *a, const struct at_list *b);
-
 int at_models_compare(const struct at_list *a, const struct at_list *b);
 struct at_list at_models_copy(const struct at_list *models);
 
 /* Sort devices, problems and parameters into the order in which they are written. */
 void at_profile_sort(struct at_profile *profile);
+
+/* Compare models of devices; records by model and policy; software by its versions: above 0, a is
+ * newer. Unknown software counts as oldest. */
+int at_model_compare(const struct at_device_info *a, const struct at_device_info *b);
+int at_place_compare(const struct at_device_record *a, const struct at_device_record *b);
+int at_software_compare(const struct at_environment *a, const struct at_environment *b);
+
+/* Sort a list of struct at_entry by problem. */
+void at_entries_sort(struct at_list *entries);
 
 /* Compare records by device name and UUID, policy, software, and the policy's numbers. If the
  * result is 0, their entries can be in one record. */

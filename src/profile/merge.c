@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "profile/internal.h"
+#include "profile/newest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,21 +24,6 @@ struct pieces {
 };
 
 /* ---- which of two entries is kept ---- */
-
-/* Above 0: a is newer. Unknown software counts as oldest. */
-static int by_software(const struct piece *a, const struct piece *b)
-{
-    const struct at_environment *x = &a->record->environment, *y = &b->record->environment;
-    const char *const texts[][2] = {{x->driver, y->driver},
-                                    {x->cuda_driver, y->cuda_driver},
-                                    {x->nvrtc, y->nvrtc},
-                                    {x->autotune, y->autotune}};
-    int order = 0;
-
-    for (size_t i = 0; i < AT_COUNT(texts) && order == 0; i++)
-        order = strverscmp(texts[i][0], texts[i][1]);
-    return order;
-}
 
 static int by_measured(const struct piece *a, const struct piece *b)
 {
@@ -121,7 +107,6 @@ static const struct {
     const char *reason;
 } rule[] = {
     {by_measured, "measurements"},
-    {by_software, "newer software"},
     {by_completeness, "a complete search"},
     {by_configs, "more configs measured"},
     {by_samples, "more samples"},
@@ -133,6 +118,7 @@ static const struct {
     {by_conditions, "other conditions"},
 };
 
+/* Of two entries for one problem, model, policy and software. */
 static const char *better(const struct piece *a, const struct piece *b, bool *first)
 {
     int order = 0;
@@ -148,29 +134,15 @@ static const char *better(const struct piece *a, const struct piece *b, bool *fi
 
 /* ---- pieces ---- */
 
-/* GPUs of one model are not told apart: their entries share a record, and each says which GPU
- * measured it. */
-static int by_model(const struct at_device_info *a, const struct at_device_info *b)
-{
-    int order = strcmp(a->name, b->name);
-
-    if (order == 0)
-        order = strcmp(a->kind, b->kind);
-    if (order == 0)
-        order = at_integer_compare(a->compute_capability, b->compute_capability);
-    return order ? order : at_integer_compare(a->multiprocessors, b->multiprocessors);
-}
-
+/* What one entry may answer: the newest software comes last. */
 static int by_subject(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
-    int order = by_model(&a->record->device, &b->record->device);
+    int order = at_place_compare(a->record, b->record);
 
     if (order == 0)
-        order = strcmp(a->record->policy.name, b->record->policy.name);
-    if (order == 0)
         order = strcmp(a->entry->problem, b->entry->problem);
-    return order;
+    return order ? order : at_software_compare(&a->record->environment, &b->record->environment);
 }
 
 static int by_subject_and_place(const void *left, const void *right)
@@ -184,7 +156,7 @@ static int by_subject_and_place(const void *left, const void *right)
 /* Can both be in one record? */
 static int by_group(const struct piece *a, const struct piece *b)
 {
-    int order = by_model(&a->record->device, &b->record->device);
+    int order = at_model_compare(&a->record->device, &b->record->device);
 
     return order ? order : at_measured_compare(a->record, b->record);
 }
@@ -339,8 +311,14 @@ static int64_t least_known(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Join what was seen in two runs. They may be the same run, so counts are not added. */
-static void join_conditions(struct at_conditions *into, const struct at_conditions *from)
+static int64_t sum(int64_t a, int64_t b)
+{
+    return a + b;
+}
+
+/* Join what was seen in two runs. Counts are joined by `count`. */
+static void join_conditions(struct at_conditions *into, const struct at_conditions *from,
+                            int64_t (*count)(int64_t, int64_t))
 {
     into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
     into->clock_sm_max_khz = most(into->clock_sm_max_khz, from->clock_sm_max_khz);
@@ -348,12 +326,17 @@ static void join_conditions(struct at_conditions *into, const struct at_conditio
     into->power_max_mW = most(into->power_max_mW, from->power_max_mW);
     into->temperature_max_c = most(into->temperature_max_c, from->temperature_max_c);
     into->other_processes = most(into->other_processes, from->other_processes);
-    into->capped_ms = most(into->capped_ms, from->capped_ms);
-    into->slowed_ms = most(into->slowed_ms, from->slowed_ms);
-    into->discarded_samples = most(into->discarded_samples, from->discarded_samples);
-    into->drifts = most(into->drifts, from->drifts);
-    into->remeasured = most(into->remeasured, from->remeasured);
+    into->capped_ms = count(into->capped_ms, from->capped_ms);
+    into->slowed_ms = count(into->slowed_ms, from->slowed_ms);
+    into->discarded_samples = count(into->discarded_samples, from->discarded_samples);
+    into->drifts = count(into->drifts, from->drifts);
+    into->remeasured = count(into->remeasured, from->remeasured);
     join_throttle(into, from);
+}
+
+void at_conditions_join(struct at_conditions *into, const struct at_conditions *from)
+{
+    join_conditions(into, from, most);
 }
 
 struct records {
@@ -375,8 +358,9 @@ static void move_entry(struct at_device_record *record, const struct piece *piec
     *piece->entry = (struct at_entry){0}; /* moved */
 }
 
-/* Move the pieces' entries into records, one for each group. */
-static struct at_list make_records(struct pieces *pieces)
+/* Move the pieces' entries into records, one for each group. Counts of conditions are joined by
+ * `count`. */
+static struct at_list make_records(struct pieces *pieces, int64_t (*count)(int64_t, int64_t))
 {
     struct records records = {0};
     size_t capacity = 0;
@@ -394,28 +378,44 @@ static struct at_list make_records(struct pieces *pieces)
             capacity = 0;
         } else if (piece->record != piece[-1].record) {
             join_conditions(&records.items[records.count - 1].conditions,
-                            &piece->record->conditions);
+                            &piece->record->conditions, count);
         }
         move_entry(&records.items[records.count - 1], piece, &capacity);
     }
     return (struct at_list){records.items, records.count};
 }
 
+/* Make a profile of the pieces, and clear the profiles that they are from. */
+static enum at_status make_profile(struct at_profile *profile, struct pieces *pieces,
+                                   struct at_profiles *from, int64_t (*count)(int64_t, int64_t),
+                                   struct at_error *err)
+{
+    struct at_profile made = {.schema = AT_PROFILE_SCHEMA, .devices = make_records(pieces, count)};
+    enum at_status status;
+
+    at_free(pieces->items);
+    at_profiles_clear(from);
+    at_profile_sort(&made);
+    status = at_profile_check_counts(&made, err);
+    if (status == AT_OK)
+        status = at_profile_check(&made, "the merged profile", err);
+    if (status == AT_OK)
+        *profile = made;
+    else
+        at_profile_clear(&made);
+    return status;
+}
+
 enum at_status at_merge_make(struct at_merge *merge, struct at_profiles *profiles,
                              struct at_error *err)
 {
-    struct at_merge made = {.profile = {.schema = AT_PROFILE_SCHEMA}};
+    struct at_merge made = {0};
     struct pieces pieces = collect(profiles);
     enum at_status status;
 
     choose(&made, &pieces);
-    made.profile.devices = make_records(&pieces);
-    at_free(pieces.items);
-    at_profiles_clear(profiles);
-    at_profile_sort(&made.profile);
-    status = at_profile_check_counts(&made.profile, err);
-    if (status == AT_OK)
-        status = at_profile_check(&made.profile, "the merged profile", err);
+    /* Two profiles may be of the same run, so counts are not added. */
+    status = make_profile(&made.profile, &pieces, profiles, most, err);
     if (status == AT_OK)
         *merge = made;
     else
@@ -433,4 +433,46 @@ void at_merge_clear(struct at_merge *merge)
     at_free(merge->conflicts);
     at_free(merge->repeats);
     *merge = (struct at_merge){0};
+}
+
+/* ---- a run's results into the profile that its file has ---- */
+
+enum at_status at_profile_accumulate(struct at_profile *profile, struct at_profile *run,
+                                     at_replaces *replaces, const void *state,
+                                     struct at_accumulation *counts, struct at_error *err)
+{
+    struct at_profiles both = {0};
+    struct at_profile *const parts[] = {profile, run};
+    struct pieces pieces;
+    size_t first_of_run, stay = 0;
+
+    *counts = (struct at_accumulation){0};
+    for (size_t i = 0; i < AT_COUNT(parts); i++) {
+        struct at_profile_file file = {.path = at_strdup(""), .profile = *parts[i]};
+
+        AT_PUSH(both.files, both.count, both.capacity, file);
+        *parts[i] = (struct at_profile){0}; /* moved */
+    }
+    pieces = collect(&both);
+    first_of_run = at_profile_entries(&both.files[0].profile);
+    qsort(pieces.items, pieces.count, sizeof *pieces.items, by_subject_and_place);
+    for (size_t i = 0; i < pieces.count; i++) {
+        const struct piece *piece = &pieces.items[i];
+        const struct piece *old = stay > 0 ? &pieces.items[stay - 1] : NULL;
+
+        if (piece->index < first_of_run) {
+            counts->kept++;
+        } else if (!old || by_subject(old, piece) != 0) {
+            counts->added++;
+        } else if (replaces(old->entry, piece->entry, state)) {
+            counts->kept--;
+            counts->replaced++;
+            stay--;
+        } else {
+            continue;
+        }
+        pieces.items[stay++] = *piece;
+    }
+    pieces.count = stay;
+    return make_profile(profile, &pieces, &both, sum, err);
 }

@@ -21,6 +21,9 @@ enum { AT_PROFILE_SCHEMA = 2, AT_PROFILE_SCHEMA_ANSWERS = 3 };
  * file of at most AT_SCHEMA_BYTES_MAX. */
 enum { AT_PROFILE_PROBLEMS_MAX = 2400 };
 
+/* Records of a profile: models of devices, each with its policies and software. */
+enum { AT_DEVICES_MAX = 64 };
+
 /* Problems of one device in a profile that have no measurements: 30 to 60 bytes of a file each. */
 enum { AT_PROFILE_ANSWERS_MAX = 20000 };
 
@@ -152,6 +155,9 @@ struct at_answer_group {
 /* Return how many problems the groups have. */
 size_t at_groups_problems(const struct at_list *groups);
 
+/* Have both the same values for the same parameters? */
+bool at_same_parameters(const struct at_list *a, const struct at_list *b);
+
 struct at_device_record {
     struct at_device_info device;
     struct at_environment environment;
@@ -181,9 +187,13 @@ struct at_profile {
 extern const struct at_schema at_profile_schema;
 extern const struct at_schema at_entry_schema; /* of struct at_entry */
 
-/* Read and check a profile. AT_USAGE for a file that is not sound: the message tells where and why.
- */
+/* Read and check a profile, and keep each problem's newest entry. AT_USAGE for a file that is not
+ * sound: the message tells where and why. */
 enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err);
+
+/* The same with all entries, for who writes the file again. */
+enum at_status at_profile_read_whole(struct at_profile *profile, const char *path,
+                                     struct at_error *err);
 
 /* The same for lookups in a profile that was checked before: answers become no entries, which would
  * take most of the time, but groups, whose problems are not checked. */

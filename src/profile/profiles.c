@@ -38,7 +38,7 @@ static enum at_status add(struct at_profiles *profiles, const char *path, read_f
 
 enum at_status at_profiles_add(struct at_profiles *profiles, const char *path, struct at_error *err)
 {
-    return add(profiles, path, at_profile_read, err);
+    return add(profiles, path, profiles->whole ? at_profile_read_whole : at_profile_read, err);
 }
 
 /* Add the profiles in a folder. Returns errno, or 0. */

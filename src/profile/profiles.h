@@ -13,6 +13,7 @@ struct at_profile_file {
 
 struct at_profiles {
     bool for_lookup; /* set by the caller: at_profile_read_groups reads the installed profiles */
+    bool whole;      /* set by the caller: named files keep all their entries, not the newest */
     struct at_profile_file *files; /* earlier ones are preferred if all else is equal */
     size_t count, capacity;
     char **skipped; /* files of the search path that are no profiles: a line each with the reason */

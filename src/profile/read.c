@@ -108,7 +108,8 @@ static enum at_status parse(struct at_profile *profile, const char *name, const 
     return status;
 }
 
-enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
+enum at_status at_profile_read_whole(struct at_profile *profile, const char *path,
+                                     struct at_error *err)
 {
     return read_schema(profile, path, AT_PROFILE_SCHEMA, parse, err);
 }

@@ -4,6 +4,9 @@
 #include "base/memory.h"
 #include "base/outcome.h"
 #include "profile/flow.h"
+#include "profile/internal.h"
+#include "profile/merge.h"
+#include "profile/newest.h"
 #include "space/space.h"
 
 #include <string.h>
@@ -266,20 +269,21 @@ static void show_evaluations(const struct at_list *problems, FILE *out)
     at_flow_end(&flow);
 }
 
-static void show_device(const struct at_device_record *record,
-                        const struct at_show_options *options, FILE *out)
+static void show_section(const struct at_show_section *section,
+                         const struct at_show_options *options, FILE *out)
 {
     const struct at_show_style *style = options->color ? &ansi_style : &no_style;
-    const struct at_list *problems = &record->problems;
+    const struct at_device_info *device = &section->records[0]->device;
+    const struct at_list *problems = &section->problems;
     const struct at_entry *entries = problems->items;
     int widths[AT_COUNT(columns)];
     bool unmarked[AT_COUNT(footnotes)];
 
     for (size_t f = 0; f < AT_COUNT(footnotes); f++)
         unmarked[f] = applies_to_all(f, problems);
-    at_show_heading(record, style, out);
-    find_widths(widths, &record->device, problems);
-    show_titles(widths, &record->device, style, out);
+    at_show_heading(section, style, out);
+    find_widths(widths, device, problems);
+    show_titles(widths, device, style, out);
     for (size_t i = 0; i < problems->count; i++) {
         show_entry(&entries[i], widths, unmarked, out);
         if (options->configs)
@@ -291,14 +295,48 @@ static void show_device(const struct at_device_record *record,
         show_evaluations(problems, out);
 }
 
+/* Collect the records of one model and policy, from the one at `first` on. Records of different
+ * software are in its order. */
+static struct at_show_section collect_section(const struct at_profile *profile, size_t first)
+{
+    const struct at_device_record *records = profile->devices.items;
+    struct at_show_section section = {
+        .records = at_alloc_array(profile->devices.count, sizeof *section.records)};
+    struct at_entry *all = NULL;
+    size_t capacity = 0;
+
+    for (size_t i = first; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        if (!at_same_place(&records[i], &records[first]))
+            continue;
+        section.records[section.count++] = &records[i];
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            AT_PUSH(all, section.problems.count, capacity, entries[j]);
+    }
+    section.problems.items = all;
+    at_entries_sort(&section.problems);
+    return section;
+}
+
 void at_profile_show(const struct at_profile *profile, const struct at_show_options *options,
                      FILE *out)
 {
-    const struct at_device_record *devices = profile->devices.items;
+    const struct at_device_record *records = profile->devices.items;
 
     for (size_t i = 0; i < profile->devices.count; i++) {
+        struct at_show_section section;
+        size_t j = 0;
+
+        while (!at_same_place(&records[j], &records[i]))
+            j++;
+        if (j < i)
+            continue; /* it was in an earlier section */
         if (i > 0)
             putc('\n', out);
-        show_device(&devices[i], options, out);
+        section = collect_section(profile, i);
+        show_section(&section, options, out);
+        at_free(section.records);
+        at_free(section.problems.items);
     }
 }

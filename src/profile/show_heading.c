@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "profile/flow.h"
+#include "profile/merge.h"
 #include "profile/show.h"
 
 #include <math.h>
@@ -22,8 +23,10 @@ char *at_show_fixed(char cell[AT_SHOW_CELL_CHARS], int64_t value, int64_t unit, 
     return cell;
 }
 
-static void show_software(const struct at_environment *environment, FILE *out)
+/* Of several records, each says of how many problems it is. */
+static void show_software(const struct at_device_record *record, bool alone, FILE *out)
 {
+    const struct at_environment *environment = &record->environment;
     struct at_flow flow = at_flow_begin(out, AT_SHOW_WIDTH, AT_SHOW_LABEL_WIDTH, "  software");
 
     if (environment->driver[0])
@@ -32,7 +35,10 @@ static void show_software(const struct at_environment *environment, FILE *out)
         at_flow_add(&flow, "CUDA %s,", environment->cuda_driver);
     if (environment->nvrtc[0])
         at_flow_add(&flow, "NVRTC %s,", environment->nvrtc);
-    at_flow_add(&flow, "autotune %s", environment->autotune);
+    at_flow_add(&flow, "autotune %s%s", environment->autotune, alone ? "" : ":");
+    if (!alone)
+        at_flow_add(&flow, "%zu problem%s", record->problems.count,
+                    record->problems.count == 1 ? "" : "s");
     at_flow_end(&flow);
 }
 
@@ -146,10 +152,12 @@ static void show_summary(const struct at_list *problems, const struct at_show_st
     fputs(style->plain, out);
 }
 
-void at_show_heading(const struct at_device_record *record, const struct at_show_style *style,
+void at_show_heading(const struct at_show_section *section, const struct at_show_style *style,
                      FILE *out)
 {
+    const struct at_device_record *record = section->records[section->count - 1];
     const struct at_device_info *device = &record->device;
+    struct at_conditions seen = record->conditions;
     char cell[AT_SHOW_CELL_CHARS];
 
     fprintf(out, "%s%s%s, compute capability %jd.%jd, %jd multiprocessors, %s GiB\n", style->strong,
@@ -159,14 +167,17 @@ void at_show_heading(const struct at_device_record *record, const struct at_show
     if (at_device_is_emulated(device))
         fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
                 style->plain);
-    if (record->problems.count > 0)
-        show_summary(&record->problems, style, out);
-    show_software(&record->environment, out);
+    if (section->problems.count > 0)
+        show_summary(&section->problems, style, out);
+    for (size_t i = section->count; i-- > 0;)
+        show_software(section->records[i], section->count == 1, out);
+    for (size_t i = 0; i + 1 < section->count; i++)
+        at_conditions_join(&seen, &section->records[i]->conditions);
     if (at_device_is_emulated(device)) {
         fprintf(out, "  %-*s%s\n", AT_SHOW_LABEL_WIDTH - 2, "policy", record->policy.name);
     } else {
         show_policy(&record->policy, out);
-        show_conditions(&record->conditions, out);
+        show_conditions(&seen, out);
     }
     putc('\n', out);
 }

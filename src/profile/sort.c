@@ -7,6 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* GPUs of one model are not told apart: their entries share a record, and each says which GPU
+ * measured it. */
+int at_model_compare(const struct at_device_info *a, const struct at_device_info *b)
+{
+    const int64_t numbers[][2] = {
+        {a->compute_capability, b->compute_capability},
+        {a->multiprocessors, b->multiprocessors},
+    };
+    int order = strcmp(a->name, b->name);
+
+    if (order == 0)
+        order = strcmp(a->kind, b->kind);
+    return order ? order : at_integers_compare(numbers, AT_COUNT(numbers));
+}
+
+int at_place_compare(const struct at_device_record *a, const struct at_device_record *b)
+{
+    int order = at_model_compare(&a->device, &b->device);
+
+    return order ? order : strcmp(a->policy.name, b->policy.name);
+}
+
+int at_software_compare(const struct at_environment *a, const struct at_environment *b)
+{
+    const char *const versions[][2] = {{a->driver, b->driver},
+                                       {a->cuda_driver, b->cuda_driver},
+                                       {a->nvrtc, b->nvrtc},
+                                       {a->autotune, b->autotune}};
+    int order = 0;
+
+    for (size_t i = 0; i < AT_COUNT(versions) && order == 0; i++)
+        order = strverscmp(versions[i][0], versions[i][1]);
+    return order;
+}
+
 static int by_environment(const struct at_environment *a, const struct at_environment *b)
 {
     const char *const texts[][2] = {
@@ -91,6 +126,11 @@ static void sort_list(struct at_list *list, size_t size, int (*compare)(const vo
         qsort(list->items, list->count, size, compare);
 }
 
+void at_entries_sort(struct at_list *entries)
+{
+    sort_list(entries, sizeof(struct at_entry), by_problem);
+}
+
 void at_profile_sort(struct at_profile *profile)
 {
     struct at_device_record *devices = profile->devices.items;
@@ -100,7 +140,7 @@ void at_profile_sort(struct at_profile *profile)
         struct at_list *problems = &devices[i].problems;
         struct at_entry *entries = problems->items;
 
-        sort_list(problems, sizeof *entries, by_problem);
+        at_entries_sort(problems);
         for (size_t j = 0; j < problems->count; j++) {
             sort_list(&entries[j].winner.parameters, sizeof(struct at_named_int), by_name);
             sort_list(&entries[j].fallback.parameters, sizeof(struct at_named_int), by_name);

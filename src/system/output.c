@@ -56,6 +56,19 @@ static enum at_status find_names(struct at_output *output, struct at_error *err)
     return AT_OK;
 }
 
+/* Give the new file the owner and mode of the one that it replaces. Only root may give a file away;
+ * the mode comes last, because a change of owner clears bits of it. */
+static void keep_mode(const struct at_output *output)
+{
+    struct stat old;
+
+    if (stat(output->target, &old) != 0)
+        return;
+    if (fchown(output->fd, old.st_uid, old.st_gid) != 0 && errno != EPERM)
+        return;
+    (void)!fchmod(output->fd, old.st_mode & 07777);
+}
+
 /* ---- open, write, close ---- */
 
 enum at_status at_output_open(struct at_output **output, const char *path, enum at_output_wait wait,
@@ -127,6 +140,7 @@ enum at_status at_output_write(struct at_output *output, const void *bytes, size
     }
     if (status != AT_OK)
         return status;
+    keep_mode(output);
     if (ftruncate(output->fd, 0) != 0 || write_all(output->fd, bytes, size) != 0 ||
         fsync(output->fd) != 0)
         return at_fail(err, AT_INTERNAL, "cannot write %s: %s", output->path, strerror(errno));

@@ -32,7 +32,8 @@ enum at_output_wait {
 enum at_status at_output_open(struct at_output **output, const char *path, enum at_output_wait wait,
                               struct at_progress *progress, struct at_error *err);
 
-/* Replace path by a file with this content and mode 0666 & ~umask. To be called at most once. On
+/* Replace path by a file with this content. It keeps the mode of the file that was there, and its
+ * owner where that is allowed; a new one has mode 0666 & ~umask. To be called at most once. On
  * failure path is unchanged. */
 enum at_status at_output_write(struct at_output *output, const void *bytes, size_t size,
                                struct at_error *err);

@@ -19,8 +19,8 @@ static const double qualifiers_within = 1.03;
 enum { FINALISTS_MAX = 3, COPIES_MAX = 1 };
 static const double finalists_within = 1.006;
 
-_Static_assert(QUALIFIERS_MAX + 1 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
-               "qualifiers, default, copies and the driver's copy fit the shoot-out");
+_Static_assert(QUALIFIERS_MAX + 2 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
+               "qualifiers, default, incumbent, copies and the driver's copy fit the shoot-out");
 
 static size_t add(struct at_finals *finals, const struct at_config *config,
                   const struct at_problem *problem)
@@ -30,12 +30,21 @@ static size_t add(struct at_finals *finals, const struct at_config *config,
     return finals->count++;
 }
 
+/* The place of a config among the finalists; SIZE_MAX: it is none. */
+static size_t find_finalist(const struct at_finals *finals, const struct at_config *config)
+{
+    for (size_t i = 0; i < finals->finalists; i++)
+        if (at_config_equal(finals->contestants[i].config, config))
+            return i;
+    return SIZE_MAX;
+}
+
 void at_finals_make(struct at_finals *finals, const struct at_search *search, size_t fallback,
-                    const struct at_copies *copies)
+                    const struct at_config *incumbent, const struct at_copies *copies)
 {
     size_t best[QUALIFIERS_MAX], count = at_rank_best(search, best, QUALIFIERS_MAX);
 
-    finals->fallback = SIZE_MAX;
+    finals->fallback = finals->incumbent = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         if (search->results[best[i]].time_ns > qualifiers_within * search->results[best[0]].time_ns)
             break;
@@ -43,9 +52,11 @@ void at_finals_make(struct at_finals *finals, const struct at_search *search, si
             finals->fallback = i;
         add(finals, &search->space.configs[best[i]], &search->problem);
     }
-    if (finals->fallback == SIZE_MAX && fallback != SIZE_MAX && search->results[fallback].done &&
-        search->results[fallback].outcome == AT_CORRECT)
+    if (finals->fallback == SIZE_MAX && at_search_found_correct(search, fallback))
         finals->fallback = add(finals, &search->space.configs[fallback], &search->problem);
+    finals->finalists = finals->count;
+    if (incumbent && (finals->incumbent = find_finalist(finals, incumbent)) == SIZE_MAX)
+        finals->incumbent = add(finals, incumbent, &search->problem);
     finals->finalists = finals->count;
     for (size_t i = 0; i < copies->count; i++)
         add(finals, &copies->configs[i], &copies->problem);
@@ -79,6 +90,8 @@ static void remove_contestant(struct at_finals *finals, size_t index)
             (finals->count - index) * sizeof finals->contestants[0]);
     if (finals->fallback != SIZE_MAX && finals->fallback > index)
         finals->fallback--;
+    if (finals->incumbent != SIZE_MAX && finals->incumbent > index)
+        finals->incumbent--;
 }
 
 void at_finals_keep(struct at_finals *finals)
@@ -88,8 +101,8 @@ void at_finals_keep(struct at_finals *finals)
     bool stays[AT_CONTESTANTS_MAX];
 
     for (size_t i = 0; i < copies.end; i++)
-        stays[i] =
-            i == finals->fallback || has_chance(finals, i, i < finalists.end ? finalists : copies);
+        stays[i] = i == finals->fallback || i == finals->incumbent ||
+                   has_chance(finals, i, i < finalists.end ? finalists : copies);
     for (size_t i = copies.end; i-- > 0;)
         if (!stays[i])
             remove_contestant(finals, i);
@@ -147,25 +160,30 @@ static bool is_simpler(const struct at_contestant *contestants, size_t a, size_t
     return contestants[a].time_ns < contestants[b].time_ns;
 }
 
-size_t at_finals_winner(const struct at_contestant *contestants, size_t count, size_t samples,
-                        const bool *refused, size_t fallback)
+/* The time of a finalist that the winner must not exceed. */
+static double bound_of(const struct at_finals *finals, size_t index)
 {
+    return index == SIZE_MAX ? INFINITY : finals->contestants[index].time_ns;
+}
+
+size_t at_finals_winner(const struct at_finals *finals, size_t samples, const bool *refused)
+{
+    const struct at_contestant *contestants = finals->contestants;
     size_t fastest = SIZE_MAX, winner;
     double most_ns;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < finals->finalists; i++)
         if (!refused[i] &&
             (fastest == SIZE_MAX || contestants[i].time_ns < contestants[fastest].time_ns))
             fastest = i;
     if (fastest == SIZE_MAX)
         return SIZE_MAX;
-    /* The winner must not be slower than the default. */
-    most_ns = fallback == SIZE_MAX ? INFINITY : contestants[fallback].time_ns;
+    most_ns = fmin(bound_of(finals, finals->fallback), bound_of(finals, finals->incumbent));
     winner = fastest;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < finals->finalists; i++)
         if (!refused[i] && contestants[i].time_ns <= most_ns &&
             at_samples_equal(contestants[i].samples_ns, contestants[fastest].samples_ns, samples) &&
-            is_simpler(contestants, i, winner, fallback))
+            is_simpler(contestants, i, winner, finals->fallback))
             winner = i;
     return winner;
 }

@@ -25,10 +25,9 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
     size_t samples = (size_t)search->session->options.policy->shootout_samples;
     enum at_status status = AT_OK;
 
-    while (status == AT_OK &&
-           (*winner = at_finals_winner(finals->contestants, finals->finalists, samples, refused,
-                                       finals->fallback)) != SIZE_MAX) {
+    while (status == AT_OK && (*winner = at_finals_winner(finals, samples, refused)) != SIZE_MAX) {
         const struct at_contestant *best = &finals->contestants[*winner];
+        size_t index = at_search_find(search, best->config);
         struct at_measurement measurement = {0};
         bool correct;
 
@@ -42,7 +41,10 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
             refused[*winner] = true;
             if (*winner == finals->fallback)
                 finals->fallback = SIZE_MAX;
-            at_search_refuse(search, (size_t)(best->config - search->space.configs), &measurement);
+            if (*winner == finals->incumbent)
+                finals->incumbent = SIZE_MAX;
+            if (at_search_found_correct(search, index))
+                at_search_refuse(search, index, &measurement);
         }
         at_measurement_clear(&measurement);
         if (correct)
@@ -105,7 +107,7 @@ static void file_finals(const struct at_search *search, const struct at_finals *
     for (size_t i = 0; i < finals->finalists; i++) {
         const struct at_contestant *finalist = &finals->contestants[i];
 
-        if (search->results[finalist->config - search->space.configs].outcome == AT_CORRECT)
+        if (at_search_found_correct(search, at_search_find(search, finalist->config)))
             at_search_file_final(search, finalist->config, finalist->samples_ns, place++,
                                  i == winner);
     }
@@ -201,10 +203,51 @@ static size_t find_default(const struct at_search *search)
     if (at_space_default(&config, session->options.tuned, session->options.tuned_count,
                          &search->problem, at_gpu_info(session->gpu), NULL) != AT_OK)
         return SIZE_MAX;
-    for (size_t i = 0; i < search->space.count; i++)
-        if (at_config_equal(&search->space.configs[i], &config))
-            return i;
-    return SIZE_MAX;
+    return at_search_find(search, &config);
+}
+
+/* Verify a config that this search has not measured, so that it cannot end the shoot-out. */
+static bool is_still_correct(const struct at_search *search, const struct at_config *config)
+{
+    struct at_session *session = search->session;
+    struct at_contestant contestant = {.config = config, .problem = search->problem};
+    struct at_measurement measurement = {0};
+    struct at_error err;
+    enum at_status status = at_shootout_build(session, &contestant, 1, &err);
+    bool correct;
+
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &search->problem, &err);
+    if (status == AT_OK)
+        status = at_shootout_verify(session, &contestant, &measurement, &err);
+    correct = status == AT_OK && measurement.outcome == AT_CORRECT;
+    if (!correct)
+        at_warn(session->options.progress, "%s: the profile's winner does not hold: %s",
+                search->progress.what, status == AT_OK ? measurement.message : err.message);
+    at_measurement_clear(&measurement);
+    at_shootout_end(&contestant, 1);
+    return correct;
+}
+
+/* The config that the profile has for the problem; NULL: none that is legal and correct. */
+static const struct at_config *find_incumbent(const struct at_search *search)
+{
+    const struct at_warm_start *incumbents = &search->session->incumbents;
+    const struct at_device_info *device = at_gpu_info(search->session->gpu);
+    const struct at_config *incumbent = NULL;
+    size_t index;
+
+    for (size_t i = 0; i < incumbents->count && !incumbent; i++)
+        if (at_problem_equal(&incumbents->winners[i].problem, &search->problem) &&
+            at_config_require(&incumbents->winners[i].config, &search->problem, device, "", NULL) ==
+                AT_OK)
+            incumbent = &incumbents->winners[i].config;
+    if (!incumbent)
+        return NULL;
+    index = at_search_find(search, incumbent);
+    if (index != SIZE_MAX && search->results[index].done)
+        return at_search_found_correct(search, index) ? incumbent : NULL;
+    return is_still_correct(search, incumbent) ? incumbent : NULL;
 }
 
 /* If a user's own family has no legal config, its space file is probably wrong. */
@@ -306,7 +349,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
         return status;
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
-    at_finals_make(&finals, search, fallback, &copies);
+    at_finals_make(&finals, search, fallback, find_incumbent(search), &copies);
     status = finish(search, &finals, place, entry, err);
     at_shootout_end(finals.contestants, finals.count);
     return status;

@@ -2,6 +2,7 @@
 #include "tune/warm_profiles.h"
 
 #include "device/relation.h"
+#include "profile/newest.h"
 #include "space/named.h"
 
 #include <string.h>
@@ -97,6 +98,21 @@ size_t at_warm_profiles_read(struct at_warm_start *warm_start, struct at_warm_st
                                      &records[j].problems);
         }
     return taken;
+}
+
+void at_incumbents_read(struct at_warm_start *incumbents, const struct at_profile *profile,
+                        const struct at_device_record *now, struct at_family *const *families,
+                        size_t family_count)
+{
+    const struct reading reading = {.families = families, .family_count = family_count};
+    const struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count && at_same_place(&records[i], now); j++)
+            read_winner(incumbents, &reading, &entries[j]);
+    }
 }
 
 void at_warm_profiles_add(struct at_warm_start *warm_start, struct at_warm_start *copies,

@@ -13,6 +13,11 @@ size_t at_warm_profiles_read(struct at_warm_start *warm_start, struct at_warm_st
                              const struct at_profiles *profiles, const struct at_device_record *now,
                              struct at_family *const *families, size_t family_count);
 
+/* List the winners that a profile has for this model and policy, whatever its software. */
+void at_incumbents_read(struct at_warm_start *incumbents, const struct at_profile *profile,
+                        const struct at_device_record *now, struct at_family *const *families,
+                        size_t family_count);
+
 /* Add the winners and copies of entries that other devices of this model have just made. Their
  * times are those devices' own, and are not taken over. */
 void at_warm_profiles_add(struct at_warm_start *warm_start, struct at_warm_start *copies,

@@ -205,7 +205,7 @@ use_own() {
     use_own
     own_family '0, 1' READ_ONLY=0 >own.yaml
     AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
-        --family own --problem 256x256:f32 --out best.yaml
+        --family own --problem 256x256:f32 --replace --out best.yaml
     # The winner now does its work eight times over.
     sed -i 's/\( *\)store<.*(from));/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' \
         own.cu
@@ -229,6 +229,8 @@ use_own() {
     run -2 "$AUTOTUNE" check --out new.yaml --space own.yaml best.yaml # needs --gpu
     run -0 "$AUTOTUNE" check --quiet --gpu emu:h200 --out new.yaml --space own.yaml best.yaml
     cmp best.yaml new.yaml # its own model
+    refused 'new.yaml is a profile, which would be lost' check --gpu emu:a100 --out new.yaml --space own.yaml best.yaml
+    rm new.yaml
     run -0 "$AUTOTUNE" check --quiet --gpu emu:a100 --out new.yaml --space own.yaml best.yaml
     cmp best.yaml old.yaml
     [ "$(diff best.yaml new.yaml | grep '^>')" = "> schema: 3

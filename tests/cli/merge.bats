@@ -29,7 +29,7 @@ share_of() {
 }
 
 merge() {
-    run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml "$@"
+    run --separate-stderr -0 "$AUTOTUNE" merge --replace --out merged.yaml "$@"
     [ -z "$output" ]
     run -0 "$AUTOTUNE" check merged.yaml
 }
@@ -72,7 +72,7 @@ merge() {
     "$AUTOTUNE" merge --answers new.yaml >answers.yaml
     for files in "old.yaml answers.yaml" "answers.yaml old.yaml"; do
         # shellcheck disable=SC2086 # two files
-        run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml $files
+        run --separate-stderr -0 "$AUTOTUNE" merge --replace --out merged.yaml $files
         [ "$(grep -c problem: merged.yaml)" -eq 50 ]
         [ "$(grep "^    - '" merged.yaml)" = "    - '16384x4096:f32 $(share_of 8192x8192:f32)'" ]
         [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: keeping old.yaml (25661 ns), not answers.yaml (not measured, 98.4 % of copy): measurements"* ]]
@@ -86,7 +86,7 @@ merge() {
     sed "s/'3x1048576:c128 984'/'3x1048576:c128 985'/" a.yaml >b.yaml
     for files in "a.yaml b.yaml" "b.yaml a.yaml"; do
         # shellcheck disable=SC2086 # two files
-        run --separate-stderr -0 "$AUTOTUNE" merge --out merged.yaml $files
+        run --separate-stderr -0 "$AUTOTUNE" merge --replace --out merged.yaml $files
         cmp b.yaml merged.yaml
         [[ $stderr == *": a larger share of the copy limit" ]]
     done
@@ -98,24 +98,45 @@ merge() {
     [ "$(grep -c 'compute capability' <<<"$output")" -ge 3 ]
 }
 
-@test "newer software wins; what only the older file has stays" {
+@test "each software keeps its entries; who uses the profile takes the newest" {
     variant new.yaml -e 's/580.159.04/590.1/' "${slower[@]}" \
         -e "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
     run --separate-stderr -0 "$AUTOTUNE" merge new.yaml old.yaml -o merged.yaml
-    [ "$(grep -c problem: merged.yaml)" -eq 51 ]
-    [ "$(grep -c '  device:' merged.yaml)" -eq 2 ]
-    [ "$(grep -c 'newer software$' <<<"$stderr")" -eq 49 ]
-    [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: keeping new.yaml (26944 ns), not old.yaml (25661 ns): newer software"* ]]
-    grep -q 'time_ns: 26944' merged.yaml
-    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 merged.yaml
-    [[ $output == *"1 of 6, exact"* ]]
-    # The order of the files does not matter.
-    mv merged.yaml first.yaml
-    "$AUTOTUNE" merge old.yaml new.yaml -o merged.yaml
-    cmp first.yaml merged.yaml
-    run --separate-stderr -0 "$AUTOTUNE" merge --quiet old.yaml new.yaml -o merged.yaml
     [ -z "$stderr" ]
-    cmp first.yaml merged.yaml
+    [ "$(grep -c problem: merged.yaml)" -eq 100 ]
+    [ "$(grep -c '  device:' merged.yaml)" -eq 2 ]
+    # The order of the files does not matter.
+    "$AUTOTUNE" merge old.yaml new.yaml | cmp - merged.yaml
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32 merged.yaml
+    [[ $output == *"1 of 6, exact"*"expected   97.5 %"* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 3x1048576:c128 merged.yaml
+    [[ $output == *"1 of 6, exact"*"expected   93.7 %"* ]]
+    # One GPU is one section, whatever software it was tuned with.
+    run -0 "$AUTOTUNE" check merged.yaml
+    [ "$output" = 'merged.yaml: sound: 51 problems on 1 device' ]
+    run -0 "$AUTOTUNE" show merged.yaml
+    [ "$(grep -c 'compute capability' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^3x1048576:c128 ' <<<"$output")" -eq 1 ]
+    [[ $output == *'51 problems: '*'driver 590.1, '*': 50 problems'*'driver 580.159.04, '*:*'1 problem'* ]]
+    run -1 "$AUTOTUNE" diff new.yaml merged.yaml
+    [[ $output == *'8192x8192:f32'*added* && $output != *c128* ]]
+}
+
+@test "a profile that is there takes part, unless --replace drops it; another file is refused" {
+    variant new.yaml "s/problem: '8192x8192:f32'/problem: '16384x4096:f32'/"
+    cp old.yaml merged.yaml
+    chmod 600 merged.yaml
+    "$AUTOTUNE" merge new.yaml -o merged.yaml
+    [ "$(grep -c problem: merged.yaml)" -eq 51 ]
+    [ "$(stat -c %a merged.yaml)" = 600 ]
+    "$AUTOTUNE" merge --replace new.yaml -o merged.yaml
+    "$AUTOTUNE" merge new.yaml | cmp - merged.yaml
+    echo notes >notes
+    refused 'notes exists, and new entries cannot join it' merge new.yaml -o notes
+    [ "$(<notes)" = notes ]
+    : >empty.yaml
+    "$AUTOTUNE" merge new.yaml -o empty.yaml
+    cmp merged.yaml empty.yaml
 }
 
 @test "with the same software, the documented rule chooses the entry" {

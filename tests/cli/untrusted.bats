@@ -116,7 +116,7 @@ refuses_evil() {
 @test "control characters in a compiler's log are not shown raw" {
     "$AUTOTUNE" explain copy 2>&1 | grep -q 'no NVRTC' && skip "no NVRTC"
     printf '#error "\033[31mred"\n' >mine.cu
-    run --separate-stderr -1 "$AUTOTUNE" tune --quiet --gpu emu --space mine.yaml --family mine \
+    run --separate-stderr -7 "$AUTOTUNE" tune --quiet --gpu emu --space mine.yaml --family mine \
         --problem 8x8:f32
     [[ $stderr == *'mine does not compile: '*red* ]]
     plain "$stderr"

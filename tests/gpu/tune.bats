@@ -30,9 +30,9 @@ setup() {
     variant 5
     run --separate-stderr tune --quiet --family fault --space fault.yaml --problem 96x64:f32 \
         --out best.yaml
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 7 ]
     [[ $stderr == *'1 wrong'* ]]
-    [[ ${stderr_lines[-1]} == 'autotune: 1 of 1 problems have no correct config' ]]
+    [[ ${stderr_lines[-1]} == 'autotune: 1 of 1 problems has no entry: 96x64:f32; none of its configs is correct' ]]
     [ ! -e best.yaml ]
 }
 

@@ -65,6 +65,10 @@ static void test_output_replace(void **state)
     }
     close(old);
     assert_int_equal(count_files(folder), 1);
+    assert_int_equal(chmod(path, 0604), 0);
+    assert_int_equal(at_output_replace(path, "third", 5, &err), AT_OK);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0604); /* what is replaced keeps its mode */
     umask(mask);
     free(path);
 }

@@ -4,7 +4,8 @@
  * message. */
 #include "base/memory.h"
 #include "problem/problem.h"
-#include "profile/profile.h"
+#include "profile/merge.h"
+#include "profile/newest.h"
 #include "system/file.h"
 #include "system/output.h"
 
@@ -296,6 +297,61 @@ static void test_write_too_large(void **state)
     at_profile_clear(&profile);
 }
 
+static bool has_other_seed(const struct at_entry *old, const struct at_entry *fresh,
+                           const void *state)
+{
+    (void)state;
+    return fresh->seed != old->seed;
+}
+
+static bool is_other_entry(const struct at_device_record *record, const struct at_entry *entry,
+                           const void *state)
+{
+    (void)record;
+    return strcmp(entry->problem, state) != 0;
+}
+
+/* A run of the same software: one entry is new, one replaces another, the others do not. */
+static void test_accumulate(void **state)
+{
+    struct at_profile profile = read_profile("two-devices.yaml"),
+                      run = read_profile("two-devices.yaml");
+    struct at_device_record *of_run = run.devices.items, *joined;
+    struct at_entry *fresh = of_run->problems.items;
+    struct at_conditions *seen = &of_run->conditions, before;
+    struct at_accumulation counts;
+    struct at_error err = {0};
+    size_t entries, found = 0;
+
+    (void)state;
+    at_profile_filter(&profile, is_other_entry, fresh[1].problem);
+    entries = at_profile_entries(&profile);
+    before = ((struct at_device_record *)profile.devices.items)->conditions;
+    seen->drifts = before.drifts + 3;
+    seen->capped_ms = before.capped_ms + 5;
+    seen->temperature_max_c = before.temperature_max_c + 1;
+    seen->clock_sm_min_khz = before.clock_sm_min_khz - 1;
+    fresh[0].seed++;
+    assert_int_equal(at_profile_accumulate(&profile, &run, has_other_seed, NULL, &counts, &err),
+                     AT_OK);
+    assert_null(run.devices.items);
+    assert_int_equal(counts.added, 1);
+    assert_int_equal(counts.replaced, 1);
+    assert_int_equal(counts.kept, entries - 1);
+    assert_int_equal(at_profile_entries(&profile), entries + 1);
+    assert_int_equal(at_profile_models(&profile), profile.devices.count);
+    joined = profile.devices.items;
+    for (size_t i = 0; i < profile.devices.count; i++)
+        if (joined[i].conditions.drifts == 2 * before.drifts + 3) {
+            assert_int_equal(joined[i].conditions.capped_ms, 2 * before.capped_ms + 5);
+            assert_int_equal(joined[i].conditions.temperature_max_c, before.temperature_max_c + 1);
+            assert_int_equal(joined[i].conditions.clock_sm_min_khz, before.clock_sm_min_khz - 1);
+            found++;
+        }
+    assert_int_equal(found, 1);
+    at_profile_clear(&profile);
+}
+
 /* Coloured text without its attributes is the plain text, and every line fits. */
 static void test_show_color(void **state)
 {
@@ -402,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_write_sorts),
         cmocka_unit_test(test_write_fails),
         cmocka_unit_test(test_write_too_large),
+        cmocka_unit_test(test_accumulate),
         cmocka_unit_test(test_show_color),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_tables),

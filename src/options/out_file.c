@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options/out_file.h"
+#include "system/output.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Is there a file with something in it? */
+static bool has_content(const char *out)
+{
+    struct stat info;
+
+    return out && strcmp(out, "-") != 0 && stat(out, &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_size > 0;
+}
+
+enum at_status at_out_profile_read(struct at_profile *profile, const char *out,
+                                   struct at_error *err)
+{
+    struct at_error reason;
+
+    *profile = (struct at_profile){.schema = AT_PROFILE_SCHEMA};
+    if (!has_content(out) || at_profile_read_whole(profile, out, &reason) == AT_OK)
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "%s exists, and new entries cannot join it: name another file, or write over it "
+                   "with --replace; %s",
+                   out, reason.message);
+}
+
+/* What the file would lose: "a profile", "a journal"; NULL: neither. Both show at its beginning. */
+static const char *worth_of(const char *path)
+{
+    static const char database[] = "SQLite format 3";
+    char text[4096];
+    FILE *file = fopen(path, "re");
+    size_t size;
+
+    if (!file)
+        return NULL;
+    size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    if (memcmp(text, database, sizeof database - 1) == 0)
+        return "a journal";
+    return at_profile_schema_of(text) != 0 ? "a profile" : NULL;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+enum at_status at_out_check(const char *out, const char *input, struct at_error *err)
+{
+    const char *worth;
+    enum at_status status = out && strcmp(out, "-") != 0 ? at_output_check(out, err) : AT_OK;
+
+    if (status != AT_OK || !has_content(out) || (input && is_same_file(out, input)) ||
+        !(worth = worth_of(out)))
+        return status;
+    return at_fail(err, AT_USAGE, "%s is %s, which would be lost: name another file, or remove it",
+                   out, worth);
+}
