@@ -42,30 +42,38 @@ _autotune_arguments() {
 # "?" and names them. Any other option accepts it, and --version ends the program.
 _autotune_values() {
     case $2 in
-    -g | --gpu) echo auto all emu 0 && _autotune_rows list --emulated ;;
+    -g | --gpu) printf '%s\n' auto all emu 0 && _autotune_rows list --emulated ;;
     -d | --device) _autotune_rows list --emulated | sed 's/^emu://' ;;
     --family) _autotune_rows list --families ;;
-    -*) autotune "$1" "$2" '?' --version 2>&1 | sed -n 's/,//g; s/.*; known are //p' ;;
+    -*) autotune "$1" "$2" '?' --version 2>&1 | sed -n 's/,//g; s/.*; known are //p' | tr ' ' '\n' ;;
     esac
 }
 
 _autotune() {
-    local word=$2 command=tune values
+    local word command=tune offered line
+
+    # shellcheck disable=SC2162 # backslashes quote what follows, as in the word
+    IFS= read word <<<"$2"
 
     # A command can only be the first word.
     [[ $COMP_CWORD -eq 1 || ${COMP_WORDS[1]} == -* ]] || command=${COMP_WORDS[1]}
-    values=$(_autotune_values "$command" "$3")
-    if [[ -n $values ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
-    elif [[ $word == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_autotune_options "$command")" -- "$word")
-    elif ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W "$(_autotune_commands)" -- "$word")
-    else
-        values=$(_autotune_arguments "$command" "${COMP_WORDS[@]:2:COMP_CWORD-2}")
-        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
-        [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || :
+    offered=$(_autotune_values "$command" "$3")
+    if [[ -z $offered && $word == -* ]]; then
+        offered=$(_autotune_options "$command")
+    elif [[ -z $offered ]] && ((COMP_CWORD == 1)); then
+        offered=$(_autotune_commands)
+    elif [[ -z $offered ]]; then
+        offered=$(_autotune_arguments "$command" "${COMP_WORDS[@]:2:COMP_CWORD-2}")
     fi
+    # Names of files, families and devices may hold anything. So nothing may expand them, as compgen -W would.
+    COMPREPLY=()
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$word"* ]] || COMPREPLY+=("$line")
+    done <<<"$offered"
+    # readline quotes the names of files only.
+    [[ $(printf '%q\n' "${COMPREPLY[@]}") == "$(printf '%s\n' "${COMPREPLY[@]}")" ]] ||
+        compopt -o filenames 2>/dev/null || :
+    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || :
 }
 
 # -o default: complete files if this function offers nothing.

@@ -9,6 +9,10 @@ setup() {
     PATH=$(dirname "$AUTOTUNE"):$PATH
 }
 
+teardown() {
+    tmux -L completion kill-server 2>/dev/null || true
+}
+
 # offers WORD...: print what bash offers for the last word of a command line.
 offers() {
     # shellcheck source=/dev/null
@@ -22,7 +26,7 @@ offers() {
 zsh_offers() {
     # shellcheck disable=SC2016 # zsh expands it
     zsh -f -c '
-        compadd() { shift; print -l -- "$@" }
+        compadd() { shift; print -rl -- "$@" }
         _describe() { print -l -- "${(@)${(P)2}%%:*}" }
         _files() { print files }
         file=$1; shift
@@ -92,6 +96,94 @@ zsh_offers() {
     [ "$(zsh_offers autotune --policy "" | xargs)" = "cold warm" ]
     diff <(zsh_offers autotune export --as "") <(offers autotune export --as "")
     [ "$(zsh_offers autotune show re)" = files ]
+}
+
+# odd_names: files here with names that hurt where a shell expands them, in $odd.
+odd_names() {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here" || return
+    # shellcheck disable=SC2016 # must never be expanded
+    odd=('$(touch PWNED)' '`touch PWNED`' 'a b' '*' "it's" '${x:=y}' '~' '\n')
+    touch "${odd[@]/%/.cu}"
+    ls -A >"$BATS_TEST_TMPDIR/before"
+}
+
+# unharmed: nothing in these names was run.
+unharmed() {
+    diff "$BATS_TEST_TMPDIR/before" <(ls -A)
+}
+
+@test "names of files are offered as they are, and never expanded" {
+    odd_names
+    for name in "${odd[@]}"; do
+        for command in explain study; do
+            offers autotune "$command" "" | grep -qxF -e "$name.cu"
+            [ "$(offers autotune "$command" "$(printf %q "${name:0:3}")")" = "$name.cu" ]
+        done
+    done
+    unharmed
+}
+
+@test "what the program prints is never expanded" {
+    odd_names
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '%s\n' '#!/bin/sh' 'cat <<"END"' name "${odd[@]}" END >"$BATS_TEST_TMPDIR/bin/autotune"
+    chmod +x "$BATS_TEST_TMPDIR/bin/autotune"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    for name in "${odd[@]}"; do
+        offers autotune tune --gpu "" | grep -qxF -e "$name"
+        offers autotune lookup --device "" | grep -qxF -e "$name"
+        offers autotune tune --family "" | grep -qxF -e "$name"
+        offers autotune explain tile "" | grep -qxF -e "$name="
+        if command -v zsh >/dev/null; then
+            zsh_offers autotune tune --gpu "" | grep -qxF -e "$name"
+            zsh_offers autotune tune --family "" | grep -qxF -e "$name"
+        fi
+    done
+    unharmed
+}
+
+# typed KEYS: print the words that a command has after these keys and a TAB in an interactive bash (tmux).
+typed() {
+    rm -f "$BATS_TEST_TMPDIR/words"
+    tmux -L completion send-keys -l "autotune explain $1"
+    tmux -L completion send-keys Tab C-a
+    tmux -L completion send-keys -l 'words '
+    tmux -L completion send-keys Enter
+    for _ in $(seq 300); do
+        [ ! -e "$BATS_TEST_TMPDIR/words" ] || break
+        sleep 0.1
+    done
+    cat "$BATS_TEST_TMPDIR/words"
+}
+
+@test "interactive bash: names of files are quoted, and never expanded" {
+    local keys name
+    command -v tmux >/dev/null || skip "no tmux"
+    odd_names
+    cat >"$BATS_TEST_TMPDIR/rc" <<'END'
+source "$srcdir/completion/autotune.bash"
+words() { printf '%s\n' "$*" >"$BATS_TEST_TMPDIR/new" && mv "$BATS_TEST_TMPDIR/new" "$BATS_TEST_TMPDIR/words"; }
+END
+    export srcdir BATS_TEST_TMPDIR TMUX_TMPDIR=$BATS_TEST_TMPDIR
+    unset TMUX
+    tmux -L completion -f /dev/null new-session -d -x 100 -y 60 bash --rcfile "$BATS_TEST_TMPDIR/rc"
+    while read -r keys name; do
+        [ "$(typed "$keys")" = "autotune explain $name" ]
+    done <<'END'
+\$\( $(touch PWNED).cu
+'$( $(touch PWNED).cu
+\` `touch PWNED`.cu
+a a b.cu
+"a a b.cu
+a\ a b.cu
+\* *.cu
+it it's.cu
+"it it's.cu
+\~ ~.cu
+til tile
+END
+    unharmed
 }
 
 @test "asking for an option's values runs nothing" {
