@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void at_table_add(struct at_table *table, const char *format, ...)
@@ -104,6 +105,18 @@ static void print_folded_row(const struct at_table *table, const char *const *ce
     }
 }
 
+/* Would a spreadsheet run this cell as a formula? OWASP's advice on CSV injection names these
+ * characters. Numbers may have a sign, and a lone character is no formula. */
+static bool is_formula(const char *cell)
+{
+    char *end;
+
+    if (!cell[0] || !cell[1] || !strchr("=+-@\t\r", cell[0]))
+        return false;
+    strtod(cell, &end);
+    return *end != '\0';
+}
+
 static void print_csv_row(const struct at_table *table, const char *const *cells, const int *widths,
                           FILE *out)
 {
@@ -112,6 +125,7 @@ static void print_csv_row(const struct at_table *table, const char *const *cells
         bool quoted = strpbrk(cells[c], ",\"\r\n") != NULL;
 
         fputs(quoted ? "\"" : "", out);
+        fputs(is_formula(cells[c]) ? "'" : "", out);
         for (const char *text = cells[c]; *text; text++)
             fprintf(out, *text == '"' ? "\"%c" : "%c", *text);
         fputs(quoted ? "\"" : "", out);

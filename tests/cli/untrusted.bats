@@ -102,6 +102,14 @@ refuses_evil() {
     [[ $stderr == *café* ]]
 }
 
+@test "a name in CSV is no formula of a spreadsheet" {
+    sed "0,/^    name: .*/s//    name: '=cmd|calc!A0'/" "$profile" >p.yaml
+    run -0 --separate-stderr "$AUTOTUNE" show --format csv p.yaml
+    [[ ${lines[1]} == "'=cmd|calc!A0,"* ]]
+    run -0 --separate-stderr "$AUTOTUNE" show --format markdown p.yaml
+    [[ $output == *'| =cmd'* ]]
+}
+
 @test "control characters in names of data files are escaped" {
     cp -r "$srcdir/tuning" "$srcdir/templates" .
     chmod -R u+w .

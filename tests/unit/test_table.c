@@ -53,6 +53,46 @@ static void test_forms(void **state)
     at_table_clear(&table);
 }
 
+/* A cell that a spreadsheet would take for a formula begins with an apostrophe, but in CSV only. */
+static void test_formulas(void **state)
+{
+    static const struct at_table_column column[] = {{"name", true}};
+    static const struct {
+        const char *cell, *csv;
+    } cases[] = {
+        {"=cmd|calc!A0", "'=cmd|calc!A0"},
+        {"=1,2", "\"'=1,2\""},
+        {"@SUM(A1)", "'@SUM(A1)"},
+        {"+1+cmd", "'+1+cmd"},
+        {"-1.5-2", "'-1.5-2"},
+        {"\tx", "'\tx"},
+        {"\r=1", "\"'\r=1\""},
+        {"-1.5", "-1.5"},
+        {"+20", "+20"},
+        {"-", "-"},
+        {"", ""},
+        {"a=1", "a=1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        for (enum at_table_form form = AT_TABLE_TEXT; form <= AT_TABLE_CSV; form++) {
+            struct at_table table = {column, 1, NULL, 0, 0};
+            struct at_text_stream stream;
+            char *text, *expected = at_format("name\n%s\n",
+                                              form == AT_TABLE_CSV ? cases[i].csv : cases[i].cell);
+
+            at_table_add(&table, "%s", cases[i].cell);
+            at_table_print(&table, form, at_text_open(&stream));
+            text = at_text_close(&stream, NULL);
+            assert_string_equal(text, expected);
+            free(text);
+            free(expected);
+            at_table_clear(&table);
+        }
+    }
+}
+
 /* What does not fit follows on another line; words are broken where the others begin. */
 static void test_within(void **state)
 {
@@ -91,7 +131,9 @@ static void test_within(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_within)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
+                                       cmocka_unit_test(test_formulas),
+                                       cmocka_unit_test(test_within)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
