@@ -211,7 +211,7 @@ static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *
 
     if (status != AT_OK) {
         at_wire_get_text(wire, reply->message, sizeof reply->message);
-        return status == AT_FAILED ? AT_REFUSED : AT_DIED;
+        return status == AT_FAILED ? AT_REFUSED : status == AT_DEVICE ? AT_NO_COMPILER : AT_DIED;
     }
     for (size_t i = 0; i < batch->count; i++)
         at_wire_get_struct(wire, &batch->jobs[i]->built.resources,

@@ -54,7 +54,7 @@ enum at_compile_end {
     AT_DIED,      /* the process ended: the source may be at fault */
     AT_TOOK_LONG, /* the process was stopped: the source is at fault */
     AT_KILLED, /* by another process, such as a kernel out of memory: says nothing of the source */
-    AT_NO_COMPILER, /* the process did not start, or has no NVRTC */
+    AT_NO_COMPILER, /* the process did not start, or has no NVRTC, or not all of it */
 };
 
 struct at_compile_reply {

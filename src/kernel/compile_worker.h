@@ -13,7 +13,8 @@ enum at_compile_request {
     /* int compute_capability, int enum at_image, int seconds of processor time per program, text
      * header, text version of the program -> int status, then struct at_compiler or text message */
     AT_COMPILE_HELLO = 1,
-    /* text source, count of entries, text each -> int status (AT_OK, AT_FAILED: refused), then
+    /* text source, count of entries, text each -> int status (AT_OK, AT_FAILED: refused, AT_DEVICE:
+     * a part of NVRTC is missing), then
      * struct at_kernel_resources for each entry and bytes image, or text message */
     AT_COMPILE_PROGRAM,
     /* text source, text folder of what it includes -> int status (AT_OK, AT_FAILED: refused), then

@@ -324,9 +324,17 @@ static nvrtcResult read_image(const struct at_nvrtc *nvrtc, nvrtcProgram program
     return result;
 }
 
+/* Without its library of built-in declarations there is no compiler, whatever the source. */
 static enum at_status status_of(nvrtcResult failure)
 {
-    return failure == NVRTC_ERROR_OUT_OF_MEMORY ? AT_NO_MEMORY : AT_INTERNAL;
+    switch (failure) {
+    case NVRTC_ERROR_OUT_OF_MEMORY:
+        return AT_NO_MEMORY;
+    case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
+        return AT_DEVICE;
+    default:
+        return AT_INTERNAL;
+    }
 }
 
 static void destroy(void *program)
@@ -395,8 +403,12 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
         int length = (int)strcspn(text, "\n");
 
-        at_fail(err, status_of(result), "%s%s%.*s", api.nvrtcGetErrorString(result),
-                length > 0 ? ": " : "", length, text);
+        at_fail(
+            err, status_of(result), "%s%s%.*s%s", api.nvrtcGetErrorString(result),
+            length > 0 ? ": " : "", length, text,
+            result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
+                ? " It belongs to NVRTC and lies beside it: install NVRTC anew, with all its files"
+                : "");
         at_free(text);
         return status_of(result);
     }

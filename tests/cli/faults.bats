@@ -87,6 +87,26 @@ outcome() {
     [[ "$(outcome 3)" == 'compile: '*'out of memory'* ]]
 }
 
+# Its folder here has no sound library of built-in declarations, and the search stops at the one that is none.
+@test "an NVRTC without its built-in declarations ends a command with exit code 3" {
+    local library file command
+    library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n 's|.*libnvrtc\.so\.[0-9]* .* => ||p' | head -n 1)
+    [ -n "$library" ] || skip "the loader's cache has no NVRTC"
+    mkdir part
+    ln -s "$library" part/
+    for file in "${library%/*}"/libnvrtc-builtins.so.*; do
+        : >"part/${file##*/}"
+    done
+    export LD_LIBRARY_PATH=$PWD/part AUTOTUNE_NVRTC=$PWD/part/${library##*/} XDG_CACHE_HOME=$PWD/cache
+    echo '__global__ void k(float *x) { *x = 1; }' >k.cu
+    for command in "tune ${short[*]} --budget 2" 'explain naive --problem 8x8:f32' \
+        'explain k.cu --grid 1 --block 1 --arg float[1]' 'study k.cu --grid 1 --block 1 --arg float[1]'; do
+        # shellcheck disable=SC2086 # several words
+        run --separate-stderr -3 "$AUTOTUNE" $command
+        [[ $stderr == *'libnvrtc-builtins'*'install NVRTC anew'* ]]
+    done
+}
+
 @test "a template cannot show the machine's files" {
     heavy '0, 4'
     printf '#if WEIGHT == 4\n#include "/etc/passwd"\n#endif\n' | cat - heavy.cu >reads.cu
