@@ -39,9 +39,13 @@ struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry
     return resources;
 }
 
-/* How the tools mark an error. A warning may also contain the word. */
-static const char *const error_marks[] = {
-    "): error", "): catastrophic error", "nvrtc: error", "ptxas error", "ptxas fatal",
+/* How the tools mark an error. A warning may also contain the word, so the line may have to begin
+ * in some way. ptxas tells the reason of its fatal error in a line before it. */
+static const struct {
+    const char *begin, *mark;
+} error_marks[] = {
+    {"", "): error"},    {"", "): catastrophic error"}, {"", "nvrtc: error"},
+    {"", "ptxas error"}, {"ptxas ", "; error "},        {"", "ptxas fatal"},
 };
 
 static const char no_message[] = "NVRTC ended without a message; it may be out of memory";
@@ -49,7 +53,8 @@ static const char no_message[] = "NVRTC ended without a message; it may be out o
 static bool is_error(const char *line, size_t length)
 {
     for (size_t i = 0; i < AT_COUNT(error_marks); i++)
-        if (memmem(line, length, error_marks[i], strlen(error_marks[i])))
+        if (strncmp(line, error_marks[i].begin, strlen(error_marks[i].begin)) == 0 &&
+            memmem(line, length, error_marks[i].mark, strlen(error_marks[i].mark)))
             return true;
     return false;
 }

@@ -242,6 +242,16 @@ static void test_first_error(void **state)
         {"ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)",
          "ptxas error   : Entry function 'k' uses too much shared data (0xd000 bytes, 0xc000 max)",
          false},
+        {"ptxas application ptx input, line 26; error   : Instruction 'setmaxnreg.inc' not "
+         "supported "
+         "on .target 'sm_90'\nptxas fatal   : Ptx assembly aborted due to errors\n",
+         "ptxas application ptx input, line 26; error   : Instruction 'setmaxnreg.inc' not "
+         "supported "
+         "on .target 'sm_90'",
+         false},
+        {"tile.cu(3): warning #1105-D: #warning directive: \"late; error \"\nptxas fatal   : out "
+         "of it\n",
+         "ptxas fatal   : out of it", false},
         {"it failed\nand says no more", "it failed", true},
         {"ptxas info    : 0 bytes gmem\nptxas info    : Used 24 registers, 1048576 bytes smem\n",
          "ptxas info    : 0 bytes gmem", true},
