@@ -156,7 +156,7 @@ static enum at_status run_convert(int argc, char **argv, struct at_error *err)
     at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     status = at_out_check(options.out, options.file, err);
     if (status == AT_OK)
-        status = at_file_read(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
+        status = at_file_read_text(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
     if (status != AT_OK)
         return status;
     at_detail(&options.progress, "read %s", options.file);

@@ -291,26 +291,31 @@ static size_t words_of(const struct at_emu_param *param)
 static enum at_status check_kernel(const struct at_emu_launch *launch, struct at_error *err)
 {
     const struct at_ptx_kernel *kernel = launch->kernel;
+    const char *name = launch->name ? launch->name : kernel->name;
     size_t words = 0;
 
     if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
-        return at_fail(err, AT_USAGE, "%s: %u threads per block; its .maxntid is %" PRIu64,
-                       kernel->name, threads_of(launch), kernel->max_threads);
+        return at_fail(err, AT_USAGE,
+                       "%s: a block of %u threads; its __launch_bounds__ (.maxntid) allows at most "
+                       "%" PRIu64,
+                       name, threads_of(launch), kernel->max_threads);
     for (int i = 0; i < 3; i++)
         if (kernel->required[i] && launch->block[i] != kernel->required[i])
-            return at_fail(err, AT_USAGE, "%s: the shape of a block is not its .reqntid",
-                           kernel->name);
+            return at_fail(err, AT_USAGE,
+                           "%s: a block of %u x %u x %u threads; its __block_size__ (.reqntid) "
+                           "requires others",
+                           name, launch->block[0], launch->block[1], launch->block[2]);
     if (launch->dynamic_shared_bytes < 0 || launch->dynamic_shared_bytes > AT_EMU_SHARED_MAX ||
         shared_bytes_of(launch) > AT_EMU_SHARED_MAX)
-        return at_fail(err, AT_USAGE, "%s: more than %d bytes of shared memory", kernel->name,
+        return at_fail(err, AT_USAGE, "%s: more than %d bytes of shared memory", name,
                        AT_EMU_SHARED_MAX);
     if (launch->arg_count != kernel->param_count)
-        return at_fail(err, AT_USAGE, "%s takes %zu arguments, not %zu", kernel->name,
-                       kernel->param_count, launch->arg_count);
+        return at_fail(err, AT_USAGE, "%s takes %zu arguments, not %zu", name, kernel->param_count,
+                       launch->arg_count);
     for (size_t i = 0; i < kernel->param_count; i++)
         words += words_of(&kernel->params[i]);
     if (words > (launch->arg_words ? launch->arg_words : launch->arg_count))
-        return at_fail(err, AT_USAGE, "%s takes %zu words of arguments", kernel->name, words);
+        return at_fail(err, AT_USAGE, "%s takes %zu words of arguments", name, words);
     return AT_OK;
 }
 

@@ -19,7 +19,7 @@ enum at_status at_own_file_read(struct at_own_file *file, const char *path,
                                 const struct at_device_info *device, struct at_error *err)
 {
     size_t size;
-    enum at_status status = at_file_read(&file->text, &size, path, FILE_BYTES_MAX, err);
+    enum at_status status = at_file_read_text(&file->text, &size, path, FILE_BYTES_MAX, err);
 
     if (status != AT_OK)
         return status;

@@ -15,7 +15,7 @@ enum at_status at_template_read(char **text, const char *name, struct at_error *
 {
     char *below = at_format("templates/%s", name), *path = at_path_data_file(below);
     size_t size;
-    enum at_status status = at_file_read(text, &size, path, TEMPLATE_BYTES_MAX, err);
+    enum at_status status = at_file_read_text(text, &size, path, TEMPLATE_BYTES_MAX, err);
 
     at_free(path);
     at_free(below);

@@ -11,6 +11,7 @@ static const char example[] = "as in 8x32x2048x128:f16,perm=0213";
 
 struct reading {
     struct at_tensor tensor;
+    unsigned keys; /* that have been read, by bits */
     const char *spec;
     struct at_error *err;
 };
@@ -83,6 +84,10 @@ static enum at_status read_key(struct reading *t, const char *text, size_t lengt
 
         if (length < name || memcmp(text, keys[i].name, name) != 0)
             continue;
+        if (t->keys >> i & 1)
+            return at_fail(t->err, AT_USAGE, "problem \"%.200s\": %.*s is given twice", t->spec,
+                           (int)name - 1, text);
+        t->keys |= 1U << i;
         if (side < 0)
             return read_perm(t, value, left);
         if (keys[i].offset)

@@ -60,7 +60,7 @@ static enum at_status read_schema(struct at_profile *profile, const char *path, 
     struct at_profile read = {0};
     char *text = NULL;
     size_t size = 0;
-    enum at_status status = at_file_read(&text, &size, path, AT_SCHEMA_BYTES_MAX, err);
+    enum at_status status = at_file_read_text(&text, &size, path, AT_SCHEMA_BYTES_MAX, err);
 
     if (status != AT_OK)
         return status;

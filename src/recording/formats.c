@@ -52,13 +52,14 @@ enum at_status at_recording_write_as(const struct at_recording *recording,
 enum at_status at_recording_read(struct at_recording *recording, const char *path,
                                  struct at_error *err)
 {
-    char *text = NULL;
+    char *text = NULL, first;
     size_t size;
-    enum at_status status = at_file_read(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
+    enum at_status status = at_file_read_text(&text, &size, path, AT_RECORDING_BYTES_MAX, err);
 
     if (status != AT_OK)
         return status;
-    if (text[strspn(text, " \t\r\n")] == '{')
+    first = text[strspn(text, " \t\r\n")];
+    if (first == '{' || first == '[')
         status = at_recording_read_json(recording, path, text, size, err);
     else
         status = at_recording_read_text(recording, path, text, size, err);

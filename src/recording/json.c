@@ -147,6 +147,10 @@ static enum at_status read_root(struct at_json_reader *reader, const json_t *roo
     const json_t *about = json_object_get(root, "autotune");
     enum at_status status;
 
+    if (json_is_array(root)) {
+        status = at_kernel_tuner_read_list(reader, root);
+        return status == AT_OK ? finish(reader) : status;
+    }
     for (size_t i = 0; i < AT_COUNT(kinds); i++) {
         if (!json_object_get(root, kinds[i].member))
             continue;
@@ -158,7 +162,7 @@ static enum at_status read_root(struct at_json_reader *reader, const json_t *roo
     return at_fail(
         reader->err, AT_USAGE,
         "this is neither a Kernel Tuner cache, which has \"cache\", nor T4 results, which "
-        "have \"results\"");
+        "have \"results\", nor a list of tune_kernel's results");
 }
 
 enum at_status at_recording_read_json(struct at_recording *recording, const char *path,

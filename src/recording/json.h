@@ -28,8 +28,10 @@ struct at_json_reader {
     struct at_error *err;
 };
 
-/* Read the configs and results of the root object. */
+/* Read the configs and results of the root object, or of the list that Kernel Tuner's tune_kernel
+ * returns. */
 enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t *root);
+enum at_status at_kernel_tuner_read_list(struct at_json_reader *reader, const json_t *root);
 enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root);
 
 /* ---- the member "autotune" (json_about.c) ---- */
@@ -44,6 +46,13 @@ enum at_status at_json_read_values(const struct at_json_reader *reader, const js
 /* Make the only family of a file that is not ours, with room for param_count parameters. */
 struct at_family *at_json_foreign_family(struct at_json_reader *reader, const char *name,
                                          size_t param_count);
+
+/* Make the only family of a file that does not list its space, from the rows: an array of objects,
+ * or of objects that have these values in `member`. The parameters are the members of the first row
+ * for which is_param holds (NULL: all), and their values those that occur, sorted. */
+enum at_status at_json_read_space(struct at_json_reader *reader, const json_t *rows,
+                                  const char *member,
+                                  bool (*is_param)(const json_t *rows, const char *name));
 
 /* ---- rows (json_rows.c) ---- */
 

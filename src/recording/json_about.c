@@ -171,6 +171,91 @@ struct at_family *at_json_foreign_family(struct at_json_reader *reader, const ch
     return family;
 }
 
+/* ---- the space of a file that does not list it: the values of its configs ---- */
+
+static enum at_status add_value(const struct at_json_reader *reader, struct at_param *param,
+                                const json_t *value)
+{
+    int64_t number;
+    size_t at;
+
+    if (!at_json_integer(value, &number))
+        return at_fail(reader->err, AT_USAGE, "%.80s: expected a whole number of 32 bits",
+                       param->name);
+    if (at_param_has_value(param, number))
+        return AT_OK;
+    if (param->value_count == AT_PARAM_VALUES_MAX)
+        return at_fail(reader->err, AT_USAGE, "%.80s: more than %d values", param->name,
+                       AT_PARAM_VALUES_MAX);
+    for (at = param->value_count++; at > 0 && param->values[at - 1] > number; at--)
+        param->values[at] = param->values[at - 1];
+    param->values[at] = number;
+    return AT_OK;
+}
+
+static enum at_status add_values(const struct at_json_reader *reader, struct at_family *family,
+                                 const json_t *configuration)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < family->param_count && status == AT_OK; i++)
+        status = add_value(reader, &family->params[i],
+                           json_object_get(configuration, family->params[i].name));
+    return status;
+}
+
+/* The object with the parameters' values of a row; NULL: it has none. */
+static const json_t *values_of(const json_t *rows, size_t row, const char *member)
+{
+    const json_t *object = json_array_get(rows, row);
+
+    return member ? json_object_get(object, member) : object;
+}
+
+static enum at_status name_params(const struct at_json_reader *reader, struct at_family *family,
+                                  const json_t *rows, const char *member,
+                                  bool (*is_param)(const json_t *rows, const char *name))
+{
+    static const char expected[] =
+        "the first result: expected a configuration of 1 to %d parameters";
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)values_of(rows, 0, member), name, value)
+    {
+        struct at_param *param = &family->params[family->param_count];
+
+        if (is_param && !is_param(rows, name))
+            continue;
+        if (family->param_count == AT_PARAMS_MAX)
+            return at_fail(reader->err, AT_USAGE, expected, AT_PARAMS_MAX);
+        if (!at_recording_text_fits(name))
+            return at_fail(reader->err, AT_USAGE, "the name of a parameter cannot be shown");
+        family->param_count++;
+        param->name = at_strdup(name);
+        param->values = at_alloc_array(AT_PARAM_VALUES_MAX, sizeof *param->values);
+    }
+    return family->param_count > 0 ? AT_OK
+                                   : at_fail(reader->err, AT_USAGE, expected, AT_PARAMS_MAX);
+}
+
+enum at_status at_json_read_space(struct at_json_reader *reader, const json_t *rows,
+                                  const char *member,
+                                  bool (*is_param)(const json_t *rows, const char *name))
+{
+    struct at_family *family = at_json_foreign_family(reader, "kernel", AT_PARAMS_MAX);
+    enum at_status status = name_params(reader, family, rows, member, is_param);
+
+    for (size_t i = 0; i < json_array_size(rows) && status == AT_OK; i++) {
+        status = add_values(reader, family, values_of(rows, i, member));
+        if (status != AT_OK)
+            at_fail_within(reader->err, "result %zu", i);
+    }
+    for (size_t i = 0; i < family->param_count && status == AT_OK; i++)
+        family->params[i].default_value = family->params[i].values[0];
+    return status;
+}
+
 /* ---- writing ---- */
 
 static json_t *params_of(const struct at_family *family)

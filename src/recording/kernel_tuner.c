@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads cache files of Kernel Tuner as recordings. */
+/* Reads cache files of Kernel Tuner, and lists of its results, as recordings. */
 #include "recording/kernel_tuner.h"
 
 #include "base/memory.h"
@@ -134,6 +134,47 @@ static void read_device(struct at_json_reader *reader, const json_t *root)
     reader->recording.device =
         at_strdup(name && at_recording_text_fits(name) ? name : "a device without a name");
     reader->recording.setting = at_strdup("Kernel Tuner");
+}
+
+/* ---- the list of results that tune_kernel returns ---- */
+
+/* A parameter has a whole number in each row. Metrics are real numbers, and failures have none. */
+static bool is_param(const json_t *rows, const char *name)
+{
+    static const char *const others[] = {"time", "times", "timestamp", "__error__"};
+
+    for (size_t i = 0; i < AT_COUNT(others); i++)
+        if (strcmp(others[i], name) == 0)
+            return false;
+    for (size_t i = 0; i < AT_KERNEL_TUNER_TIMES; i++)
+        if (strcmp(at_kernel_tuner_times[i], name) == 0)
+            return false;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *value = json_object_get(json_array_get(rows, i), name);
+
+        if (!value || json_is_real(value))
+            return false;
+    }
+    return true;
+}
+
+enum at_status at_kernel_tuner_read_list(struct at_json_reader *reader, const json_t *root)
+{
+    /* With the environment, as the function returns it, or alone. */
+    bool whole = json_is_array(json_array_get(root, 0));
+    const json_t *rows = whole ? json_array_get(root, 0) : root;
+    enum at_status status;
+
+    read_device(reader, whole ? json_array_get(root, 1) : NULL);
+    reader->recording.kernel = at_strdup("a kernel that Kernel Tuner's results do not name");
+    status = at_json_read_space(reader, rows, NULL, is_param);
+    for (size_t i = 0; i < json_array_size(rows) && status == AT_OK; i++) {
+        status = read_entry(reader, json_array_get(rows, i), "time");
+        if (status != AT_OK)
+            at_fail_within(reader->err, "result %zu", i);
+    }
+    at_json_set_evaluation(reader);
+    return status;
 }
 
 enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t *root)

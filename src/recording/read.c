@@ -22,7 +22,8 @@ struct reader {
 
 /* ---- lines and words ---- */
 
-/* Return the next line that is no comment, without its newline; NULL after the last one. */
+/* Return the next line that is no comment, without its newline, which may be Windows'; NULL after
+ * the last one. */
 static char *next_line(struct reader *reader)
 {
     char *line, *end;
@@ -34,6 +35,8 @@ static char *next_line(struct reader *reader)
         end = strchr(line, '\n'); /* check_text: the last line has one */
         *end = '\0';
         reader->next = end + 1;
+        if (end > line && end[-1] == '\r')
+            end[-1] = '\0';
         reader->source.line++;
     } while (line[0] == '#');
     return line;

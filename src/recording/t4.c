@@ -95,83 +95,12 @@ static enum at_status read_results(struct at_json_reader *reader, const json_t *
     return status;
 }
 
-/* ---- the space of a file that is not ours: the values of its configs ---- */
-
-static enum at_status add_value(const struct at_json_reader *reader, struct at_param *param,
-                                const json_t *value)
-{
-    int64_t number;
-    size_t at;
-
-    if (!at_json_integer(value, &number))
-        return at_fail(reader->err, AT_USAGE, "%.80s: expected a whole number of 32 bits",
-                       param->name);
-    if (at_param_has_value(param, number))
-        return AT_OK;
-    if (param->value_count == AT_PARAM_VALUES_MAX)
-        return at_fail(reader->err, AT_USAGE, "%.80s: more than %d values", param->name,
-                       AT_PARAM_VALUES_MAX);
-    for (at = param->value_count++; at > 0 && param->values[at - 1] > number; at--)
-        param->values[at] = param->values[at - 1];
-    param->values[at] = number;
-    return AT_OK;
-}
-
-static enum at_status add_values(const struct at_json_reader *reader, struct at_family *family,
-                                 const json_t *configuration)
-{
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < family->param_count && status == AT_OK; i++)
-        status = add_value(reader, &family->params[i],
-                           json_object_get(configuration, family->params[i].name));
-    return status;
-}
-
-static enum at_status name_params(const struct at_json_reader *reader, struct at_family *family,
-                                  const json_t *configuration)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach((json_t *)configuration, name, value)
-    {
-        struct at_param *param = &family->params[family->param_count];
-
-        if (!at_recording_text_fits(name))
-            return at_fail(reader->err, AT_USAGE, "the name of a parameter cannot be shown");
-        family->param_count++;
-        param->name = at_strdup(name);
-        param->values = at_alloc_array(AT_PARAM_VALUES_MAX, sizeof *param->values);
-    }
-    return AT_OK;
-}
-
 static enum at_status read_space(struct at_json_reader *reader, const json_t *root)
 {
-    const json_t *results = json_object_get(root, "results");
-    const json_t *first = json_object_get(json_array_get(results, 0), "configuration");
-    struct at_family *family;
-    enum at_status status;
-
-    if (json_object_size(first) == 0 || json_object_size(first) > AT_PARAMS_MAX)
-        return at_fail(reader->err, AT_USAGE,
-                       "the first result: expected a configuration of 1 to %d parameters",
-                       AT_PARAMS_MAX);
     reader->recording.kernel = at_strdup("a kernel that T4 does not name");
     reader->recording.device = at_strdup("a device that T4 does not name");
     reader->recording.setting = at_strdup("T4");
-    family = at_json_foreign_family(reader, "kernel", json_object_size(first));
-    status = name_params(reader, family, first);
-    for (size_t i = 0; i < json_array_size(results) && status == AT_OK; i++) {
-        status = add_values(reader, family,
-                            json_object_get(json_array_get(results, i), "configuration"));
-        if (status != AT_OK)
-            at_fail_within(reader->err, "result %zu", i);
-    }
-    for (size_t i = 0; i < family->param_count && status == AT_OK; i++)
-        family->params[i].default_value = family->params[i].values[0];
-    return status;
+    return at_json_read_space(reader, json_object_get(root, "results"), "configuration", NULL);
 }
 
 enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root)

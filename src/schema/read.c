@@ -228,7 +228,7 @@ enum at_status at_schema_read_file(const struct at_schema *schema, void *record,
 {
     char *text;
     size_t size;
-    enum at_status status = at_file_read(&text, &size, path, AT_SCHEMA_BYTES_MAX, err);
+    enum at_status status = at_file_read_text(&text, &size, path, AT_SCHEMA_BYTES_MAX, err);
 
     if (status != AT_OK)
         return status;

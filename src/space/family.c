@@ -180,8 +180,8 @@ static enum at_status take_template(const struct reading *reading, const char *t
         at_free(family->template_path);
         family->template_path = at_format("%s/%s", template_dir, name->text);
     }
-    status = at_file_read(&family->source, &size, family->template_path, TEMPLATE_BYTES_MAX,
-                          reading->err);
+    status = at_file_read_text(&family->source, &size, family->template_path, TEMPLATE_BYTES_MAX,
+                               reading->err);
     if (status != AT_OK)
         return at_fail_within(reading->err, "%s:%d:%d: template", source.file, source.line,
                               source.column);

@@ -65,3 +65,17 @@ close_fd:
     close(fd);
     return status;
 }
+
+enum at_status at_file_read_text(char **text, size_t *size, const char *path, size_t max_bytes,
+                                 struct at_error *err)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t length = sizeof mark - 1;
+    enum at_status status = at_file_read(text, size, path, max_bytes, err);
+
+    if (status == AT_OK && strncmp(*text, mark, length) == 0) {
+        *size -= length;
+        memmove(*text, *text + length, *size + 1); /* with the NUL */
+    }
+    return status;
+}

@@ -36,6 +36,29 @@ refused_everywhere() {
     refused_everywhere 'closed.yaml: Permission denied' closed.yaml
 }
 
+# as_windows FILE: print it with the byte-order mark and the ends of lines of editors there.
+as_windows() {
+    printf '\xef\xbb\xbf'
+    sed 's/$/\r/' "$1"
+}
+
+@test "files with a byte-order mark and Windows' ends of lines are read" {
+    local sound=$srcdir/tests/golden/check/sound.yaml
+    for convert in as_windows "sed 1s/^/\xef\xbb\xbf/"; do
+        $convert "$sound" >profile.yaml
+        diff <("$AUTOTUNE" show profile.yaml) <("$AUTOTUNE" show "$sound" | sed "s|$sound|profile.yaml|")
+        printf '%s\n' 'schema: 1' 'problems:' '  - 64x48:f32' >plain.yaml
+        $convert plain.yaml >list.yaml
+        "$AUTOTUNE" tune --gpu emu --dry-run --problems list.yaml
+        $convert "$srcdir/tuning/naive.yaml" | sed 's/^family: naive/family: mine/' >mine.yaml
+        $convert "$srcdir/templates/naive.cu" >mine.cu
+        sed -i 's/naive\.cu/mine.cu/' mine.yaml
+        "$AUTOTUNE" check --space mine.yaml "$sound"
+    done
+    printf 'schema: 3\n' | sed '1s/^/\xef\xbb\xbf/' >bad.yaml
+    refused 'bad.yaml:1:1: ' show bad.yaml # places are those of the text
+}
+
 @test "folders, pipes and devices are refused" {
     mkdir folder.yaml
     mkfifo pipe.yaml

@@ -160,6 +160,15 @@ data() {
     [[ $stderr != *_Z* ]]
 }
 
+@test "a block larger than __launch_bounds__ is refused in CUDA's words" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '%s\n' 'template <int N> __global__ void __launch_bounds__(N) fill(float *x) { x[threadIdx.x] = 1; }' \
+        'template __global__ void fill<128>(float *);' >bounds.cu
+    run --separate-stderr -2 "$AUTOTUNE" explain bounds.cu --grid 1 --block 256 --arg 'float[256]'
+    [[ $stderr == *'bounds.cu: fill<128>: a block of 256 threads; its __launch_bounds__ (.maxntid) allows at most 128' ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain bounds.cu --grid 1 --block 128 --arg 'float[256]'
+}
+
 @test "a file that does not compile is named with its line" {
     cd "$BATS_TEST_TMPDIR" || return 1
     printf '%s\n' '' '__global__ void f(int *x) { *x = y; }' >wrong.cu
@@ -171,6 +180,11 @@ data() {
     printf '%s\n' '#include <iostream>' '__global__ void f() {}' '#ifndef __CUDACC_RTC__' \
         'int main() { f<<<1, 1>>>(); }' '#endif' >host.cu
     run --separate-stderr -0 "$AUTOTUNE" explain host.cu --grid 1 --block 1
+    sed '1s/^/\xef\xbb\xbf/' host.cu >marked.cu # a byte-order mark
+    run --separate-stderr -0 "$AUTOTUNE" explain marked.cu --grid 1 --block 1
+    echo '__global__ void f() { asm volatile("setmaxnreg.inc.sync.aligned.u32 40;"); }' >later.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain later.cu --grid 1 --block 32
+    [[ $stderr == *"error   : Instruction 'setmaxnreg.inc' not supported on .target 'sm_90'" ]]
     echo 'template <class T> __global__ void f(T *x) {}' >template.cu
     run --separate-stderr -2 "$AUTOTUNE" explain template.cu --grid 1 --block 1
     [[ $stderr == *'template.cu has no kernel: no __global__ function, or only templates without an instance'* ]]

@@ -54,6 +54,10 @@ refuses() {
     refuses 'expected one of ld_src=, ld_dst=, batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=' \
         64x64:f32,foo=3 64x64:f32, 64x64:f32,ld_src 64x64:f32,LD_SRC=64 64x64:f32,=64
     refuses 'ld_src is given twice' 64x64:f32,ld_src=64,ld_src=64
+    refuses 'perm is given twice' 2x3:f32,perm=10,perm=01
+    for key in strides_src=3x1 strides_dst=2x1 offset_src=1 offset_dst=1; do
+        refuses "${key%=*} is given twice" "2x3:f32,perm=10,$key,$key"
+    done
 }
 
 @test "malformed tensors are refused" {

@@ -319,6 +319,69 @@ static void test_t4_file(void **state)
     at_recording_clear(&recording);
 }
 
+/* What tune_kernel returns, as Python's json.dump writes it: with the environment or without, and
+ * with members that are no parameters. */
+static void test_kernel_tuner_list(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t configs, params, best;
+        double best_ns;
+        const char *device;
+    } cases[] = {
+        {"[{\"x\": 64, \"time\": 4.124}, {\"x\": 128, \"time\": 4.585}]", 2, 1, 0, 4124000,
+         "a device without a name"},
+        {"[{\"x\": 128, \"time\": 4.585}, {\"x\": 64, \"time\": 4.124}]\n", 2, 1, 0, 4124000,
+         "a device without a name"},
+        {"\xef\xbb\xbf [[{\"x\": 64, \"on\": true, \"time\": 9.0, \"times\": [2.0, 3.0, 4.0], "
+         "\"compile_time\": 400.0, \"strategy_time\": 0, \"GFLOP/s\": 12.5, "
+         "\"timestamp\": \"2024-01-01\"}, {\"x\": 64, \"on\": false, "
+         "\"time\": \"CompilationFailedConfig\"}], {\"device_name\": \"Some GPU\"}]",
+         2, 2, 1, 3000000, "Some GPU"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_recording recording;
+
+        read_put(&recording, cases[i].text);
+        assert_int_equal(recording.space.count, cases[i].configs);
+        assert_int_equal(recording.families[0].family->param_count, cases[i].params);
+        assert_int_equal(recording.best, cases[i].best);
+        assert_true(recording.results[recording.best].time_ns == cases[i].best_ns);
+        assert_string_equal(recording.device, cases[i].device);
+        at_recording_clear(&recording);
+    }
+}
+
+/* As editors and git on Windows leave it: a byte-order mark, and lines that end with CR LF. */
+static void test_windows(void **state)
+{
+    struct at_recording recording, again;
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    char *text, *back;
+
+    (void)state;
+    fputs("\xef\xbb\xbf", out);
+    for (const char *c = OURS; *c; c++)
+        fprintf(out, *c == '\n' ? "\r%c" : "%c", *c);
+    text = at_text_close(&stream, NULL);
+    read_put(&recording, text);
+    back = write_as(&recording, "recording");
+    assert_string_equal(back, OURS);
+    free(back);
+    free(text);
+    text = write_as(&recording, "t4");
+    back = at_format("\xef\xbb\xbf%s", text);
+    read_put(&again, back);
+    assert_int_equal(again.space.count, recording.space.count);
+    free(back);
+    free(text);
+    at_recording_clear(&again);
+    at_recording_clear(&recording);
+}
+
 /* A file about another kernel has no problem, so it cannot be written in any format. */
 static void test_others_are_not_written(void **state)
 {
@@ -362,6 +425,13 @@ static void test_read_what_is_wrong(void **state)
     } cases[] = {
         {"{", ": 1:1: "},
         {"{}", "neither a Kernel Tuner cache"},
+        {"[]", "the first result: expected a configuration"},
+        {"[[]]", "the first result: expected a configuration"},
+        {"[7]", "the first result: expected a configuration"},
+        {"[{\"time\": 1.5}]", "the first result: expected a configuration"},
+        {"[{\"x\": \"a\", \"time\": 1.5}]", "result 0: x: expected a whole number"},
+        {"[{\"x\": 1, \"time\": 1.5}, {\"x\": 1, \"time\": 1.5}]", "is listed twice"},
+        {"[{\"x\": 1}, {\"x\": 2}]", "result 0: "},
         {"{\"cache\": {}, \"cache\": {}}", "duplicate object key"},
         {"{\"cache\": {}} x", "end of file expected"},
         {"{\"a\": [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}", "more than 16 levels"},
@@ -506,6 +576,8 @@ int main(void)
         cmocka_unit_test(test_t4_schema),
         cmocka_unit_test(test_kernel_tuner_file),
         cmocka_unit_test(test_kernel_tuner_unfinished),
+        cmocka_unit_test(test_kernel_tuner_list),
+        cmocka_unit_test(test_windows),
         cmocka_unit_test(test_t4_file),
         cmocka_unit_test(test_others_are_not_written),
         cmocka_unit_test(test_read_what_is_wrong),
