@@ -45,6 +45,15 @@ no_device() {
     [ "$stderr" = 'autotune: warning: no usable GPU: this is an emulated NVIDIA H200; all times are predicted, none is measured' ]
 }
 
+@test "the toolkit's stub in place of the driver is named, with the remedy" {
+    stub=${CUDA_HOME:-/usr/local/cuda}/lib64/stubs/libcuda.so
+    [ -e "$stub" ] || skip "no stub of the driver in $stub"
+    ln -s "$stub" "$BATS_TEST_TMPDIR/libcuda.so.1"
+    export LD_LIBRARY_PATH=$BATS_TEST_TMPDIR
+    no_device list
+    [[ $stderr == *"$BATS_TEST_TMPDIR/libcuda.so.1 is the CUDA Toolkit's stub of the driver"*'take its folder out of LD_LIBRARY_PATH'* ]]
+}
+
 @test "a driver that cannot be loaded: the message says why" {
     [ -n "$hidden" ] || skip "not run by run-bats"
     LD_LIBRARY_PATH=$hidden run --separate-stderr -3 "$AUTOTUNE" list

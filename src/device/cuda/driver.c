@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "system/library.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 struct at_cuda_api at_cuda;
@@ -27,6 +28,13 @@ static enum at_status initialise(struct at_error *err)
 
     if (result == CUDA_SUCCESS)
         return AT_OK;
+    if (result == CUDA_ERROR_STUB_LIBRARY)
+        return at_fail(
+            err, AT_DEVICE,
+            "no usable GPU: %s is the CUDA Toolkit's stub of the driver, only for linking "
+            "(CUDA_ERROR_STUB_LIBRARY); take its folder out of LD_LIBRARY_PATH, so that the "
+            "driver's own libcuda.so.1 is found",
+            at_library_path((const void *)(uintptr_t)at_cuda.cuInit));
     at_cuda_describe(result, text, sizeof text);
     return at_fail(err, AT_DEVICE,
                    "no usable GPU: the NVIDIA driver is installed but reports %s; "
