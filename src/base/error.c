@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
+#include "base/printable.h"
+
 #include <stdio.h>
 #include <string.h>
+
+/* Format a text of at most `capacity` bytes; what does not fit is cut off after a whole character.
+ */
+static void put(char *text, size_t capacity, const char *format, va_list args)
+{
+    int length = vsnprintf(text, capacity, format, args);
+
+    if (length >= 0 && (size_t)length >= capacity)
+        text[at_text_whole(text, capacity - 1)] = '\0';
+}
 
 enum at_status at_fail(struct at_error *err, enum at_status status, const char *format, ...)
 {
@@ -11,7 +23,7 @@ enum at_status at_fail(struct at_error *err, enum at_status status, const char *
     if (err) {
         err->status = status;
         va_start(args, format);
-        vsnprintf(err->message, sizeof err->message, format, args);
+        put(err->message, sizeof err->message, format, args);
         va_end(args);
     }
     return status;
@@ -19,19 +31,16 @@ enum at_status at_fail(struct at_error *err, enum at_status status, const char *
 
 enum at_status at_fail_within(struct at_error *err, const char *format, ...)
 {
-    char cause[sizeof err->message];
-    int length;
+    char cause[sizeof err->message], context[sizeof err->message];
     va_list args;
 
     if (!err)
         return AT_INTERNAL;
     memcpy(cause, err->message, sizeof cause);
     va_start(args, format);
-    length = vsnprintf(err->message, sizeof err->message, format, args);
+    put(context, sizeof context, format, args);
     va_end(args);
-    if (length >= 0 && (size_t)length < sizeof err->message)
-        snprintf(err->message + length, sizeof err->message - (size_t)length, ": %s", cause);
-    return err->status;
+    return at_fail(err, err->status, "%s: %s", context, cause);
 }
 
 enum at_status at_fail_at(struct at_error *err, struct at_source source, const char *format, ...)
@@ -40,7 +49,7 @@ enum at_status at_fail_at(struct at_error *err, struct at_source source, const c
     va_list args;
 
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    put(message, sizeof message, format, args);
     va_end(args);
     return at_fail(err, AT_USAGE, "%s:%d:%d: %s", source.file, source.line, source.column, message);
 }

@@ -73,6 +73,29 @@ void at_text_make_printable(char *text)
     }
 }
 
+size_t at_text_whole(const char *text, size_t size)
+{
+    size_t begin = size;
+    unsigned char lead;
+
+    while (begin > 0 && size - begin < 3 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80)
+        begin--;
+    if (begin == 0)
+        return size;
+    lead = (unsigned char)text[begin - 1];
+    return size - begin + 1 < (lead >= 0xf0   ? 4U
+                               : lead >= 0xe0 ? 3U
+                               : lead >= 0xc0 ? 2U
+                                              : 1U)
+               ? begin - 1
+               : size;
+}
+
+int at_text_fit(const char *text, size_t length, size_t most)
+{
+    return (int)(length <= most ? length : at_text_whole(text, most));
+}
+
 void at_print_safely(FILE *out, const char *text)
 {
     size_t size = strlen(text);

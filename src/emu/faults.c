@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emu/warp.h"
 
+#include "base/printable.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ static void place_of(char *text, size_t size, const struct at_ptx_kernel *kernel
     const char *slash = strrchr(name, '/');
 
     if (*name)
-        snprintf(text, size, "%.64s line %d, PTX line %d", slash ? slash + 1 : name,
+        snprintf(text, size, "%.*s line %d, PTX line %d", AT_QUOTED(slash ? slash + 1 : name, 64),
                  op->places.caller_line, op->line);
     else
         snprintf(text, size, "PTX line %d", op->line);
@@ -81,7 +83,8 @@ void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_
     }
     place_of(where, sizeof where, block->kernel, op);
     snprintf(fault->message, sizeof fault->message,
-             "%.48s, %s, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s%s",
-             block->launch->name ? block->launch->name : block->kernel->name, where, b[0], b[1],
-             b[2], t[0], t[1], t[2], at_emu_fault_names[kind], at, more[0] ? ": " : "", more);
+             "%.*s, %s, block (%u, %u, %u), thread (%u, %u, %u): %s%s%s%s",
+             AT_QUOTED(block->launch->name ? block->launch->name : block->kernel->name, 48), where,
+             b[0], b[1], b[2], t[0], t[1], t[2], at_emu_fault_names[kind], at, more[0] ? ": " : "",
+             more);
 }

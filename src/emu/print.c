@@ -2,6 +2,7 @@
 /* printf and assert in kernels. The compiler makes a call of vprintf with a format and a buffer of
  * arguments, each aligned to its size (CUDA C++ Programming Guide, "Formatted Output"). */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
 
@@ -172,8 +173,8 @@ void at_emu_run_assert(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 
     read_string(warp, lane, argument(warp, lane, op->immediate, 8), condition);
     read_string(warp, lane, argument(warp, lane, op->source_offset, 8), file);
-    at_emu_raise(warp, op, AT_EMU_ASSERTION, lane, 0, "%.96s (%.96s:%d)", condition, file,
-                 (int)argument(warp, lane, op->to_offset, 4));
+    at_emu_raise(warp, op, AT_EMU_ASSERTION, lane, 0, "%.*s (%.*s:%d)", AT_QUOTED(condition, 96),
+                 AT_QUOTED(file, 96), (int)argument(warp, lane, op->to_offset, 4));
 }
 
 static int by_turn(const void *left, const void *right)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -235,14 +236,15 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
 
     *reply = (struct at_compile_reply){.end = AT_NO_COMPILER};
     if (process->worker.pid == 0) {
-        snprintf(reply->message, sizeof reply->message, "%.255s", process->start_error.message);
+        snprintf(reply->message, sizeof reply->message, "%.*s",
+                 AT_QUOTED(process->start_error.message, 255));
     } else if (!process->greeted) {
         if (receive_hello(process, &process->compiler, &killed, &err) == AT_OK)
             return NULL;
         at_worker_stop(&process->worker, NULL);
         if (killed)
             reply->end = AT_KILLED;
-        snprintf(reply->message, sizeof reply->message, "%.255s", err.message);
+        snprintf(reply->message, sizeof reply->message, "%.*s", AT_QUOTED(err.message, 255));
     } else {
         if (receive(process, AT_COMPILE_PROGRAM, &wire, &reply->end, reply->message,
                     sizeof reply->message))

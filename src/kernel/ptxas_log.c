@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the compiler's log: resources and errors. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "kernel/compile_worker.h"
 
 #include <stdio.h>
@@ -74,7 +75,7 @@ bool at_compile_first_error(const char *log, char *text, size_t capacity)
         line = log[0] && log[0] != '\n' ? log : no_message;
         length = strcspn(line, "\n");
     }
-    snprintf(text, capacity, "%.*s", (int)length, line);
+    snprintf(text, capacity, "%.*s", at_text_fit(line, length, capacity - 1), line);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = ' ';

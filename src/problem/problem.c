@@ -2,6 +2,7 @@
 #include "problem/problem.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "problem/problem_parts.h"
 
 #include <stdio.h>
@@ -50,17 +51,18 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
     for (size_t i = 0; i < AT_COUNT(sides); i++) {
         if (sides[i].ld < sides[i].line)
             return at_fail(err, AT_USAGE,
-                           "problem \"%.200s\": %s=%lld is less than the %lld elements of a row",
-                           spec, sides[i].ld_name, (long long)sides[i].ld,
+                           "problem \"%.*s\": %s=%lld is less than the %lld elements of a row",
+                           AT_QUOTED(spec, 200), sides[i].ld_name, (long long)sides[i].ld,
                            (long long)sides[i].line);
         if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
         if (sides[i].offset > AT_OFFSET_MAX)
             return at_fail(err, AT_USAGE,
-                           "problem \"%.200s\": %s=%lld is more than %d elements; an offset is the "
+                           "problem \"%.*s\": %s=%lld is more than %d elements; an offset is the "
                            "distance of a matrix from an aligned address",
-                           spec, sides[i].offset_name, (long long)sides[i].offset, AT_OFFSET_MAX);
+                           AT_QUOTED(spec, 200), sides[i].offset_name, (long long)sides[i].offset,
+                           AT_OFFSET_MAX);
     }
     return AT_OK;
 }
@@ -74,8 +76,9 @@ struct step {
 static enum at_status fail_overlap(const struct step *step, const char *spec, struct at_error *err)
 {
     return at_fail(err, AT_USAGE,
-                   "problem \"%.200s\": with %s=%lld the matrices overlap: one takes %lld elements",
-                   spec, step->name, (long long)step->stride, (long long)step->matrix);
+                   "problem \"%.*s\": with %s=%lld the matrices overlap: one takes %lld elements",
+                   AT_QUOTED(spec, 200), step->name, (long long)step->stride,
+                   (long long)step->matrix);
 }
 
 /* Matrices may lie inside each other, but no two elements in one place. */

@@ -2,6 +2,7 @@
 #include "problem/problem_parts.h"
 
 #include "base/integer.h"
+#include "base/printable.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@ bool at_problem_default(const struct at_problem *problem, size_t key, int64_t *v
 
 enum at_status at_problem_fail(struct at_error *err, const char *spec, const char *reason)
 {
-    return at_fail(err, AT_USAGE, "problem \"%.200s\": %s", spec, reason);
+    return at_fail(err, AT_USAGE, "problem \"%.*s\": %s", AT_QUOTED(spec, 200), reason);
 }
 
 void at_problem_take_type(struct at_problem *problem, size_t type)
@@ -96,9 +97,10 @@ enum at_status at_problem_fail_type(struct at_error *err, const char *text, size
         snprintf(known + used, sizeof known - used, " %s", at_problem_types[i].name);
     }
     return at_fail(err, AT_USAGE,
-                   "problem \"%.200s\": unknown type \"%.*s\"; expected one of%s, or bN "
+                   "problem \"%.*s\": unknown type \"%.*s\"; expected one of%s, or bN "
                    "for elements of N bytes, up to %d",
-                   spec, length < 40 ? (int)length : 40, text, known, AT_ELEM_SIZE_MAX);
+                   AT_QUOTED(spec, 200), at_text_fit(text, length, 40), text, known,
+                   AT_ELEM_SIZE_MAX);
 }
 
 char *at_put_text(char *at, const char *text)

@@ -2,6 +2,7 @@
 /* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...]; tensors: tensor_spec.c. */
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "problem/problem_parts.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
     if (at_integer_parse(text, length, value) && *value >= 1)
         return AT_OK;
     snprintf(reason, sizeof reason, "%s is \"%.*s\", not an integer of at least 1; %s", what,
-             length < 40 ? (int)length : 40, text, example);
+             at_text_fit(text, length, 40), text, example);
     return at_problem_fail(err, spec, reason);
 }
 
@@ -54,16 +55,16 @@ static enum at_status read_key(struct at_problem *problem, const char *text, siz
         if (length <= name || memcmp(text, at_problem_keys[i].name, name) != 0 || text[name] != '=')
             continue;
         if (*value != 0)
-            return at_fail(err, AT_USAGE, "problem \"%.200s\": %s is given twice", spec,
-                           at_problem_keys[i].name);
+            return at_fail(err, AT_USAGE, "problem \"%.*s\": %s is given twice",
+                           AT_QUOTED(spec, 200), at_problem_keys[i].name);
         return read_size(value, text + name + 1, length - name - 1, at_problem_keys[i].name, spec,
                          err);
     }
     return at_fail(err, AT_USAGE,
-                   "problem \"%.200s\": unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
+                   "problem \"%.*s\": unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
                    "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, as in "
                    "256x256:f32,batch=4096",
-                   spec, length < 40 ? (int)length : 40, text);
+                   AT_QUOTED(spec, 200), at_text_fit(text, length, 40), text);
 }
 
 static enum at_status read_parts(struct at_problem *problem, const char *spec, struct at_error *err)

@@ -2,6 +2,7 @@
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "problem/axes.h"
 #include "problem/problem_parts.h"
 
@@ -19,8 +20,8 @@ struct reading {
 static enum at_status fail(const struct reading *t, const char *what, const char *text,
                            size_t length)
 {
-    return at_fail(t->err, AT_USAGE, "problem \"%.200s\": %s is \"%.*s\"; expected %s, %s", t->spec,
-                   what, length < 40 ? (int)length : 40, text,
+    return at_fail(t->err, AT_USAGE, "problem \"%.*s\": %s is \"%.*s\"; expected %s, %s",
+                   AT_QUOTED(t->spec, 200), what, at_text_fit(text, length, 40), text,
                    strcmp(what, "perm") == 0 ? "each axis of the source once, 0 the slowest"
                                              : "integers of at least 1, one per axis",
                    example);
@@ -85,8 +86,8 @@ static enum at_status read_key(struct reading *t, const char *text, size_t lengt
         if (length < name || memcmp(text, keys[i].name, name) != 0)
             continue;
         if (t->keys >> i & 1)
-            return at_fail(t->err, AT_USAGE, "problem \"%.200s\": %.*s is given twice", t->spec,
-                           (int)name - 1, text);
+            return at_fail(t->err, AT_USAGE, "problem \"%.*s\": %.*s is given twice",
+                           AT_QUOTED(t->spec, 200), (int)name - 1, text);
         t->keys |= 1U << i;
         if (side < 0)
             return read_perm(t, value, left);
@@ -100,9 +101,9 @@ static enum at_status read_key(struct reading *t, const char *text, size_t lengt
                    : fail(t, keys[i].name, value, left);
     }
     return at_fail(t->err, AT_USAGE,
-                   "problem \"%.200s\": unknown \"%.*s\"; with perm=, expected one of "
+                   "problem \"%.*s\": unknown \"%.*s\"; with perm=, expected one of "
                    "strides_src=, strides_dst=, offset_src=, offset_dst=",
-                   t->spec, length < 40 ? (int)length : 40, text);
+                   AT_QUOTED(t->spec, 200), at_text_fit(text, length, 40), text);
 }
 
 enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, struct at_error *err)
@@ -115,8 +116,8 @@ enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, str
     t.tensor.rank = read_list(t.tensor.extents, spec, length, 'x', 1);
     if (*at != ':' || t.tensor.rank == 0)
         return at_fail(err, AT_USAGE,
-                       "problem \"%.200s\": expected 1 to %d extents of at least 1 and a type, %s",
-                       spec, AT_RANK_MAX, example);
+                       "problem \"%.*s\": expected 1 to %d extents of at least 1 and a type, %s",
+                       AT_QUOTED(spec, 200), AT_RANK_MAX, example);
     length = strcspn(++at, ",");
     status = at_problem_read_type(at, length, &t.tensor.elem_size, &type, spec, err);
     for (at += length; status == AT_OK && *at == ','; at += length) {

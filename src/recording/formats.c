@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/parts.h"
+
+#include "base/printable.h"
 #include "system/file.h"
 
 #include <stdlib.h>
@@ -43,9 +45,9 @@ enum at_status at_recording_write_as(const struct at_recording *recording,
 {
     if (recording->kernel)
         return at_fail(err, AT_USAGE,
-                       "this is a recording of %.200s, not of a transpose: it can be replayed, but "
+                       "this is a recording of %.*s, not of a transpose: it can be replayed, but "
                        "not converted",
-                       recording->kernel);
+                       AT_QUOTED(recording->kernel, 200));
     return format->write(recording, out, err);
 }
 

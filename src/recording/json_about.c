@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The member "autotune" of recordings in JSON: all that the two formats have no place for. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "recording/json.h"
 
 #include <stdlib.h>
@@ -43,14 +44,15 @@ enum at_status at_json_read_values(const struct at_json_reader *reader, const js
     int64_t value;
 
     if (count == 0 || count > AT_PARAM_VALUES_MAX)
-        return at_fail(reader->err, AT_USAGE, "%.80s: expected 1 to %d values", param->name,
-                       AT_PARAM_VALUES_MAX);
+        return at_fail(reader->err, AT_USAGE, "%.*s: expected 1 to %d values",
+                       AT_QUOTED(param->name, 80), AT_PARAM_VALUES_MAX);
     param->values = at_alloc_array(count, sizeof *param->values);
     for (; param->value_count < count; param->value_count++) {
         if (!at_json_integer(json_array_get(values, param->value_count), &value) ||
             at_param_has_value(param, value))
             return at_fail(reader->err, AT_USAGE,
-                           "%.80s: expected whole numbers of 32 bits, no two alike", param->name);
+                           "%.*s: expected whole numbers of 32 bits, no two alike",
+                           AT_QUOTED(param->name, 80));
         param->values[param->value_count] = value;
     }
     return AT_OK;
@@ -71,10 +73,11 @@ static enum at_status read_param(const struct at_json_reader *reader, struct at_
             read_number(reader, object, "default", INT32_MIN, INT32_MAX, &param->default_value);
     for (size_t i = 0; i + 1 < family->param_count && status == AT_OK; i++)
         if (strcmp(family->params[i].name, param->name) == 0)
-            status = at_fail(reader->err, AT_USAGE, "a second parameter named %.80s", param->name);
+            status = at_fail(reader->err, AT_USAGE, "a second parameter named %.*s",
+                             AT_QUOTED(param->name, 80));
     if (status == AT_OK && !at_param_has_value(param, param->default_value))
-        status =
-            at_fail(reader->err, AT_USAGE, "%.80s: the default is none of the values", param->name);
+        status = at_fail(reader->err, AT_USAGE, "%.*s: the default is none of the values",
+                         AT_QUOTED(param->name, 80));
     return status;
 }
 
@@ -109,8 +112,8 @@ static enum at_status read_family(struct at_json_reader *reader, const json_t *o
                              &recorded->family->preference);
     for (size_t i = 0; i + 1 < recording->family_count && status == AT_OK; i++)
         if (strcmp(recording->families[i].family->name, recorded->family->name) == 0)
-            status = at_fail(reader->err, AT_USAGE, "a second family named %.80s",
-                             recorded->family->name);
+            status = at_fail(reader->err, AT_USAGE, "a second family named %.*s",
+                             AT_QUOTED(recorded->family->name, 80));
     if (status == AT_OK)
         status = read_params(reader, recorded->family, json_object_get(object, "params"));
     return status;
@@ -180,13 +183,13 @@ static enum at_status add_value(const struct at_json_reader *reader, struct at_p
     size_t at;
 
     if (!at_json_integer(value, &number))
-        return at_fail(reader->err, AT_USAGE, "%.80s: expected a whole number of 32 bits",
-                       param->name);
+        return at_fail(reader->err, AT_USAGE, "%.*s: expected a whole number of 32 bits",
+                       AT_QUOTED(param->name, 80));
     if (at_param_has_value(param, number))
         return AT_OK;
     if (param->value_count == AT_PARAM_VALUES_MAX)
-        return at_fail(reader->err, AT_USAGE, "%.80s: more than %d values", param->name,
-                       AT_PARAM_VALUES_MAX);
+        return at_fail(reader->err, AT_USAGE, "%.*s: more than %d values",
+                       AT_QUOTED(param->name, 80), AT_PARAM_VALUES_MAX);
     for (at = param->value_count++; at > 0 && param->values[at - 1] > number; at--)
         param->values[at] = param->values[at - 1];
     param->values[at] = number;

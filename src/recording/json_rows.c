@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes configs and results in JSON. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/stats.h"
 #include "recording/json.h"
 
@@ -70,7 +71,7 @@ enum at_status at_json_read_config(const struct at_json_reader *reader, const js
 
         if (!at_json_integer(json_object_get(values, param->name), &value) ||
             !at_param_has_value(param, value))
-            return at_fail(reader->err, AT_USAGE, "no value for %.80s", param->name);
+            return at_fail(reader->err, AT_USAGE, "no value for %.*s", AT_QUOTED(param->name, 80));
         row->config.values[i] = (int32_t)value;
     }
     return AT_OK;
@@ -90,7 +91,7 @@ enum at_status at_json_read_outcome(const struct at_json_reader *reader, const j
         *outcome = (enum at_outcome)i;
         return AT_OK;
     }
-    return at_fail(reader->err, AT_USAGE, "unknown failure \"%.40s\"", word);
+    return at_fail(reader->err, AT_USAGE, "unknown failure \"%.*s\"", AT_QUOTED(word, 40));
 }
 
 static enum at_status read_sample(const struct at_json_reader *reader, const json_t *time,

@@ -3,6 +3,7 @@
 #include "recording/kernel_tuner.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "recording/json.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static enum at_status read_entries(struct at_json_reader *reader, const json_t *
         enum at_status status = read_entry(reader, entry, objective ? objective : "time");
 
         if (status != AT_OK)
-            return at_fail_within(reader->err, "\"%.200s\"", key);
+            return at_fail_within(reader->err, "\"%.*s\"", AT_QUOTED(key, 200));
     }
     at_json_set_evaluation(reader);
     return AT_OK;
@@ -98,7 +99,8 @@ static enum at_status read_param(const struct at_json_reader *reader, struct at_
         return status;
     for (size_t i = 0; i < family->param_count; i++)
         if (strcmp(family->params[i].name, name) == 0)
-            return at_fail(reader->err, AT_USAGE, "a second parameter named %.80s", name);
+            return at_fail(reader->err, AT_USAGE, "a second parameter named %.*s",
+                           AT_QUOTED(name, 80));
     family->param_count++;
     param->name = at_strdup(name);
     status = at_json_read_values(reader, json_object_get(params, name), param);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/stats.h"
 #include "recording/parts.h"
 
@@ -86,8 +87,8 @@ static enum at_status take_version(struct reader *reader, char *value)
 
     if (!at_integer_parse(value, strlen(value), &version) || version < 1 ||
         version > AT_RECORDING_VERSION)
-        return FAIL(reader, "this is version %.20s of the format; versions 1 to %d can be read",
-                    value, AT_RECORDING_VERSION);
+        return FAIL(reader, "this is version %.*s of the format; versions 1 to %d can be read",
+                    AT_QUOTED(value, 20), AT_RECORDING_VERSION);
     reader->version = (int)version;
     return AT_OK;
 }
@@ -162,7 +163,7 @@ static enum at_status read_param(const struct reader *reader, struct at_family *
         return FAIL(reader, "expected a parameter's name");
     for (size_t i = 0; i < family->param_count; i++)
         if (strcmp(family->params[i].name, name) == 0)
-            return FAIL(reader, "a second parameter named %.40s", name);
+            return FAIL(reader, "a second parameter named %.*s", AT_QUOTED(name, 40));
     family->param_count++;
     param->name = at_strdup(name);
     if (!cut_integer(&line, '\t', INT32_MIN, INT32_MAX, &param->default_value) || !line)
@@ -192,7 +193,7 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
                             "parameters and configs it has");
     for (size_t i = 0; i < recording->family_count; i++)
         if (strcmp(recording->families[i].family->name, name) == 0)
-            return FAIL(reader, "a second family named %.60s", name);
+            return FAIL(reader, "a second family named %.*s", AT_QUOTED(name, 60));
     if (recording->family_count == AT_RECORDING_FAMILIES_MAX)
         return FAIL(reader, "more than %d families", AT_RECORDING_FAMILIES_MAX);
     added.family = at_alloc(sizeof *added.family);

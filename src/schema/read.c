@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads YAML into a record, strictly as its table allows. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "schema/events.h"
 #include "schema/fields.h"
 #include "schema/scalars.h"
@@ -139,8 +140,8 @@ static enum at_status find_field(const struct at_events *in, const struct at_sch
         return AT_OK;
     }
     list_keys(keys, sizeof keys, schema);
-    return at_fail_at(in->err, in->event.source, "unknown key \"%.60s\"; expected one of %s",
-                      in->event.text, keys);
+    return at_fail_at(in->err, in->event.source, "unknown key \"%.*s\"; expected one of %s",
+                      AT_QUOTED(in->event.text, 60), keys);
 }
 
 static enum at_status fill_absent(const struct at_events *in, struct at_source start,

@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/word.h"
 
 #include <stdlib.h>
@@ -21,8 +22,8 @@ enum at_status at_fail_expected(const struct at_events *in, const char *what, co
                           shapes[event->kind]);
     if (event->plain && event->size == 0)
         return at_fail_at(in->err, event->source, "%s: expected %s, found nothing", what, expected);
-    return at_fail_at(in->err, event->source, "%s: expected %s, found %s\"%.60s\"%s", what,
-                      expected, event->plain ? "" : "the quoted text ", event->text,
+    return at_fail_at(in->err, event->source, "%s: expected %s, found %s\"%.*s\"%s", what, expected,
+                      event->plain ? "" : "the quoted text ", AT_QUOTED(event->text, 60),
                       event->size > 60 ? "..." : "");
 }
 

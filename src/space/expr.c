@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "space/expr_code.h"
 
 void at_expr_free(struct at_expr *expr)
@@ -29,7 +30,7 @@ enum at_status at_expr_fail(const struct at_expr *expr, int offset, const char *
             source.column = expr->source.column;
         }
     }
-    return at_fail_at(err, source, "%s in \"%.400s\"", reason, expr->text);
+    return at_fail_at(err, source, "%s in \"%.*s\"", reason, AT_QUOTED(expr->text, 400));
 }
 
 static bool uses_any(const struct at_instruction *instruction, size_t first, size_t end)

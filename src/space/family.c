@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a family from a space file: checks its names, numbers and expressions. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "space/family_file.h"
 #include "space/rules.h"
 #include "system/file.h"
@@ -68,9 +69,9 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
 
     if (!is_name(name, CAPITALS, CAPITALS DIGITS "_", PARAM_NAME_MAX))
         return at_fail_at(reading->err, source_of(reading, &record->name),
-                          "\"%.60s\" cannot name a parameter: expected a capital, then capitals, "
+                          "\"%.*s\" cannot name a parameter: expected a capital, then capitals, "
                           "digits and '_', at most 31 in all",
-                          name);
+                          AT_QUOTED(name, 60));
     if (strcmp(name, "ELEM_SIZE") == 0 || strcmp(name, "AXES") == 0)
         return at_fail_at(reading->err, source_of(reading, &record->name),
                           "%s is given to every template and cannot be a parameter", name);
@@ -173,8 +174,8 @@ static enum at_status take_template(const struct reading *reading, const char *t
     if (!is_name(name->text, CAPITALS SMALL DIGITS "_", CAPITALS SMALL DIGITS "_-.", 255) ||
         length < 4 || strcmp(name->text + length - 3, ".cu") != 0)
         return at_fail_at(reading->err, source,
-                          "template: expected the plain name of a .cu file, found \"%.60s\"",
-                          name->text);
+                          "template: expected the plain name of a .cu file, found \"%.*s\"",
+                          AT_QUOTED(name->text, 60));
     family->template_path = beside(family->path, name->text);
     if (access(family->template_path, F_OK) != 0 && template_dir) {
         at_free(family->template_path);
@@ -204,8 +205,8 @@ static enum at_status take_tensors(const struct reading *reading)
         }
     return !given->text ? AT_OK
                         : at_fail_at(reading->err, source_of(reading, given),
-                                     "tensors: expected none, batch or packed, found \"%.60s\"",
-                                     given->text);
+                                     "tensors: expected none, batch or packed, found \"%.*s\"",
+                                     AT_QUOTED(given->text, 60));
 }
 
 static enum at_status take_name(const struct reading *reading)
@@ -213,11 +214,10 @@ static enum at_status take_name(const struct reading *reading)
     const struct at_located *name = &reading->record.family;
 
     if (!is_name(name->text, CAPITALS SMALL, CAPITALS SMALL DIGITS "_-", FAMILY_NAME_MAX))
-        return at_fail_at(
-            reading->err, source_of(reading, name),
-            "\"%.60s\" cannot name a family: expected a letter, then letters, digits, "
-            "'_' and '-', at most 63 in all",
-            name->text);
+        return at_fail_at(reading->err, source_of(reading, name),
+                          "\"%.*s\" cannot name a family: expected a letter, then letters, digits, "
+                          "'_' and '-', at most 63 in all",
+                          AT_QUOTED(name->text, 60));
     reading->family->name = at_strdup(name->text);
     return AT_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <string.h>
 
@@ -121,7 +122,7 @@ enum at_status at_config_parse(struct at_config *config, struct at_family *const
         good ? at_config_from_some_names(&found, families, family_count, family, &parameters, err)
              : AT_USAGE;
     if (!good || (status == AT_OK && !is_text_of(&found, text)))
-        status = at_fail(err, AT_USAGE, "\"%.200s\" is no config", text);
+        status = at_fail(err, AT_USAGE, "\"%.*s\" is no config", AT_QUOTED(text, 200));
     if (status == AT_OK)
         *config = found;
     at_free(words);

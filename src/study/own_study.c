@@ -2,6 +2,7 @@
 #include "study/own_study.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "system/interrupt.h"
 #include "system/paths.h"
 
@@ -47,10 +48,10 @@ static void label(struct at_study_line *line, const struct rows *rows, size_t ro
     for (size_t i = 0; i < rows->count; i++)
         same += strcmp(rows->items[i].entry, launch->entry) == 0;
     if (same > 1)
-        snprintf(line->label, sizeof line->label, "%.31s, %.12s x %.12s", plain, launch->grid,
-                 launch->block);
+        snprintf(line->label, sizeof line->label, "%.*s, %.12s x %.12s", AT_QUOTED(plain, 31),
+                 launch->grid, launch->block);
     else
-        snprintf(line->label, sizeof line->label, "%.63s", plain);
+        snprintf(line->label, sizeof line->label, "%.*s", AT_QUOTED(plain, 63));
 }
 
 static int64_t used_bytes(const struct at_study_line *line)
@@ -70,7 +71,7 @@ static enum at_status count_row(const struct at_own_file *file, const struct row
 
     if (status != AT_OK)
         return status;
-    snprintf(line->config, sizeof line->config, "%.511s", explanation.launch);
+    snprintf(line->config, sizeof line->config, "%.*s", AT_QUOTED(explanation.launch, 511));
     snprintf(line->problem, sizeof line->problem, "%s", explanation.file);
     label(line, rows, row, explanation.entry);
     at_study_add_up(line, &explanation);
@@ -122,7 +123,7 @@ static void describe(struct at_study_result *result, const struct at_own_file *f
 {
     const char *name = at_path_name(file->path);
 
-    snprintf(result->study, sizeof result->study, "%.63s", name);
+    snprintf(result->study, sizeof result->study, "%.*s", AT_QUOTED(name, 63));
     snprintf(result->title, sizeof result->title, "its kernels, side by side");
     snprintf(result->device, sizeof result->device, "%s", device->name);
     snprintf(result->times, sizeof result->times, "predicted");

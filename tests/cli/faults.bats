@@ -97,6 +97,7 @@ outcome() {
     for file in "${library%/*}"/libnvrtc-builtins.so.*; do
         : >"part/${file##*/}"
     done
+    # shellcheck disable=SC2030 # each test has a shell of its own
     export LD_LIBRARY_PATH=$PWD/part AUTOTUNE_NVRTC=$PWD/part/${library##*/} XDG_CACHE_HOME=$PWD/cache
     echo '__global__ void k(float *x) { *x = 1; }' >k.cu
     for command in "tune ${short[*]} --budget 2" 'explain naive --problem 8x8:f32' \
@@ -259,6 +260,7 @@ limited() (
 }
 
 @test "a full or unwritable cache: everything is compiled" {
+    # shellcheck disable=SC2031
     export XDG_CACHE_HOME=$PWD/cache
     run --separate-stderr tune_limited 2 --budget 2 --journal :memory: --out -
     [ "$status" -eq 0 ]

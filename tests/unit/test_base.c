@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/rng.h"
 #include "base/stats.h"
 #include "folder.h"
@@ -86,6 +87,33 @@ static void test_error_long(void **state)
     assert_memory_equal(err.message, "context: xxx", 12);
     at_fail_within(&err, "%s", cause); /* leaves little room for the cause */
     assert_int_equal(strlen(err.message), sizeof err.message - 1);
+}
+
+/* However long a message is, it ends after a whole character, and so does what it quotes. */
+static void test_error_whole(void **state)
+{
+    static const char *const characters[] = {"x", "µ", "核", "𝄞"};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(characters); i++)
+        for (int before = 0; before < 4; before++) {
+            char text[1600] = "";
+            struct at_error err;
+
+            memset(text, '-', (size_t)before);
+            while (strlen(text) < 1500)
+                strcat(text, characters[i]);
+            at_fail(&err, AT_FAILED, "%s", text);
+            assert_true(at_text_is_printable(err.message, strlen(err.message)));
+            assert_in_range(strlen(err.message), sizeof err.message - 4, sizeof err.message - 1);
+            at_fail_within(&err, "%s", "context");
+            assert_true(at_text_is_printable(err.message, strlen(err.message)));
+            at_fail_at(&err, (struct at_source){"file", 1, 1}, "\"%.*s\"", AT_QUOTED(text, 60));
+            assert_true(at_text_is_printable(err.message, strlen(err.message)));
+            assert_in_range(strlen(err.message), strlen("file:1:1: \"\"") + 57,
+                            strlen("file:1:1: \"\"") + 60);
+        }
+    assert_int_equal(at_text_fit("caf\xe9", 4, 60), 4); /* not cut: as it is */
 }
 
 static void test_memory(void **state)
@@ -330,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_error_fail),
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_error_long),
+        cmocka_unit_test(test_error_whole),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_exhausted),
         cmocka_unit_test_setup_teardown(test_file_read, make_folder, remove_folder),

@@ -286,6 +286,8 @@ static void test_first_error_is_printable(void **state)
     }
     at_compile_first_error("a.cu(1): error: too long for this", cut, sizeof cut);
     assert_string_equal(cut, "a.cu(1)");
+    at_compile_first_error("a.cu: µ): error", cut, sizeof cut); /* µ has two bytes */
+    assert_string_equal(cut, "a.cu: ");
 }
 
 int main(void)
