@@ -97,7 +97,7 @@ static void deliver_stdout(void)
     if ((fflush(stdout) == 0 && !ferror(stdout)) || at_streams_reader_is_gone(STDOUT_FILENO))
         return;
     fprintf(stderr, "autotune: cannot write to standard output: %s\n", strerror(errno));
-    _exit(AT_INTERNAL);
+    _exit(AT_USAGE);
 }
 
 /* Refuse control characters: messages quote arguments, and getopt prints them unescaped. */

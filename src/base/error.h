@@ -11,10 +11,10 @@
 enum at_status {
     AT_OK = 0,
     AT_FAILED = 1,     /* no config found, or a check failed */
-    AT_USAGE = 2,      /* a bad command line or file */
+    AT_USAGE = 2,      /* a bad command line or file, or one that cannot be read or written */
     AT_DEVICE = 3,     /* no device, driver or NVRTC */
     AT_MISMATCH = 4,   /* a profile for another device */
-    AT_INTERNAL = 5,   /* a fault of the program or of the system */
+    AT_INTERNAL = 5,   /* a fault of the program, or no memory or processes */
     AT_NO_MEMORY = 6,  /* library only: the command exits with AT_INTERNAL (base/guard.h) */
     AT_INCOMPLETE = 7, /* a listed problem has no entry in the profile */
     AT_INTERRUPTED = 130,

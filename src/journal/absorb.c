@@ -189,6 +189,6 @@ enum at_status at_journal_absorb(const char *path, const char *part, struct at_e
     at_journal_close(copying.from);
     at_journal_close(copying.into); /* moves the log into the file, on disk */
     if (status == AT_OK && unlink(part) != 0)
-        status = at_fail(err, AT_INTERNAL, "cannot remove %s: %s", part, strerror(errno));
+        status = at_fail(err, AT_USAGE, "cannot remove %s: %s", part, strerror(errno));
     return status;
 }

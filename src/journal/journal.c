@@ -205,7 +205,7 @@ enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
         !log || !log->pMethods)
         return AT_OK;
     if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) != SQLITE_OK)
-        return at_fail(err, AT_INTERNAL, "journal %s: cannot write to the disk", journal->path);
+        return at_fail(err, AT_USAGE, "journal %s: cannot write to the disk", journal->path);
     if (journal->uncheckpointed >= CHECKPOINT_AFTER) {
         sqlite3_wal_checkpoint_v2(journal->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
         journal->uncheckpointed = 0; /* if it failed, the log still has everything */

@@ -70,11 +70,11 @@ static enum at_status copy_file(const char *from, const char *to, bool optional,
             "journal %s is in use by another process: wait for it, or name another file", from);
     else if ((target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 ||
              !copy_bytes(source, target))
-        status = at_fail(err, AT_INTERNAL, "cannot copy journal %s to %s: %s", from, to,
-                         strerror(errno));
+        status =
+            at_fail(err, AT_USAGE, "cannot copy journal %s to %s: %s", from, to, strerror(errno));
     if (target >= 0 && close(target) != 0 && status == AT_OK)
-        status = at_fail(err, AT_INTERNAL, "cannot copy journal %s to %s: %s", from, to,
-                         strerror(errno));
+        status =
+            at_fail(err, AT_USAGE, "cannot copy journal %s to %s: %s", from, to, strerror(errno));
     close(source);
     return status;
 }

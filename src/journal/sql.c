@@ -46,6 +46,10 @@ enum at_status at_journal_fail(const struct at_journal *journal, struct at_error
                        "journal %s was not made by this program, or was changed (%s): name another "
                        "file",
                        path, sqlite3_errmsg(journal->db));
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+        return at_fail(err, AT_USAGE, "journal %s cannot be read or written: %s", path,
+                       sqlite3_errmsg(journal->db));
     default:
         return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
     }

@@ -143,7 +143,7 @@ enum at_status at_output_write(struct at_output *output, const void *bytes, size
     keep_mode(output);
     if (ftruncate(output->fd, 0) != 0 || write_all(output->fd, bytes, size) != 0 ||
         fsync(output->fd) != 0)
-        return at_fail(err, AT_INTERNAL, "cannot write %s: %s", output->path, strerror(errno));
+        return at_fail(err, AT_USAGE, "cannot write %s: %s", output->path, strerror(errno));
     if (rename(output->temporary, output->target) != 0)
         return at_fail(err, AT_USAGE, "cannot replace %s: %s", output->path, strerror(errno));
     sync_folder(output);

@@ -252,7 +252,7 @@ limited() (
 @test "a profile that does not fit is printed, and the old one stays" {
     echo old >best.yaml
     run --separate-stderr tune_limited 1 --budget 2 --journal :memory:
-    [ "$status" -eq 5 ]
+    [ "$status" -eq 2 ]
     [[ $stderr == *'cannot write best.yaml: File too large' ]]
     [[ $output == *8x8:f32* ]]
     [ "$(<best.yaml)" = old ]

@@ -12,7 +12,7 @@ undelivered() {
     local to
     for to in '>/dev/full' '>&-'; do
         # shellcheck disable=SC2016 # the inner shell expands it
-        run --separate-stderr -5 bash -c '"$AUTOTUNE" "$@" '"$to" - "$@"
+        run --separate-stderr -2 bash -c '"$AUTOTUNE" "$@" '"$to" - "$@"
         [[ $stderr == *'cannot write to standard output: '* ]] || {
             printf '%s\n' "$* $to" "got: $stderr"
             return 1
