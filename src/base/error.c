@@ -43,6 +43,14 @@ enum at_status at_fail_within(struct at_error *err, const char *format, ...)
     return at_fail(err, err->status, "%s: %s", context, cause);
 }
 
+void at_advise(struct at_error *err, const char *remedy)
+{
+    char message[sizeof err->message];
+
+    memcpy(message, err->message, sizeof message);
+    at_fail(err, err->status, "%s; %s", message, remedy);
+}
+
 enum at_status at_fail_at(struct at_error *err, struct at_source source, const char *format, ...)
 {
     char message[sizeof err->message];

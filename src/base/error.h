@@ -33,6 +33,9 @@ enum at_status at_fail(struct at_error *err, enum at_status status, const char *
 enum at_status at_fail_within(struct at_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Put a remedy behind the message in err: "message; remedy". */
+void at_advise(struct at_error *err, const char *remedy);
+
 /* A position in a file, so that messages can name it. */
 struct at_source {
     const char *file; /* borrowed */

@@ -89,8 +89,8 @@ static enum at_status refuse_name(const struct at_family *family, const char *se
     return AT_USAGE;
 }
 
-static enum at_status apply_setting(struct at_config *config, const char *setting,
-                                    struct at_error *err)
+static enum at_status apply_setting(struct at_config *config, bool given[AT_PARAMS_MAX],
+                                    const char *setting, struct at_error *err)
 {
     const struct at_family *family = config->family;
     size_t name = strcspn(setting, "=");
@@ -104,6 +104,9 @@ static enum at_status apply_setting(struct at_config *config, const char *settin
             continue;
         if (!at_param_has_value(&family->params[i], value))
             return refuse_value(family, &family->params[i], setting, err);
+        if (given[i])
+            return at_fail(err, AT_USAGE, "%s is given twice", family->params[i].name);
+        given[i] = true;
         config->values[i] = (int32_t)value;
         return AT_OK;
     }
@@ -236,6 +239,7 @@ enum at_status at_explain_choose(const struct at_explain_choice *choice,
 {
     const char *usual;
     struct at_error refusal;
+    bool given[AT_PARAMS_MAX] = {false};
     enum at_status status =
         choice->problem ? at_problem_parse(problem, choice->problem, err) : AT_OK;
 
@@ -245,7 +249,7 @@ enum at_status at_explain_choose(const struct at_explain_choice *choice,
         status = take_default(choice, known, device, config, problem, err);
     }
     for (int i = 0; i < choice->setting_count && status == AT_OK; i++)
-        status = apply_setting(config, choice->settings[i], err);
+        status = apply_setting(config, given, choice->settings[i], err);
     if (status != AT_OK)
         return status;
     usual = find_problem(config, device);

@@ -232,6 +232,8 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
         return AT_USAGE;
     status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
                               : at_select_devices("all", &infos, &count, err);
+    if (status == AT_DEVICE && !options.emulated)
+        at_advise(err, "autotune list --emulated has the devices that need no GPU");
     if (status != AT_OK)
         return status;
     devices = at_alloc_array(count, sizeof *devices);

@@ -151,9 +151,16 @@ static enum at_status read_inputs(struct report_options *options, struct inputs 
     if (status == AT_OK && options->journal_count > 0)
         inputs->searches = at_report_searches_make(&inputs->profile);
     for (size_t i = 0; i < options->journal_count && status == AT_OK; i++) {
-        status = at_report_searches_add(inputs->searches, options->journals[i], err);
+        size_t taken;
+
+        status = at_report_searches_add(inputs->searches, options->journals[i], &taken, err);
         if (status == AT_OK)
             at_detail(progress, "read %s", options->journals[i]);
+        if (status == AT_OK && taken == 0)
+            at_warn(progress,
+                    "%s has no measurement of the problems of %s on its GPUs: the page shows "
+                    "nothing of it; name the journal of that run",
+                    options->journals[i], options->file);
     }
     if (status == AT_OK && inputs->searches)
         at_report_searches_finish(inputs->searches);

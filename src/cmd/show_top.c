@@ -242,7 +242,10 @@ enum at_status at_show_top(const char *path, size_t most, enum at_output_format 
     enum at_status status = at_journal_read(is_beside ? beside : path, &takers, err);
 
     if (status != AT_OK && !is_beside && access(path, F_OK) == 0 && !ends_in(path, ".journal"))
-        status = at_fail_within(err, "there is no %s", beside);
+        status = at_fail_within(err,
+                                "--top reads the journal that a run leaves beside its profile, and "
+                                "there is no %s",
+                                beside);
 
     if (status == AT_OK) {
         at_detail(progress, "read %s", is_beside ? beside : path);

@@ -175,7 +175,7 @@ void at_explanation_print(const struct at_explanation *e, const struct at_explai
     say("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared memory",
         (intmax_t)e->blocks, (intmax_t)e->threads, (intmax_t)e->registers,
         (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
-    say("  occupancy %jd%%: %jd blocks per multiprocessor, limited by %s",
+    say("  theoretical occupancy %jd%%: %jd blocks per multiprocessor, limited by %s",
         (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
     print_times(e);
     if (e->blocks_counted < e->blocks)

@@ -247,7 +247,8 @@ static void show_choice(const struct at_answer *answer, FILE *out)
     if (answer->predicted_of == 0)
         return;
     flow = line(out, "chosen");
-    at_flow_add(&flow, "predicted to be the fastest of %zu configs, as no good entry is near",
+    at_flow_add(&flow, "predicted to be %s of %zu configs, as no good entry is near",
+                answer->record ? "the fastest" : "about as fast as the fastest",
                 answer->predicted_of);
     at_flow_end(&flow);
 }

@@ -23,12 +23,13 @@ static const struct {
     const char *name;
     size_t offset; /* of an int64_t in struct at_device_info */
     bool (*matches)(int64_t here, int64_t tuned);
+    bool hexadecimal; /* as in profiles */
 } numbers[] = {
-    {"compute_capability", offsetof(struct at_device_info, compute_capability), NULL},
-    {"l2_bytes", offsetof(struct at_device_info, l2_bytes), NULL},
-    {"memory_bytes", offsetof(struct at_device_info, memory_bytes), at_memory_matches},
-    {"multiprocessors", offsetof(struct at_device_info, multiprocessors), NULL},
-    {"pci_device_id", offsetof(struct at_device_info, pci_device_id), NULL},
+    {"compute_capability", offsetof(struct at_device_info, compute_capability), NULL, false},
+    {"l2_bytes", offsetof(struct at_device_info, l2_bytes), NULL, false},
+    {"memory_bytes", offsetof(struct at_device_info, memory_bytes), at_memory_matches, false},
+    {"multiprocessors", offsetof(struct at_device_info, multiprocessors), NULL, false},
+    {"pci_device_id", offsetof(struct at_device_info, pci_device_id), NULL, true},
 };
 
 _Static_assert(AT_COUNT(texts) + AT_COUNT(numbers) + 1 <= AT_FACTS_MAX, "and the policy");
@@ -42,9 +43,11 @@ static struct at_fact text_fact(const char *name, const char *here, const char *
     return fact;
 }
 
-static void format_number(char text[AT_FACT_CHARS], int64_t value)
+static void format_number(char text[AT_FACT_CHARS], size_t i, int64_t value)
 {
-    if (value)
+    if (value && numbers[i].hexadecimal)
+        snprintf(text, AT_FACT_CHARS, "0x%jx", (uintmax_t)value);
+    else if (value)
         snprintf(text, AT_FACT_CHARS, "%jd", (intmax_t)value);
     else
         text[0] = '\0';
@@ -95,8 +98,8 @@ size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_quer
 
         if (numbers_match(i, value_here, value_tuned))
             continue;
-        format_number(here, value_here);
-        format_number(tuned, value_tuned);
+        format_number(here, i, value_here);
+        format_number(tuned, i, value_tuned);
         facts[count++] = text_fact(numbers[i].name, here, tuned);
     }
     if (strcmp(query->policy, record->policy.name) != 0)

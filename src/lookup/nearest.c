@@ -105,8 +105,7 @@ static void take_default(const struct search *search, const struct at_option *us
     at_default_take(answer, usual);
     if (!answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
-                 "the nearest entry, %.120s, is far or poor: its distance is %.0f, and the default "
-                 "config is predicted to be about as fast as the fastest other",
+                 "the nearest entry, %.120s, is far or poor: its distance is %.0f",
                  candidate_of(search, nearest->option.mark)->problem, nearest->distance);
 }
 

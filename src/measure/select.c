@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "measure/gpu.h"
+#include "model/description.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -134,16 +135,28 @@ static enum at_status no_emulated(const char *name, size_t length,
     return AT_DEVICE;
 }
 
-/* Find the description that a name means. NULL: none. */
+/* Find the device that a name means: its selector, or after "emu:" any name that --device takes.
+ * NULL: none. */
 static const struct at_device_info *find_emulated(const struct at_device_info *infos, size_t count,
                                                   const char *name, size_t length)
 {
+    const size_t prefix = sizeof AT_EMULATED_PREFIX - 1;
+    struct at_device_info info;
+    char *called;
+    bool known;
+
     if (length == sizeof emulated_selector - 1) {
         name = default_emulated;
         length = sizeof default_emulated - 1;
     }
     for (size_t i = 0; i < count; i++)
         if (strlen(infos[i].uuid) == length && strncmp(infos[i].uuid, name, length) == 0)
+            return &infos[i];
+    called = at_strndup(name + prefix, length - prefix);
+    known = at_description_by_any_name(&info, called, NULL) == AT_OK;
+    free(called);
+    for (size_t i = 0; i < count && known; i++)
+        if (strcmp(infos[i].name, info.name) == 0)
             return &infos[i];
     return NULL;
 }

@@ -26,6 +26,7 @@ struct at_report_searches {
     struct texts texts;
     struct home *homes; /* sorted */
     size_t count;
+    size_t taken; /* measurements of the journal that is read */
 };
 
 /* ---- texts ---- */
@@ -216,7 +217,10 @@ static void take(void *data, const struct at_journal_entry *entry)
     struct at_report_search *search =
         search_of(searches, entry->details.gpu, entry->setting, entry->key.problem);
 
-    if (!search || entry->run < search->run)
+    if (!search)
+        return;
+    searches->taken++;
+    if (entry->run < search->run)
         return;
     if (entry->run > search->run)
         search->count = search->older;
@@ -225,15 +229,20 @@ static void take(void *data, const struct at_journal_entry *entry)
 }
 
 enum at_status at_report_searches_add(struct at_report_searches *searches, const char *path,
-                                      struct at_error *err)
+                                      size_t *taken, struct at_error *err)
 {
     const struct at_journal_takers takers = {take, take_final, searches};
+    enum at_status status;
 
+    searches->taken = 0;
     for (size_t i = 0; i < searches->count; i++) {
         searches->homes[i].search.older = searches->homes[i].search.count;
         searches->homes[i].search.run = 0;
     }
-    return at_journal_read(path, &takers, err);
+    status = at_journal_read(path, &takers, err);
+    if (status == AT_OK)
+        *taken = searches->taken;
+    return status;
 }
 
 /* ---- after reading ---- */

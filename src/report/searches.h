@@ -44,9 +44,10 @@ struct at_report_searches;
 struct at_report_searches *at_report_searches_make(const struct at_profile *profile);
 void at_report_searches_free(struct at_report_searches *searches);
 
-/* Add the measurements of a journal: of each problem those of its newest run. */
+/* Add the measurements of a journal: of each problem those of its newest run. *taken is how many it
+ * has of the profile's problems, policies and GPUs. */
 enum at_status at_report_searches_add(struct at_report_searches *searches, const char *path,
-                                      struct at_error *err);
+                                      size_t *taken, struct at_error *err);
 
 /* Order and summarise what was added. */
 void at_report_searches_finish(struct at_report_searches *searches);

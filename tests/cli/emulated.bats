@@ -23,6 +23,15 @@ setup() {
 }
 
 # Each problem compiles six configs, its default and at most six copies. No more is precompiled.
+@test "--gpu emu: takes any name of a device that --device takes" {
+    for name in h200 H200 'NVIDIA H200' nvidia-h200; do
+        run -0 --separate-stderr "$AUTOTUNE" tune --dry-run --problem 8x8:f32 --gpu "emu:$name"
+        [[ ${lines[0]} == 'NVIDIA H200' ]]
+    done
+    run -3 --separate-stderr "$AUTOTUNE" tune --dry-run --problem 8x8:f32 --gpu emu:H201
+    [[ $stderr == *'there is no device "emu:H201"; known are emu:a100, '* ]]
+}
+
 @test "every element size is tuned, padded and batched problems too" {
     export XDG_CACHE_HOME=$PWD
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 30 \

@@ -251,6 +251,7 @@ END_OF_TABLE
     refused 'which family?' explain --params
     refused '"PAD" is not PARAM=VALUE' explain tile PAD
     refused '"PAD=x" is not PARAM=VALUE' explain tile PAD=x
+    refused 'PAD is given twice' explain tile PAD=0 PAD=1
     refused '--blocks takes a whole number' explain tile --blocks 0
     refused 'unknown format' explain tile --format xml
     run --separate-stderr -1 "$AUTOTUNE" explain tile LOAD_VEC=4 --problem 1001x1001:f32

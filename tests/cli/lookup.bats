@@ -238,9 +238,14 @@ is_uncertain() {
 
 @test "where no entry is near, a prediction chooses among all configs" {
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213
-    [[ $output =~ '  chosen     predicted to be the fastest of '[0-9]{3}' configs, as no good entry is near' ]]
+    [[ $output =~ '  chosen     predicted to be about as fast as the fastest of '[0-9]{3}' configs, as no good entry is near' ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 4x4096x24x128:b1,perm=0213 -f json
     [[ $output =~ '"predicted_of": '[0-9]{3}, ]]
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 6000x6000:f32 results/nvidia-h200.yaml
     [[ $output != *'  chosen '* ]]
+    # The default is chosen for one reason, and the note has another fact.
+    run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8x32x2048x128:f16,perm=0213
+    [[ $output =~ '  chosen     predicted to be about as fast as the fastest of '[0-9]{3}' configs' ]]
+    [[ $output == *'  note       the nearest entry, '*', is far or poor: its distance is '[0-9]* ]]
+    [[ $output != *'and the default'* ]]
 }

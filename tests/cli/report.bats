@@ -102,6 +102,11 @@ END
     "$AUTOTUNE" report other.yaml --journal a.journal --out page.html
     run ! grep -q 'All 30 evaluations' page.html
     grep -q 'The journals have no evaluation' page.html
+    run --separate-stderr -0 "$AUTOTUNE" report other.yaml --journal a.journal --out page.html
+    [[ $stderr == *'warning: a.journal has no measurement of the problems of other.yaml on its GPUs'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" report "$profile" --journal a.journal --out page.html
+    [ -z "$stderr" ]
+    refused 'cannot open journal none.journal: No such file' report "$profile" --journal none.journal
 }
 
 @test "a journal shows each finalist's samples, and which are tied; one of the version before does not" {

@@ -46,6 +46,13 @@ golden=$srcdir/tests/golden/profile
     [[ $stderr == *"cannot write to standard output"* ]]
 }
 
+@test "--top without a journal says what it reads" {
+    cp "$srcdir/tests/golden/check/sound.yaml" "$BATS_TEST_TMPDIR/alone.yaml"
+    cd "$BATS_TEST_TMPDIR"
+    refused '--top reads the journal that a run leaves beside its profile, and there is no alone.yaml.journal: ' \
+        show --top 3 alone.yaml
+}
+
 @test "--top ranks the configs of the newest run in the journal" {
     need_nvrtc
     cd "$BATS_TEST_TMPDIR"
