@@ -96,12 +96,13 @@ int at_text_fit(const char *text, size_t length, size_t most)
     return (int)(length <= most ? length : at_text_whole(text, most));
 }
 
-void at_print_safely(FILE *out, const char *text)
+/* `kept` are the control characters that are printed as they are. */
+static void print(FILE *out, const char *text, const char *kept)
 {
     size_t size = strlen(text);
 
     for (size_t at = 0; at < size;) {
-        size_t length = printable_length(text + at, size - at);
+        size_t length = strchr(kept, text[at]) ? 1 : printable_length(text + at, size - at);
 
         if (length == 0)
             fprintf(out, "\\x%02x", (unsigned char)text[at]);
@@ -109,4 +110,14 @@ void at_print_safely(FILE *out, const char *text)
             fwrite(text + at, 1, length, out);
         at += length ? length : 1;
     }
+}
+
+void at_print_safely(FILE *out, const char *text)
+{
+    print(out, text, "");
+}
+
+void at_print_lines(FILE *out, const char *text)
+{
+    print(out, text, "\n\t");
 }

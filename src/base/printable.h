@@ -27,4 +27,7 @@ int at_text_fit(const char *text, size_t length, size_t most);
 /* Print text, with each byte of an unprintable character as \xNN. */
 void at_print_safely(FILE *out, const char *text);
 
+/* The same for a text of several lines, which keeps its line ends and tabs. */
+void at_print_lines(FILE *out, const char *text);
+
 #endif

@@ -105,6 +105,6 @@ enum at_status at_cache_record(struct at_cache_stream *streams, struct at_emu_me
         status = at_fail(err, AT_FAILED, "%s", fault.message);
     if (status == AT_OK && recorder.bytes > most_bytes)
         status =
-            at_fail(err, AT_FAILED, "%zu blocks make more requests than memory may hold", count);
+            at_fail(err, AT_NO_MEMORY, "%zu blocks make more requests than memory may hold", count);
     return status;
 }

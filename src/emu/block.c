@@ -78,6 +78,16 @@ static void raise_limit(struct at_emu_warp *warp, const struct at_emu_op *op)
                  of_block ? "steps of the warps of a block" : "a thread");
 }
 
+bool at_emu_pay(const struct at_emu_op *op, struct at_emu_warp *warp, uint64_t steps)
+{
+    struct at_emu_block *block = warp->block;
+
+    block->left -= block->left < steps ? block->left : steps;
+    if (block->left == 0)
+        raise_limit(warp, op);
+    return block->left > 0;
+}
+
 static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t count)
 {
     AT_EACH_OF (i, lanes)

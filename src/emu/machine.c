@@ -17,8 +17,7 @@ struct run {
     uint64_t fault_turn;  /* of the first block known to have a fault; count: none */
     struct at_emu_fault fault;
     const uint64_t *variables; /* of the kernel's module; NULL: it uses none */
-    struct at_emu_printed *printed;
-    size_t printed_count, printed_capacity;
+    struct at_emu_prints prints;
 };
 
 /* Set a lane's value in a preset's row. */
@@ -205,20 +204,6 @@ static bool take(struct run *run, uint64_t *turn)
     return *turn < run->count && *turn < __atomic_load_n(&run->fault_turn, __ATOMIC_RELAXED);
 }
 
-/* Keep what a block has printed; run->lock is held. */
-static void take_printed(struct run *run, struct at_emu_block *block, uint64_t turn)
-{
-    struct at_emu_printed printed = {turn, NULL};
-
-    if (!block->printed)
-        return;
-    AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, '\0');
-    printed.text = block->printed;
-    AT_PUSH(run->printed, run->printed_count, run->printed_capacity, printed);
-    block->printed = NULL;
-    block->printed_bytes = block->printed_capacity = 0;
-}
-
 static void *work(void *argument)
 {
     struct run *run = argument;
@@ -235,7 +220,7 @@ static void *work(void *argument)
         fill_presets(&block, true);
         at_emu_block_run(&block);
         pthread_mutex_lock(&run->lock);
-        take_printed(run, &block, turn);
+        at_emu_print_take(&run->prints, &block, turn);
         if (block.fault.kind && turn < run->fault_turn) {
             __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
             run->fault = block.fault;
@@ -323,9 +308,20 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
  * block's state is on the heap. */
 enum { STACK_BYTES = 1 << 20 };
 
+/* For the local memory of the blocks that run at a time; one block may have 512 MiB. */
+static const uint64_t LOCAL_BYTES = UINT64_C(1) << 30;
+
+static uint64_t threads_wanted(const struct at_emu_launch *launch)
+{
+    uint64_t wanted = launch->threads < 1 ? 1 : (uint64_t)launch->threads;
+    uint64_t most = LOCAL_BYTES / (1 + (uint64_t)threads_of(launch) * launch->kernel->local_bytes);
+
+    return wanted < most ? wanted : most;
+}
+
 static void run_on_threads(struct run *run)
 {
-    uint64_t wanted = run->launch->threads < 1 ? 1 : (uint64_t)run->launch->threads, started = 0;
+    uint64_t wanted = threads_wanted(run->launch), started = 0;
     pthread_attr_t attributes;
     pthread_t *threads;
 
@@ -384,8 +380,7 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
     run_on_threads(&run);
     pthread_mutex_destroy(&run.lock);
     free(run.params);
-    at_emu_print_all(launch->printer, run.printed, run.printed_count);
-    free(run.printed);
+    at_emu_print_all(launch->printer, &run.prints);
     *fault = run.fault;
     return AT_OK;
 }

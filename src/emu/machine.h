@@ -103,8 +103,9 @@ struct at_emu_observer {
     void (*local)(void *context, uint64_t block, const struct at_emu_access *access);
 };
 
-/* Gets what a launch has printed, once, in the order of the blocks: AT_EMU_PRINTED_LINES at most,
- * and a last line that says how many are missing. */
+/* Gets what a launch has printed, once, in the order of the blocks: AT_EMU_PRINTED_LINES and
+ * AT_EMU_PRINTED_BYTES at most, and a last line that says how many lines are missing. The text is
+ * the kernel's, and may hold control characters. */
 struct at_emu_printer {
     void *context;
     void (*print)(void *context, const char *text);
@@ -112,9 +113,11 @@ struct at_emu_printer {
 
 enum {
     AT_EMU_PRINTED_LINES = 1000,
+    AT_EMU_PRINTED_BYTES = 1 << 20,    /* as many as CUDA keeps between two synchronizations */
+    AT_EMU_PRINTED_OF_BLOCK = 1 << 14, /* bytes of one block */
     /* A limit for the steps of all warps of a block together: an endless loop ends within seconds,
      * and a loop that is not has room. A step is an instruction of a warp; what takes the machine
-     * long is several. */
+     * long is several, as is a byte that printf reads or makes. */
     AT_EMU_BLOCK_STEPS = 48000000,
     AT_EMU_SLOW_STEPS = 16, /* of an access to memory; of arithmetic in formats or roundings that
                                the host has not */

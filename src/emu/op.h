@@ -20,7 +20,7 @@ enum {
     AT_EMU_FIRST_ROW = 64 + 8 * 32, /* after these two */
     AT_EMU_FILE_MAX = 4 << 20,      /* bytes of rows per warp */
     AT_EMU_SHARED_MAX = 1 << 20,    /* bytes per block */
-    AT_EMU_LOCAL_MAX = 64 << 10,    /* bytes per thread */
+    AT_EMU_LOCAL_MAX = 512 << 10, /* bytes per thread, as on all GPUs since compute capability 2 */
     AT_EMU_PARAMS_MAX = 256,
     AT_EMU_PARAM_BYTES_MAX = 32764, /* PTX ISA, "Kernel Function Parameters" */
     AT_EMU_OPS_MAX = 1000000,

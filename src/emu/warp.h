@@ -214,15 +214,26 @@ static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t
     return warp->undefined[row / AT_EMU_ROW_ALIGN];
 }
 
-/* print.c. Pass on what blocks have printed. */
+/* print.c. What the blocks of a launch have printed, of which a part is left out: machine.h. */
 struct at_emu_printed {
     uint64_t turn; /* the block's, in the order of the launch */
     char *text;
 };
-void at_emu_print_all(const struct at_emu_printer *printer, struct at_emu_printed *texts,
-                      size_t count);
+struct at_emu_prints {
+    struct at_emu_printed *items;
+    size_t count, capacity, bytes;
+    size_t left_out; /* lines */
+};
+/* Take what a block has printed. */
+void at_emu_print_take(struct at_emu_prints *prints, struct at_emu_block *block, uint64_t turn);
+/* Pass all on to the printer, and free it. */
+void at_emu_print_all(const struct at_emu_printer *printer, struct at_emu_prints *prints);
 
-/* block.c. Run a block to its end or to its first fault, block->fault. */
+/* block.c. Take steps from the block's limit at once: a call that takes long is not followed by
+ * thousands more before the limit is looked at. False if a fault was raised. */
+bool at_emu_pay(const struct at_emu_op *op, struct at_emu_warp *warp, uint64_t steps);
+
+/* Run a block to its end or to its first fault, block->fault. */
 void at_emu_block_run(struct at_emu_block *block);
 
 #endif

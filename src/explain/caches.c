@@ -30,20 +30,17 @@ enum at_status at_explain_caches(struct at_explanation *e, struct at_cache_hits 
                                  struct at_error *err)
 {
     struct at_cache_shape shape;
-    struct at_cache_counts counts = {0};
-    enum at_status status =
-        e->occupancy_blocks > 0
-            ? at_cache_shape_of(&shape, &e->caches.carveout_bytes, device, e->occupancy_blocks,
-                                e->static_shared_bytes + e->dynamic_shared_bytes,
-                                launch->carveout_percent, err)
-            : AT_NO_MEMORY;
+    struct at_cache_counts counts;
+    enum at_status status = at_cache_shape_of(
+        &shape, &e->caches.carveout_bytes, device, e->occupancy_blocks,
+        e->static_shared_bytes + e->dynamic_shared_bytes, launch->carveout_percent, err);
 
     if (status == AT_OK)
         status = at_cache_count(&counts, &shape, memory, launch, max_blocks, err);
     if (status == AT_NO_MEMORY) { /* no figure is better than one of a part of the requests */
-        counts.instructions =
-            at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof *counts.instructions);
-        status = AT_OK;
+        e->caches = (struct at_explained_caches){.warm_dram_to_l2_bytes = -1};
+        *hits = at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof **hits);
+        return AT_OK;
     }
     if (status != AT_OK)
         return status;
@@ -69,7 +66,7 @@ void at_explain_peaks(struct at_explanation *e, const struct at_device_info *dev
     double dram_bytes = (double)(c->dram_to_l2_bytes + c->l2_to_dram_bytes);
 
     c->l1_peak_permille = c->l2_peak_permille = c->dram_peak_permille = -1;
-    if (!rates || e->predicted_ns <= 0)
+    if (!rates || e->predicted_ns <= 0 || c->blocks == 0)
         return;
     c->l1_peak_permille = permille(
         l1_bytes * 1e6 / (double)(L1_BYTES_PER_CLOCK * device->multiprocessors * rates->clock_khz),

@@ -25,6 +25,14 @@ static const struct {
     {".f32", 4, true},  {".f64", 8, true},
 };
 
+/* The bytes of an array. More than any kernel takes is all one. */
+static int64_t array_bytes(int64_t bytes, uint64_t count)
+{
+    const uint64_t most = INT32_MAX;
+
+    return count < most / 8 ? bytes * (int64_t)count : (int64_t)most;
+}
+
 /* Read ".param .u64 .ptr .global .align 1 NAME" or ".param .align 4 .b8 NAME[12]" up to the comma
  * or parenthesis that ends it. Returns that token. */
 static struct at_ptx_token read_parameter(struct at_ptx_lexer *lexer,
@@ -42,7 +50,7 @@ static struct at_ptx_token read_parameter(struct at_ptx_lexer *lexer,
                 parameter->is_float = types[i].is_float;
             }
         if (dimension && token.kind == AT_PTX_INTEGER) {
-            parameter->bytes *= (int64_t)token.value;
+            parameter->bytes = array_bytes(parameter->bytes, token.value);
             parameter->is_block = true;
         }
         dimension = at_ptx_token_is(&token, "[");

@@ -5,6 +5,7 @@
 #include "ptx/ptx.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "model/counts.h"
 #include "problem/arguments.h"
 #include "system/cpus.h"
@@ -106,11 +107,11 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
     return AT_OK;
 }
 
-/* What a kernel prints goes to stderr, beside the table. */
+/* What a kernel prints goes to stderr, beside the table; the text is anyone's. */
 static void print(void *context, const char *text)
 {
     (void)context;
-    fputs(text, stderr);
+    at_print_lines(stderr, text);
 }
 
 static const struct at_emu_printer printer = {NULL, print};
@@ -285,6 +286,23 @@ static void collect_lines(const struct run *run, struct at_list *list)
 
 /* ---- a kernel and its launch ---- */
 
+/* Blocks of a grid. No block makes more than 2^32 bytes of traffic within AT_EMU_BLOCK_STEPS, so
+ * that no figure of the whole grid is out of range. */
+static const int64_t blocks_max = INT32_MAX;
+
+static enum at_status check_launch(const struct at_explanation *explanation,
+                                   const struct at_device_info *device, struct at_error *err)
+{
+    if (explanation->blocks > blocks_max)
+        return at_fail(err, AT_USAGE, "a grid of %jd blocks; figures are for at most %jd",
+                       (intmax_t)explanation->blocks, (intmax_t)blocks_max);
+    if (at_occupancy_check(device, explanation->threads, explanation->registers,
+                           explanation->static_shared_bytes, explanation->dynamic_shared_bytes,
+                           err) != AT_OK)
+        return at_fail_within(err, "%s cannot launch it", device->name);
+    return AT_OK;
+}
+
 static enum at_status describe(const struct at_explained_kernel *kernel,
                                const struct at_device_info *device,
                                struct at_explanation *explanation, struct at_error *err)
@@ -302,8 +320,10 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
     explanation->spill_bytes = resources->spill_bytes;
     explanation->static_shared_bytes = resources->shared_bytes;
     explanation->dynamic_shared_bytes = field[AT_SHARED_BYTES];
-    status = at_occupancy_of(&occupancy, device, explanation->threads, resources->registers,
-                             resources->shared_bytes, explanation->dynamic_shared_bytes, err);
+    status = check_launch(explanation, device, err);
+    if (status == AT_OK)
+        status = at_occupancy_of(&occupancy, device, explanation->threads, resources->registers,
+                                 resources->shared_bytes, explanation->dynamic_shared_bytes, err);
     if (status != AT_OK)
         return status;
     explanation->occupancy_blocks = occupancy.blocks;

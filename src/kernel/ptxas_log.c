@@ -60,9 +60,24 @@ static bool is_error(const char *line, size_t length)
     return false;
 }
 
+/* NVRTC says of a function without __device__ that it is host code. In a constant that takes too
+ * long to compute, that is not what is wrong. */
+static const char slow_constant[] = "due to excessive constexpr function call complexity";
+
+/* The line of the error that the first note of a slow constant belongs to; else the log. */
+static const char *begin_of_errors(const char *log)
+{
+    const char *note = strstr(log, slow_constant), *begin = log;
+
+    for (const char *line = log; note && line < note; line += strcspn(line, "\n") + 1)
+        if (is_error(line, strcspn(line, "\n")))
+            begin = line;
+    return begin;
+}
+
 bool at_compile_first_error(const char *log, char *text, size_t capacity)
 {
-    const char *line = log;
+    const char *line = begin_of_errors(log);
     size_t length = strcspn(line, "\n");
     bool found = is_error(line, length);
 
@@ -75,7 +90,8 @@ bool at_compile_first_error(const char *log, char *text, size_t capacity)
         line = log[0] && log[0] != '\n' ? log : no_message;
         length = strcspn(line, "\n");
     }
-    snprintf(text, capacity, "%.*s", at_text_fit(line, length, capacity - 1), line);
+    snprintf(text, capacity, "%.*s%s", at_text_fit(line, length, capacity - 1), line,
+             strstr(log, slow_constant) ? ": computing it takes NVRTC too many steps" : "");
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = ' ';

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 
@@ -72,6 +73,38 @@ enum at_status at_occupancy_of(struct at_occupancy *occupancy, const struct at_d
         if (result.limitingFactors & limits[i].bit)
             used += (size_t)snprintf(occupancy->limiter + used, sizeof occupancy->limiter - used,
                                      "%s%s", used ? ", " : "", limits[i].name);
+    return AT_OK;
+}
+
+/* Registers are given to whole warps, in units of 256 (cuda_occupancy.h, compute capability 3.0 and
+ * later). */
+static int64_t registers_of(int64_t block_threads, int64_t registers, int64_t warp_size)
+{
+    enum { UNIT = 256 };
+    int64_t warps = (block_threads + warp_size - 1) / warp_size;
+
+    return warps * ((registers * warp_size + UNIT - 1) / UNIT * UNIT);
+}
+
+enum at_status at_occupancy_check(const struct at_device_info *device, int64_t block_threads,
+                                  int64_t registers, int64_t static_shared_bytes,
+                                  int64_t dynamic_shared_bytes, struct at_error *err)
+{
+    const struct {
+        const char *what;
+        int64_t wanted, most;
+    } of_block[] = {
+        {"threads", block_threads, device->max_threads_per_block},
+        {"registers", registers_of(block_threads, registers, device->warp_size),
+         device->registers_per_multiprocessor},
+        {"bytes of shared memory", static_shared_bytes + dynamic_shared_bytes,
+         device->shared_bytes_per_block_optin},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(of_block); i++)
+        if (of_block[i].wanted > of_block[i].most)
+            return at_fail(err, AT_FAILED, "%" PRId64 " %s per block; the limit is %" PRId64,
+                           of_block[i].wanted, of_block[i].what, of_block[i].most);
     return AT_OK;
 }
 

@@ -19,6 +19,12 @@ enum at_status at_occupancy_of(struct at_occupancy *occupancy, const struct at_d
                                int64_t static_shared_bytes, int64_t dynamic_shared_bytes,
                                struct at_error *err);
 
+/* Refuse the launches that a driver would refuse. AT_FAILED: the message has the number and its
+ * limit. */
+enum at_status at_occupancy_check(const struct at_device_info *device, int64_t block_threads,
+                                  int64_t registers, int64_t static_shared_bytes,
+                                  int64_t dynamic_shared_bytes, struct at_error *err);
+
 /* The least size of shared memory that a multiprocessor can be set to for this many bytes; the rest
  * is L1. AT_FAILED if the device has no such size. */
 enum at_status at_occupancy_carveout(int64_t *bytes, const struct at_device_info *device,

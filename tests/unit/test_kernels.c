@@ -95,6 +95,7 @@ static const struct sound_kernel sound[] = {
     {"switch_table", ONE(1), ONE(64), 0, 'i', 'i', 64, 65, 64, EXACT, R(switch_table)},
     {"branch_table", ONE(1), ONE(64), 0, 'i', 'i', 64, 64, 64, EXACT, R(branch_table)},
     {"local_array", ONE(2), ONE(32), 0, 'i', 'i', 1024, 1024, 1024, EXACT, R(sorted_by_16)},
+    {"print_fields", ONE(1), ONE(32), 0, 'i', 'i', 1, 32, 32, EXACT, R(ones)},
     {"print_lines", ONE(3), ONE(32), 0, 'i', 'i', 1, 32, 32, EXACT, R(ones)},
     {"sync_votes", ONE(1), ONE(256), 0, 'i', 'i', 256, 256, 256, EXACT, R(sync_votes)},
     {"match_groups", ONE(2), ONE(64), 0, 'i', 'i', 128, 8, 128, EXACT, R(match_groups)},
@@ -145,6 +146,7 @@ static const struct {
     {"refused_cluster", AT_EMU_NO_FAULT, "thread block clusters"},
     {"fails_assert", AT_EMU_ASSERTION, "thread (5, 0, 0): assertion failed: threadIdx.x != 5"},
     {"fails_endless", AT_EMU_LIMIT, "more than 48000000 steps"},
+    {"fails_printing", AT_EMU_LIMIT, "more than 48000000 steps"},
     {"fails_bounds", AT_EMU_GLOBAL_BOUNDS, "thread (4, 0, 0)"},
 };
 
@@ -409,6 +411,24 @@ static void test_printed(void **state)
     at_ptx_free(made.module);
 }
 
+/* A field is at most 1024 characters wide, and a conversion that is none prints nothing. */
+static void test_printed_fields(void **state)
+{
+    struct prepared made;
+    struct launched launched;
+    const char *wide;
+
+    assert_true(prepare(&made, "print_fields", *state));
+    assert_non_null(made.kernel);
+    run(&launched, find("print_fields"), made.kernel, NULL);
+    wide = strchr(strchr(launched.printed, '\n') + 1, '\n') + 1;
+    assert_memory_equal(launched.printed, "   7|7   |0.2|+001.500|te|    t|%|0xff|1|\n", 42);
+    assert_int_equal(strcspn(wide, "|"), 1024);
+    assert_int_equal(strcspn(wide + 1025, "|"), 1024 + 2);
+    at_emu_memory_free(launched.memory);
+    at_ptx_free(made.module);
+}
+
 /* The comparison itself finds a single wrong element of each type. */
 static void test_comparison(void **state)
 {
@@ -467,6 +487,7 @@ int main(void)
         {"sound kernels, compute_80", test_sound, NULL, NULL, oldest},
         {"unsound kernels", test_unsound, NULL, NULL, newest},
         {"printed", test_printed, NULL, NULL, newest},
+        {"printed fields", test_printed_fields, NULL, NULL, newest},
         {"comparison", test_comparison, NULL, NULL, newest},
     };
 

@@ -252,6 +252,14 @@ static void test_first_error(void **state)
         {"tile.cu(3): warning #1105-D: #warning directive: \"late; error \"\nptxas fatal   : out "
          "of it\n",
          "ptxas fatal   : out of it", false},
+        /* A function without __device__ counts as host code, but the constant is at fault. */
+        {"a.cu(1): error: host functions are not allowed\n  constexpr int f(int n)\n\n"
+         "a.cu(2): error: expression must have a constant value\n  constexpr int v = f(1);\n"
+         "a.cu(2): note #2431-D: expression not folded to a constant due to excessive constexpr "
+         "function call complexity\n",
+         "a.cu(2): error: expression must have a constant value: computing it takes NVRTC too many "
+         "steps",
+         false},
         {"it failed\nand says no more", "it failed", true},
         {"ptxas info    : 0 bytes gmem\nptxas info    : Used 24 registers, 1048576 bytes smem\n",
          "ptxas info    : 0 bytes gmem", true},

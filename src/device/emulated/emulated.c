@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "emu/op.h"
+#include "model/occupancy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,30 +103,18 @@ static enum at_outcome find(struct at_device *device, struct at_module *module, 
 
 /* ---- running ---- */
 
-/* Refuse the launches that a driver would refuse; the machine (emu/machine.h) has no limits of a
- * device. */
+/* The machine (emu/machine.h) has no limits of a device. */
 static enum at_outcome check_limits(const struct at_device_info *info, const struct at_call *call,
                                     struct at_error *err)
 {
     const int64_t *size = call->launch.field;
-    int64_t threads = size[AT_BLOCK_X] * size[AT_BLOCK_Y] * size[AT_BLOCK_Z];
-    const struct {
-        const char *what;
-        int64_t wanted, most;
-    } limits[] = {
-        {"threads", threads, info->max_threads_per_block},
-        {"registers", threads * call->kernel->registers, info->registers_per_multiprocessor},
-        {"bytes of shared memory", size[AT_SHARED_BYTES] + call->kernel->shared_bytes,
-         info->shared_bytes_per_block_optin},
-    };
 
-    for (size_t i = 0; i < AT_COUNT(limits); i++)
-        if (limits[i].wanted > limits[i].most) {
-            at_fail(err, AT_FAILED, "launching: %" PRId64 " %s per block; the limit is %" PRId64,
-                    limits[i].wanted, limits[i].what, limits[i].most);
-            return AT_LAUNCH;
-        }
-    return AT_CORRECT;
+    if (at_occupancy_check(info, size[AT_BLOCK_X] * size[AT_BLOCK_Y] * size[AT_BLOCK_Z],
+                           call->kernel->registers, call->kernel->shared_bytes,
+                           size[AT_SHARED_BYTES], err) == AT_OK)
+        return AT_CORRECT;
+    at_fail_within(err, "launching");
+    return AT_LAUNCH;
 }
 
 static enum at_outcome run(struct at_emu_device *device, const struct at_call *call,
