@@ -214,6 +214,6 @@ enum at_status at_tuner_start(struct at_worker *worker, const struct at_tuner *t
         close(ends[0]);
         return at_fail(err, AT_INTERNAL, "cannot start a tuner: %s", strerror(errno));
     }
-    *worker = (struct at_worker){pid, ends[0]};
+    *worker = (struct at_worker){.pid = pid, .fd = ends[0], .said = -1};
     return AT_OK;
 }

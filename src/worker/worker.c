@@ -3,14 +3,17 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "worker/environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -23,6 +26,9 @@ static const char role_option[] = "--worker=";
 /* The descriptor of a worker's end of the socket pair. The second end of a new pair never has this
  * number, so dup2 always makes a copy, and copies stay open across exec. */
 enum { WORKER_FD = STDIN_FILENO };
+
+/* What is kept of a worker's standard error. */
+enum { SAID_BYTES = 16 << 10 };
 
 /* Forbid new privileges and core files: with a GPU mapped, a core file would be large. */
 static void limit_process(void)
@@ -73,6 +79,43 @@ static void set_attributes(posix_spawnattr_t *attributes)
                                              POSIX_SPAWN_SETSIGDEF);
 }
 
+/* A file in memory that takes SAID_BYTES and refuses more. Unlike a pipe, it needs no reader while
+ * the worker runs, and outlasts it. -1: the system has none to give. */
+static int make_said(void)
+{
+    int fd = memfd_create("stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd >= 0 && (ftruncate(fd, SAID_BYTES) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Both processes share the position in the file, which is where the text ends. */
+static void show_said(int fd)
+{
+    char text[SAID_BYTES + 1];
+    off_t size = lseek(fd, 0, SEEK_CUR);
+    ssize_t got = size > 0 && size <= SAID_BYTES ? pread(fd, text, (size_t)size, 0) : 0;
+
+    text[got > 0 ? got : 0] = '\0';
+    at_print_lines(stderr, text);
+}
+
+/* Give the worker its descriptors. Returns an error number. */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int socket, int said)
+{
+    int error = posix_spawn_file_actions_adddup2(actions, socket, WORKER_FD);
+
+    if (!error)
+        error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, said >= 0 ? said : STDOUT_FILENO,
+                                                 STDERR_FILENO);
+    return error;
+}
+
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err)
 {
     return at_worker_start_program(worker, NULL, role, err);
@@ -86,7 +129,7 @@ enum at_status at_worker_start_program(struct at_worker *worker, const char *pro
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     char **environment;
-    int ends[2], error;
+    int ends[2], error, said;
     pid_t pid;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -96,7 +139,8 @@ enum at_status at_worker_start_program(struct at_worker *worker, const char *pro
     posix_spawnattr_init(&attributes);
     set_attributes(&attributes);
     environment = at_worker_environment();
-    error = posix_spawn_file_actions_adddup2(&actions, ends[1], WORKER_FD);
+    said = make_said();
+    error = set_descriptors(&actions, ends[1], said);
     if (!error)
         error = posix_spawn(&pid, program ? program : "/proc/self/exe", &actions, &attributes, argv,
                             environment);
@@ -106,10 +150,13 @@ enum at_status at_worker_start_program(struct at_worker *worker, const char *pro
     close(ends[1]);
     if (error) {
         close(ends[0]);
+        if (said >= 0)
+            close(said);
         return at_fail(err, AT_INTERNAL, "cannot start a %s worker: %s", role, strerror(error));
     }
     worker->pid = pid;
     worker->fd = ends[0];
+    worker->said = said;
     return AT_OK;
 }
 
@@ -164,5 +211,9 @@ void at_worker_stop(struct at_worker *worker, struct at_worker_end *end)
     if (end)
         *end = ended;
     close(worker->fd);
+    if (worker->said >= 0) {
+        show_said(worker->said);
+        close(worker->said);
+    }
     *worker = (struct at_worker){0};
 }

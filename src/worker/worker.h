@@ -2,7 +2,11 @@
 /* Worker processes: the same executable, started with posix_spawn and connected by a socket pair. A
  * worker runs code that may crash, hang or leak (NVRTC, the CUDA driver, the kernels under test),
  * to protect the process that started it: the main process. A worker dies with its parent, and
- * the parent may kill it at any time. */
+ * the parent may kill it at any time.
+ *
+ * What it writes is anyone's text: the driver prints what kernels do. Its standard output is
+ * dropped, since a kernel that is tuned runs thousands of times. The beginning of its standard
+ * error (assertions, sanitisers) is shown when it has ended, without control characters. */
 #ifndef AT_WORKER_WORKER_H
 #define AT_WORKER_WORKER_H
 
@@ -26,7 +30,8 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
 
 struct at_worker {
     pid_t pid; /* 0: not running */
-    int fd;    /* valid while running */
+    int fd;    /* valid while running, as is: */
+    int said;  /* what it has written to standard error; -1: that is dropped */
 };
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);

@@ -452,7 +452,7 @@ static void test_clocks(void **state)
         int ends[2];
 
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-        asked.worker = (struct at_worker){NO_PROCESS, ends[0]};
+        asked.worker = (struct at_worker){NO_PROCESS, ends[0], -1};
         at_wire_put_bytes(&content, &seen, sizeof seen);
         at_wire_put_bytes(&content, &figures, sizeof figures);
         at_wire_put_int(&content, 1);
@@ -493,7 +493,7 @@ static void test_impossible_results(void **state)
         int ends[2];
 
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-        asked.worker = (struct at_worker){NO_PROCESS, ends[0]};
+        asked.worker = (struct at_worker){NO_PROCESS, ends[0], -1};
         at_wire_put_bytes(&message, results[i], sizeof results[i]);
         at_wire_put_text(&message, "");
         assert_int_equal(at_frame_send(ends[1], AT_GPU_MEMORY, &message), AT_FRAME_OK);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "folder.h"
 #include "kernel/compile_limits.h"
 #include "kernel/compile_worker.h"
 #include "roles.h"
@@ -303,6 +304,55 @@ static void test_worker_without_streams(void **state)
     assert_process_ended_well(start_process(start_without_streams, NULL));
 }
 
+/* A worker that says more than is kept, as a driver does for a kernel's printf and assert. */
+static int serve_talk(int fd)
+{
+    (void)fd;
+    printf("\033]0;printed\a");
+    fflush(stdout);
+    fprintf(stderr, "\033[31masserted\n\tred\n");
+    for (int i = 0; i < 10000; i++)
+        fprintf(stderr, "more text of a kernel\n");
+    return 0;
+}
+
+static const struct at_worker_role talk_role = {"talk", serve_talk};
+static const struct at_worker_role *const roles[] = {&at_compile_worker, &talk_role, NULL};
+
+/* Run the worker, with files as standard output and standard error. */
+static int talk(void *argument)
+{
+    const char *const *paths = argument;
+    struct at_worker worker = {0};
+
+    if (!freopen(paths[0], "w", stdout) || !freopen(paths[1], "w", stderr) ||
+        at_worker_start(&worker, talk_role.name, NULL) != AT_OK)
+        return 1;
+    assert_closed(&worker);
+    at_worker_stop(&worker, NULL);
+    return fflush(stderr);
+}
+
+static void test_worker_that_talks(void **state)
+{
+    static const char begin[] = "\\x1b[31masserted\n\tred\nmore text of a kernel\n";
+    char *out = at_format("%s/out", (char *)*state), *err = at_format("%s/err", (char *)*state);
+    const char *const paths[] = {out, err};
+    char *text;
+    size_t size;
+
+    assert_process_ended_well(start_process(talk, (void *)(uintptr_t)paths));
+    assert_int_equal(at_file_read(&text, &size, out, 1 << 20, NULL), AT_OK);
+    assert_int_equal(size, 0);
+    free(text);
+    assert_int_equal(at_file_read(&text, &size, err, 1 << 20, NULL), AT_OK);
+    assert_memory_equal(text, begin, strlen(begin));
+    assert_in_range(size, 8 << 10, 17 << 10);
+    free(text);
+    free(err);
+    free(out);
+}
+
 /* Start a worker, send its process id through the pipe, and wait to be killed. */
 static int hold_worker(void *argument)
 {
@@ -373,12 +423,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_worker_ends_by_itself),
         cmocka_unit_test(test_workers_share_nothing),
         cmocka_unit_test(test_worker_without_streams),
+        cmocka_unit_test_setup_teardown(test_worker_that_talks, make_folder, remove_folder),
         cmocka_unit_test(test_worker_dies_with_parent),
         cmocka_unit_test(test_worker_arguments),
     };
     int exit_code;
 
-    if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
+    if (at_worker_serve(roles, argc, argv, &exit_code))
         return exit_code;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
