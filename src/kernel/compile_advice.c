@@ -59,6 +59,7 @@ void at_compile_advise(const struct at_nvrtc *nvrtc, char *text, size_t capacity
             "nvidia-cuda-runtime for Python), or name their folder in AUTOTUNE_CUDA_INCLUDE");
     else
         return;
-    snprintf(text + used, capacity - used, "%s", advice);
+    snprintf(text + used, capacity - used, "%s%s", advice,
+             missing && at_nvrtc_is_searching(nvrtc) ? "; " AT_INCLUDE_FOLDERS : "");
     at_free(advice);
 }

@@ -4,6 +4,8 @@
 #ifndef AT_KERNEL_COMPILE_LIMITS_H
 #define AT_KERNEL_COMPILE_LIMITS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Off with AddressSanitizer: its shadow would count as memory, and its reports may go to a file. */
@@ -21,6 +23,12 @@
 /* Limit this process for good: 2 GiB of memory, 64 MiB of stack, no writing of files, and a lower
  * priority. */
 void at_compile_limit_process(void);
+
+/* Let this process open no more files for reading for good, but for those in these folders or
+ * below, and the system's libraries. False: this system cannot do it (Linux before 5.13, some
+ * containers).
+ */
+bool at_compile_limit_files(const char *const *folders, size_t count);
 
 /* Limit the processor time from now on; the process then dies of SIGXCPU. */
 void at_compile_limit_time(int64_t seconds);

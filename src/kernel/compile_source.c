@@ -2,9 +2,12 @@
 #include "kernel/compile_source.h"
 
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "kernel/compile_process.h"
 #include "system/paths.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +23,93 @@ static char *folder_of(const char *path)
         return at_strdup(".");
     return slash == path ? at_strdup("/") : at_strndup(path, (size_t)(slash - path));
 }
+
+static enum at_status put_folder(struct at_wire *request, const char *folder, struct at_error *err)
+{
+    char *path = realpath(folder, NULL);
+
+    if (!path)
+        return at_fail(err, AT_USAGE, "cannot open the folder %s: %s", folder, strerror(errno));
+    at_wire_put_text(request, path);
+    free(path);
+    return AT_OK;
+}
+
+/* The folder of the file, and those that the user names. */
+static enum at_status put_folders(struct at_wire *request, const char *path,
+                                  const struct at_include_dirs *dirs, struct at_error *err)
+{
+    char *folder = folder_of(path);
+    enum at_status status;
+
+    at_wire_put_int(request, (int64_t)dirs->count + 1);
+    status = put_folder(request, folder, err);
+    for (size_t i = 0; i < dirs->count && status == AT_OK; i++)
+        status = put_folder(request, dirs->items[i], err);
+    free(folder);
+    return status;
+}
+
+/* ---- the name ---- */
+
+/* The name under which the compiler knows the file. ptxas refuses a quote in names of files, and
+ * other characters come back from NVRTC in other forms. */
+static char *alias_of(const char *name)
+{
+    char *alias = at_strdup(name);
+
+    for (char *c = alias; *c; c++)
+        if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
+            *c = '_';
+    return alias;
+}
+
+/* Replace `from` by `to` wherever it is; the caller of the result frees it instead of text. */
+static char *replace(char *text, const char *from, const char *to)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    const char *rest = text, *found;
+
+    while ((found = strstr(rest, from))) {
+        fwrite(rest, 1, (size_t)(found - rest), out);
+        fputs(to, out);
+        rest = found + strlen(from);
+    }
+    fputs(rest, out);
+    free(text);
+    return at_text_close(&stream, NULL);
+}
+
+/* In PTX, give the file its name back: .file 1 "/FOLDERS/NAME". */
+static void name_file(struct at_compiled_source *compiled, const char *alias, const char *name)
+{
+    char *from = at_format("/%s\"", alias), *quoted = at_strdup(name), *to;
+
+    quoted = replace(quoted, "\\", "\\\\");
+    quoted = replace(quoted, "\"", "\\\"");
+    to = at_format("/%s\"", quoted);
+    compiled->ptx = replace(compiled->ptx, from, to);
+    compiled->ptx_size = strlen(compiled->ptx);
+    free(to);
+    free(quoted);
+    free(from);
+}
+
+/* The same in a message "NAME(LINE): ...". */
+static void name_in_message(struct at_error *err, const char *alias, const char *name)
+{
+    size_t length = strlen(alias);
+    char *rest;
+
+    if (strncmp(err->message, alias, length) != 0)
+        return;
+    rest = at_strdup(err->message + length);
+    at_fail(err, err->status, "%s%s", name, rest);
+    free(rest);
+}
+
+/* ---- asking ---- */
 
 static char *get_text(struct at_wire *wire, size_t *size)
 {
@@ -50,31 +140,40 @@ static enum at_status read_reply(struct at_compiled_source *compiled, struct at_
     return at_fail(err, AT_INTERNAL, "the compiler's answer is malformed");
 }
 
+/* Ask for the file under its alias. */
 static enum at_status ask(struct at_compile_process *process, struct at_compiled_source *compiled,
-                          const char *path, const char *text, struct at_error *err)
+                          const char *path, const char *text, const struct at_include_dirs *dirs,
+                          struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
-    char *folder = folder_of(path), message[256];
+    const char *name = at_path_name(path);
+    char *alias = alias_of(name), message[256];
     /* So that messages and line numbers are of the file. */
-    char *source = at_format("#line 1 \"%s\"\n%s\n", at_path_name(path), text);
+    char *source = at_format("#line 1 \"%s\"\n%s\n", alias, text);
     enum at_status status;
 
+    at_wire_put_text(&request, alias);
     at_wire_put_text(&request, source);
-    at_wire_put_text(&request, folder);
-    if (at_compile_process_ask(process, AT_COMPILE_SOURCE, &request, &reply, message,
-                               sizeof message))
-        status = read_reply(compiled, &reply, err);
-    else
+    status = put_folders(&request, path, dirs, err);
+    if (status == AT_OK && !at_compile_process_ask(process, AT_COMPILE_SOURCE, &request, &reply,
+                                                   message, sizeof message))
         status = at_fail(err, AT_FAILED, "%s: %s", path, message);
+    else if (status == AT_OK)
+        status = read_reply(compiled, &reply, err);
+    if (status == AT_OK && strcmp(alias, name) != 0)
+        name_file(compiled, alias, name);
+    else if (status != AT_OK)
+        name_in_message(err, alias, name);
     at_wire_clear(&request);
     at_wire_clear(&reply);
     free(source);
-    free(folder);
+    free(alias);
     return status;
 }
 
 enum at_status at_compile_source(struct at_compiled_source *compiled, const char *path,
-                                 const char *text, int64_t compute_capability, struct at_error *err)
+                                 const char *text, const struct at_include_dirs *dirs,
+                                 int64_t compute_capability, struct at_error *err)
 {
     struct at_compile_process process = {
         .compute_capability = compute_capability,
@@ -87,7 +186,7 @@ enum at_status at_compile_source(struct at_compiled_source *compiled, const char
     enum at_status status = at_compile_process_hello(&process, &compiler, err);
 
     if (status == AT_OK)
-        status = ask(&process, compiled, path, text, err);
+        status = ask(&process, compiled, path, text, dirs, err);
     at_compile_process_stop(&process);
     return status;
 }

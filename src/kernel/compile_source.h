@@ -16,12 +16,19 @@ struct at_compiled_source {
     char *log;
 };
 
+/* Folders that the user names. The texts are borrowed. */
+struct at_include_dirs {
+    const char **items;
+    size_t count, capacity;
+};
+
 /* Compile the text of the file at path, for a compute capability (90 for 9.0). It may include files
- * that lie beside it. AT_FAILED: NVRTC refuses it, in a message with the file's name and line.
- * AT_DEVICE: there is no NVRTC. */
+ * below its own folder and those of dirs, and CUDA's headers: see kernel/included_files.h.
+ * AT_FAILED: NVRTC refuses it, in a message with the file's name and line. AT_DEVICE: there is no
+ * NVRTC. AT_USAGE: there is no such folder. */
 enum at_status at_compile_source(struct at_compiled_source *compiled, const char *path,
-                                 const char *text, int64_t compute_capability,
-                                 struct at_error *err);
+                                 const char *text, const struct at_include_dirs *dirs,
+                                 int64_t compute_capability, struct at_error *err);
 void at_compiled_source_clear(struct at_compiled_source *compiled);
 
 #endif

@@ -4,16 +4,19 @@
 #include "base/memory.h"
 #include "kernel/compile_advice.h"
 #include "kernel/compile_limits.h"
+#include "kernel/included_files.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct compile_server {
     struct at_nvrtc *nvrtc;
     char *header;
     int64_t cpu_limit_s;
+    bool ready, limited; /* see limit_files */
 };
 
 static char *get_text(struct at_wire *wire)
@@ -114,14 +117,40 @@ static void *compile(struct compile_server *server, const char *source, size_t w
     return image;
 }
 
+/* ---- files ---- */
+
+/* Before the first source, limit what any source can make NVRTC read: it is not trusted. NVRTC also
+ * looks in the working folder, and writes it into the code, where ptxas does not bear quotes. */
+static void limit_files(struct compile_server *server, const char *const *own, size_t own_count)
+{
+    const char *headers = at_nvrtc_headers(server->nvrtc);
+    const char **folders;
+    size_t count = 0;
+
+    if (server->ready)
+        return;
+    folders = at_alloc_array(own_count + 1, sizeof *folders);
+    for (; count < own_count; count++)
+        folders[count] = own[count];
+    if (headers)
+        folders[count++] = headers;
+    server->limited = at_compile_limit_files(folders, count);
+    server->ready = true;
+    free(folders);
+    if (chdir("/") != 0)
+        server->limited = false;
+}
+
 static void answer_program(struct compile_server *server, struct at_wire *request,
                            struct at_wire *reply)
 {
     enum { BUILT_WHY_CHARS = 256 }; /* of at_built */
     char *source = get_text(request), *log = NULL;
     size_t size;
-    void *image = compile(server, source, BUILT_WHY_CHARS, &size, &log, reply);
+    void *image;
 
+    limit_files(server, NULL, 0);
+    image = compile(server, source, BUILT_WHY_CHARS, &size, &log, reply);
     if (image) {
         put_kernels(request, reply, log);
         at_wire_put_bytes(reply, image, size);
@@ -131,23 +160,58 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
     free(source);
 }
 
+/* The folders that a source may include from; the caller frees the texts and the array. */
+static char **get_folders(struct at_wire *request, size_t *count)
+{
+    char **folders;
+
+    *count = at_wire_get_count(request, sizeof(uint64_t));
+    folders = at_alloc_array(*count, sizeof *folders);
+    for (size_t i = 0; i < *count; i++)
+        folders[i] = get_text(request);
+    return folders;
+}
+
+static enum at_status check_files(const struct compile_server *server, const char *name,
+                                  const char *source, char *const *own, size_t own_count,
+                                  struct at_error *err)
+{
+    const char *cuda = at_nvrtc_headers(server->nvrtc);
+    const struct at_include_folders folders = {(const char *const *)own, own_count, &cuda,
+                                               cuda ? 1 : 0};
+
+    /* The first line is not the file's: it gives it its name. */
+    return at_included_files_check(name, source + strcspn(source, "\n") + 1, &folders,
+                                   !server->limited, err);
+}
+
 static void answer_source(struct compile_server *server, struct at_wire *request,
                           struct at_wire *reply)
 {
-    char *source = get_text(request), *folder = get_text(request), *log = NULL;
-    size_t size;
-    void *image;
+    char *name = get_text(request), *source = get_text(request), *log = NULL;
+    size_t size, count;
+    char **own = get_folders(request, &count);
+    void *image = NULL;
+    struct at_error err;
 
-    at_nvrtc_search(server->nvrtc, folder);
-    image = compile(server, source, WHY_CHARS, &size, &log, reply);
+    limit_files(server, (const char *const *)own, count);
+    if (check_files(server, name, source, own, count, &err) != AT_OK) {
+        answer_failure(reply, AT_FAILED, err.message);
+    } else {
+        at_nvrtc_search(server->nvrtc, (const char *const *)own, count);
+        image = compile(server, source, WHY_CHARS, &size, &log, reply);
+    }
     if (image) {
         at_wire_put_bytes(reply, image, size - 1); /* without NVRTC's NUL */
         at_wire_put_text(reply, log);
     }
     free(image);
     free(log);
-    free(folder);
+    for (size_t i = 0; i < count; i++)
+        free(own[i]);
+    free(own);
     free(source);
+    free(name);
 }
 
 static int serve(int fd)

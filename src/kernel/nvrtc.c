@@ -10,10 +10,12 @@
 #include "system/library.h"
 #include "system/paths.h"
 
+#include <limits.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Since NVRTC 12 the soname has only the major version; 11.2 is the last one before. */
 static const char *const library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
@@ -59,11 +61,15 @@ struct at_nvrtc {
     /* Folders that are searched for what a source includes, as options; NULL: none. They are no
      * part of the compiler's options, which are in the key of every compiled kernel: most kernels
      * include nothing, and are the same wherever CUDA is installed. */
-    char *own_folder, *cuda_folder, *libcuxx_folder;
+    char *cuda_folder, *libcuxx_folder;
     char *headers; /* the folder of CUDA's headers; NULL: none */
+    /* For a user's file: options that name the folders of its own, and its name. NULL: a program of
+     * families. */
+    char **own_folders, *own_name;
+    size_t own_count;
 };
 
-static const char minimal[] = "-minimal";
+static const char minimal[] = "-minimal", program_name[] = "program.cu";
 
 /* Options, and the first version that gets them. -no-cache keeps NVRTC from looking for the CUDA
  * driver and from returning empty logs on a hit (NVIDIA/Fuser issue 4694). -minimal leaves out
@@ -186,7 +192,10 @@ void at_nvrtc_close(struct at_nvrtc *nvrtc)
         return;
     for (int i = 0; i < nvrtc->option_count; i++)
         at_free(nvrtc->options[i]);
-    at_free(nvrtc->own_folder);
+    for (size_t i = 0; i < nvrtc->own_count; i++)
+        at_free(nvrtc->own_folders[i]);
+    at_free(nvrtc->own_folders);
+    at_free(nvrtc->own_name);
     at_free(nvrtc->cuda_folder);
     at_free(nvrtc->libcuxx_folder);
     at_free(nvrtc->headers);
@@ -220,9 +229,14 @@ static void open_builtins(int major, int minor)
 
 static void find_headers(struct at_nvrtc *nvrtc)
 {
+    char *found = at_cuda_headers_find(at_nvrtc_path(), nvrtc->version), folder[PATH_MAX];
     char *libcuxx;
 
-    nvrtc->headers = at_cuda_headers_find(at_nvrtc_path(), nvrtc->version);
+    nvrtc->headers = found;
+    if (found && found[0] != '/' && getcwd(folder, sizeof folder)) { /* which may change */
+        nvrtc->headers = at_format("%s/%s", folder, found);
+        at_free(found);
+    }
     at_cuda_headers_identify(nvrtc->compiler.headers, nvrtc->headers);
     if (!nvrtc->headers)
         return;
@@ -238,9 +252,18 @@ const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc)
     return nvrtc->headers;
 }
 
-void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *folder)
+void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count)
 {
-    nvrtc->own_folder = at_format("-I%s", folder);
+    nvrtc->own_folders = at_alloc_array(count, sizeof *nvrtc->own_folders);
+    for (; nvrtc->own_count < count; nvrtc->own_count++)
+        nvrtc->own_folders[nvrtc->own_count] = at_format("-I%s", folders[nvrtc->own_count]);
+    /* NVRTC looks for "x.h" in the folder of the source, else in the working folder. */
+    nvrtc->own_name = at_format("%s/%s", folders[0], program_name);
+}
+
+bool at_nvrtc_is_searching(const struct at_nvrtc *nvrtc)
+{
+    return nvrtc->own_name;
 }
 
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
@@ -342,21 +365,25 @@ static void destroy(void *program)
     api.nvrtcDestroyProgram(program);
 }
 
-/* Choose the options for a source; returns their number. */
+/* Choose the options for a source; returns their number. The caller frees the array. */
 static int choose_options(const struct at_nvrtc *nvrtc, bool includes, bool report,
-                          const char *options[OPTIONS_MAX])
+                          const char ***chosen)
 {
-    const char *const folders[] = {nvrtc->own_folder, nvrtc->cuda_folder, nvrtc->libcuxx_folder};
+    const char *const folders[] = {nvrtc->cuda_folder, nvrtc->libcuxx_folder};
+    const char **options = at_alloc_array(nvrtc->own_count + OPTIONS_MAX + 4, sizeof *options);
     int count = 0;
 
+    for (size_t i = 0; i < nvrtc->own_count && includes; i++)
+        options[count++] = nvrtc->own_folders[i];
     for (size_t i = 0; i < AT_COUNT(folders) && includes; i++)
         if (folders[i])
             options[count++] = folders[i];
     for (int i = 0; i < nvrtc->option_count - !report; i++)
-        if ((!includes && !nvrtc->own_folder) || strcmp(nvrtc->options[i], minimal) != 0)
+        if ((!includes && !nvrtc->own_name) || strcmp(nvrtc->options[i], minimal) != 0)
             options[count++] = nvrtc->options[i];
-    if (nvrtc->own_folder && nvrtc->version >= 1200) /* as nvcc has it */
+    if (nvrtc->own_name && nvrtc->version >= 1200) /* as nvcc has it */
         options[count++] = "-device-int128";
+    *chosen = options;
     return count;
 }
 
@@ -379,22 +406,25 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
                                 bool report, void **image, size_t *size, char **log,
                                 struct at_error *err)
 {
-    const char *names[HEADERS_MAX], *texts[HEADERS_MAX], *options[OPTIONS_MAX + 4];
+    const char *names[HEADERS_MAX], *texts[HEADERS_MAX], **options;
+    const char *name = nvrtc->own_name ? nvrtc->own_name : program_name;
     bool includes = at_source_includes(source);
     int headers = choose_headers(header, includes, names, texts);
-    int count = choose_options(nvrtc, includes, report, options);
+    int count = choose_options(nvrtc, includes, report, &options);
     struct at_cleanup cleanup;
     nvrtcProgram program;
-    nvrtcResult result =
-        api.nvrtcCreateProgram(&program, source, "program.cu", headers, texts, names);
+    nvrtcResult result = api.nvrtcCreateProgram(&program, source, name, headers, texts, names);
     void *made = NULL;
     size_t made_size = 0;
     char *text;
 
-    if (result != NVRTC_SUCCESS)
+    if (result != NVRTC_SUCCESS) {
+        at_free(options);
         return at_fail(err, status_of(result), "NVRTC: %s", api.nvrtcGetErrorString(result));
+    }
     at_cleanup_push(&cleanup, destroy, &program);
     result = api.nvrtcCompileProgram(program, count, options);
+    at_free(options);
     text = read_log(program);
     if (result == NVRTC_SUCCESS)
         result = read_image(nvrtc, program, &made, &made_size);

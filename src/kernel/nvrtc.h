@@ -42,9 +42,11 @@ int at_nvrtc_version(const struct at_nvrtc *nvrtc);
 /* The folder of CUDA's headers that sources can include; NULL: none was found. */
 const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc);
 
-/* Compile a user's file as it stands: what it includes is looked for in this folder too, before
- * CUDA's, and all that NVRTC declares is there. Once at most. */
-void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *folder);
+/* Compile a user's file as it stands: what it includes is looked for in these folders too, before
+ * CUDA's, and all that NVRTC declares is there. The first is the file's. They are borrowed. */
+void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count);
+
+bool at_nvrtc_is_searching(const struct at_nvrtc *nvrtc); /* in such folders */
 
 /* Has any part of the process loaded NVRTC? */
 bool at_nvrtc_is_loaded(void);

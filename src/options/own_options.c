@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_ENTRY = 0x300, KEY_GRID, KEY_BLOCK, KEY_SHARED, KEY_ARG };
+enum { KEY_ENTRY = 0x300, KEY_GRID, KEY_BLOCK, KEY_SHARED, KEY_ARG, KEY_DIR };
 
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "A kernel in a CUDA file of your own:", 3},
@@ -18,6 +18,8 @@ static const struct argp_option options_table[] = {
      "The next argument: a number (int=1024, float=0.5), or with [COUNT] a buffer, whose VALUE is "
      "0, an expression of index and count, random, or @FILE; may be repeated",
      3},
+    {"include-dir", KEY_DIR, "DIR", 0,
+     "The file may include files of this folder, too; may be repeated", 3},
     {0},
 };
 
@@ -80,6 +82,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_ARG:
         add_argument(row, arg);
         break;
+    case KEY_DIR:
+        AT_PUSH(options->dirs.items, options->dirs.count, options->dirs.capacity, arg);
+        break;
     case ARGP_KEY_END:
         for (size_t i = 1; i < options->count; i++)
             inherit(&options->rows[i], &options->rows[0]);
@@ -97,7 +102,8 @@ void at_own_options_refuse(struct argp_state *state, const struct at_own_options
 {
     if (options->given)
         argp_error(state,
-                   "--entry, --grid, --block, --shared and --arg are for a CUDA file: "
+                   "--entry, --grid, --block, --shared, --arg and --include-dir are for a CUDA "
+                   "file: "
                    "%s my.cu --grid 64 --block 256 --arg 'float[1<<20]'",
                    state->name);
 }
@@ -107,6 +113,7 @@ void at_own_options_clear(struct at_own_options *options)
     for (size_t i = 0; i < options->count; i++)
         free(options->rows[i].arguments);
     free(options->rows);
+    free(options->dirs.items);
     *options = (struct at_own_options){0};
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a CUDA file of one's own: --entry, --grid, --block, --shared, --arg, for the
- * commands that take such a file. */
+/* The options of a CUDA file of one's own: --entry, --grid, --block, --shared, --arg and
+ * --include-dir, for the commands that take such a file. */
 #ifndef AT_OPTIONS_OWN_OPTIONS_H
 #define AT_OPTIONS_OWN_OPTIONS_H
 
@@ -21,6 +21,7 @@ struct at_own_options_row {
 struct at_own_options {
     struct at_own_options_row *rows;
     size_t count, capacity;
+    struct at_include_dirs dirs;
     bool given; /* any of the options */
 };
 

@@ -148,7 +148,9 @@ static void lex_string(struct at_ptx_lexer *lexer, struct at_ptx_token *token)
 {
     lexer->next++;
     while (lexer->next < lexer->end && *lexer->next != '"' && *lexer->next != '\n')
-        lexer->next++;
+        lexer->next +=
+            lexer->next[0] == '\\' && lexer->end - lexer->next > 1 && lexer->next[1] != '\n' ? 2
+                                                                                             : 1;
     if (lexer->next == lexer->end || *lexer->next != '"')
         return;
     lexer->next++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "ptx/reader.h"
 
 #include <stdlib.h>
@@ -107,6 +108,30 @@ static bool read_directive(struct at_ptx_reader *reader)
     return at_ptx_unexpected(reader, "a known directive");
 }
 
+/* The text of a string: NVRTC writes other characters than printable ASCII as \ooo. */
+static char *unquote(const char *text, size_t size)
+{
+    char *plain = at_alloc(size + 1), *to = plain;
+
+    for (size_t i = 0; i < size; i++) {
+        int digits = 0, value = 0;
+
+        while (text[i] == '\\' && digits < 3 && i + 1 + (size_t)digits < size &&
+               text[i + 1 + (size_t)digits] >= '0' && text[i + 1 + (size_t)digits] <= '7')
+            value = 8 * value + text[i + 1 + (size_t)digits++] - '0';
+        if (digits > 0)
+            *to = (char)value;
+        else if (text[i] == '\\' && i + 1 < size)
+            *to = text[++i];
+        else
+            *to = text[i];
+        i += (size_t)digits;
+        to++;
+    }
+    at_text_make_printable(plain); /* #line can give a file any name */
+    return plain;
+}
+
 static void keep_source_files(struct at_ptx_reader *reader)
 {
     struct at_ptx_module *module = reader->module;
@@ -119,7 +144,7 @@ static void keep_source_files(struct at_ptx_reader *reader)
         char **file = &module->source_files[reader->source_files[i].number];
 
         free(*file);
-        *file = at_strndup(reader->source_files[i].name.text, reader->source_files[i].name.size);
+        *file = unquote(reader->source_files[i].name.text, reader->source_files[i].name.size);
     }
 }
 

@@ -65,6 +65,7 @@ wrong() {
 --entry nothing --block 1|how many blocks? --grid
 --entry nothing --grid 0 --block 1|--grid 0: x is from 1 to 2147483647 blocks, not 0
 --entry nothing --grid 1,70000 --block 1|--grid 1,70000: y is from 1 to 65535 blocks
+--entry nothing --grid 2147483647,65535,65535 --block 1|a grid of 9223090559730712575 blocks; figures are for at most 2147483647
 --entry nothing --grid 1,1,1,1 --block 1|--grid 1,1,1,1: it has more than three numbers
 --entry nothing --grid 1 --block 1,1,65|--block 1,1,65: z is from 1 to 64 threads
 --entry nothing --grid 1 --block 64,32|--block 64,32: 2048 threads; a block has at most 1024
@@ -230,7 +231,7 @@ skip_without_headers() {
     has 'f of fp16.cu'
     mkdir empty
     AUTOTUNE_CUDA_INCLUDE=empty run --separate-stderr -1 "$AUTOTUNE" explain fp16.cu --grid 1 --block 1
-    [[ $stderr == *'fp16.cu(1): catastrophic error: '*"\"cuda_fp16.h\""*"; CUDA's headers are those in empty"* ]]
+    [[ $stderr == *'fp16.cu(1): catastrophic error: '*"\"cuda_fp16.h\""*"; CUDA's headers are those in "*/empty* ]]
 }
 
 @test "a file may use the constants of math.h, names of std, and integers of 128 bits" {
@@ -324,4 +325,103 @@ headers() {
     grep -q two.cu "$BATS_TEST_TMPDIR/page.html"
     refused 'two.cu: b(buffer or long) takes 1 argument; --arg gives 0' study --quiet --gpu emu \
         "$BATS_TEST_TMPDIR/two.cu" --grid 1 --block 1 --entry b
+}
+
+# ---- kernels of strangers ----
+
+@test "what a kernel prints is shown without control characters, and not all of it" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cat >prints.cu <<'END'
+__global__ void red() { printf("\033[31mred\t%s%c\n", "\033]0;title\a", 27); }
+__global__ void much(const char *text) { printf("%s%s%s%s%s\n", text, text, text, text, text); }
+END
+    printf '%s' {1..1500} >digits
+    run --separate-stderr -0 "$AUTOTUNE" explain prints.cu --entry red --grid 1 --block 1
+    [ "$stderr" = $'\\x1b[31mred\t\\x1b]0;title\\x07\\x1b' ]
+    size=$(stat -c %s digits)
+    run --separate-stderr -0 "$AUTOTUNE" explain prints.cu --entry much --grid 100 --block 1 \
+        --arg "char[$size]=@digits"
+    [[ $stderr == *$'\n... and more: this block prints too much\n'* ]]
+    [[ $stderr =~ \.\.\.\ and\ [0-9]+\ more\ lines$ ]]
+    ((${#stderr} < 1048576 + 100))
+}
+
+@test "what a GPU does not launch is refused with its limit; what it does, runs" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cat >limits.cu <<'END'
+__global__ void many(const float *x, float *y)
+{
+    float r[120], sum = 0;
+#pragma unroll
+    for (int i = 0; i < 120; i++)
+        r[i] = x[threadIdx.x + i * 1024];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 120; i++)
+        sum += r[i] * r[(i * 7 + 3) % 120];
+    y[threadIdx.x] = sum;
+}
+__global__ void array(int *x, int n)
+{
+    int a[100000];
+    for (int i = 0; i < n; i++)
+        a[7 * i % 100000] = i;
+    *x = a[n / 2];
+}
+END
+    run --separate-stderr -1 "$AUTOTUNE" explain limits.cu --entry many --grid 1 --block 1024 \
+        --arg 'float[1<<17]' --arg 'float[1024]'
+    [[ $stderr == *'NVIDIA H200 cannot launch it: '*' registers per block; the limit is 65536' ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain limits.cu --entry array --grid 300 --block 1024 \
+        --arg 'int[1]' --arg int=64
+    [[ $output == *'local: '* ]]
+    sed 's/100000/140000/g' limits.cu >more.cu
+    run --separate-stderr -2 "$AUTOTUNE" explain more.cu --entry array --grid 1 --block 1 \
+        --arg 'int[1]' --arg int=64
+    [[ $stderr == *524288* ]]
+}
+
+@test "a file includes what lies beside it, and nothing else unless told" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir -p inside/sub elsewhere
+    echo 'seen' >secret.h
+    echo '#define COUNT 3' >elsewhere/count.h
+    echo '#include "../sub/more.h"' >inside/sub/near.h
+    touch inside/sub/more.h
+    mkfifo inside/pipe.h
+    kernel='__global__ void k(int *x) { *x = 1; }'
+    explain_it=("$AUTOTUNE" explain inside/my.cu --grid 1 --block 1 --arg 'int[1]')
+    for include in '"%s"' '<%s>' '"../secret.h"' '"secret.h"' HEADER; do
+        # shellcheck disable=SC2059 # the format has the file
+        printf "#define HEADER \"%s\"\n#include $include\n$kernel\n" "$PWD/secret.h" "$PWD/secret.h" >inside/my.cu
+        run --separate-stderr -1 "${explain_it[@]}"
+        [[ $stderr == *'my.cu(2): '*'a file includes what lies in its own folder, in those of --include-dir'* ]]
+        [[ $stderr$output != *seen* ]]
+    done
+    printf '#include "%s"\n' pipe.h >inside/my.cu
+    run --separate-stderr -1 timeout 60 "${explain_it[@]}"
+    [[ $stderr == *'my.cu(1): '*'pipe.h is not a regular file' ]]
+    printf '%s\n' '#include "sub/near.h"' '#include <cuda_fp16.h>' '#include "count.h"' \
+        '__global__ void k(int *x) { *x = COUNT; }' >inside/my.cu
+    run --separate-stderr -1 "${explain_it[@]}"
+    [[ $stderr == *'my.cu(3): '*'--include-dir'* ]]
+    run --separate-stderr -0 "${explain_it[@]}" --include-dir inside --include-dir elsewhere
+    run --separate-stderr -0 "$AUTOTUNE" study inside/my.cu --gpu emu --quiet --grid 1 --block 1 \
+        --arg 'int[1]' --include-dir elsewhere
+    refused 'are for a CUDA file' explain tile --include-dir elsewhere
+    refused 'cannot open the folder nowhere: No such file' "${explain_it[@]:1}" --include-dir nowhere
+}
+
+@test "a file may have any name that the terminal can show" {
+    for name in 'a"b.cu' 'a\b.cu' "a'b.cu" 'a%s.cu' 'a b.cu' 'é.cu' '"é\.cu'; do
+        mkdir -p "$BATS_TEST_TMPDIR/$name"
+        cd "$BATS_TEST_TMPDIR/$name" || return 1
+        printf '%s\n' '' '__global__ void k(int *x) { *x = 1; }' >"$name"
+        run --separate-stderr -0 "$AUTOTUNE" explain "$name" --grid 1 --block 1 --arg 'int[1]'
+        has "k of $name --grid 1"
+        has "$name:2 store global"
+        echo wrong >>"$name"
+        run --separate-stderr -1 "$AUTOTUNE" explain "$name" --grid 1 --block 1 --arg 'int[1]'
+        [[ $stderr == "autotune: $name(3): error: "* ]]
+    done
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cache/count.h"
 #include "cache/policy.h"
+#include "cache/stream.h"
 #include "model/description.h"
 #include "ptx/ptx.h"
 
@@ -90,6 +91,24 @@ static void count(struct launched *l, struct at_cache_counts *counts, int64_t wh
     shape_of(&shape, 0, 0, RESIDENT, &carveout);
     if (at_cache_count(counts, &shape, l->memory, &l->launch, whole, &err) != AT_OK)
         fail_msg("%s", err.message);
+}
+
+/* More requests than may be kept is no fault: who asks does without the figures. */
+static void test_too_many_requests(void **state)
+{
+    struct at_cache_stream streams[4] = {0};
+    struct launched l;
+
+    (void)state;
+    start(&l, AT_COUNT(streams));
+    l.args[5] = ALL; /* the mask */
+    assert_int_equal(
+        at_cache_record(streams, l.memory, &l.launch, 0, AT_COUNT(streams), 1 << 20, NULL), AT_OK);
+    assert_int_equal(at_cache_record(streams, l.memory, &l.launch, 0, AT_COUNT(streams), 100, NULL),
+                     AT_NO_MEMORY);
+    for (size_t i = 0; i < AT_COUNT(streams); i++)
+        at_cache_stream_clear(&streams[i]);
+    stop(&l);
 }
 
 /* ---- patterns ---- */
@@ -300,6 +319,7 @@ static void test_merging_stores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_too_many_requests),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_host_threads_change_nothing),
         cmocka_unit_test(test_small_grid_stays_in_l2),

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/explain: names, parameters and arguments of kernels in a user's file. */
+/* src/explain: names, parameters and arguments of kernels in a user's file, and what it includes.
+ */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "explain/element.h"
 #include "explain/entry_point.h"
 #include "explain/kernel_argument.h"
 #include "explain/plain_name.h"
+#include "folder.h"
+#include "kernel/included_files.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,6 +17,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -164,6 +169,136 @@ static void test_entry_points(void **state)
     }
 }
 
+/* A text that ptxas would refuse. */
+static void test_huge_parameters(void **state)
+{
+    static const char ptx[] = ".entry f(.param .b64 f_0[18446744073709551615], .param .b8 f_1[2], "
+                              ".param [9] .b8 f_2[0]) {}";
+    struct at_entry_points points;
+    char *text;
+
+    (void)state;
+    at_entry_points_read(&points, ptx, strlen(ptx));
+    assert_int_equal(points.count, 1);
+    text = at_entry_point_format(&points.items[0]);
+    assert_string_equal(text, "f(2147483647 bytes, half)");
+    free(text);
+    at_entry_points_clear(&points);
+}
+
+/* ---- what a file includes ---- */
+
+/* Text that names a secret file beside the folder, in forms that NVRTC takes. */
+static const char *const reaching_out[] = {
+    "#include \"../secret.h\"\n",
+    "#include <../secret.h>",
+    "#include \"%s\"\n",
+    "int x;\n  # \t include_next <%s>\n",
+    "%%:include \"%s\"\n",
+    "#inc\\\nlude \\\r\n\"%s\"",
+    "/* a\n */ # /* b\n */ include /* c\n */ \"%s\"",
+    "// /*\n#include \"%s\"\n// */",
+    "const char *s = \"/*\";\n#include \"%s\"\nconst char *t = \"*/\";",
+    "const char *s = R\"(\n/*)\";\n#include \"%s\"\n/* */",
+    "#if 0\n0'0\"'/*\n#endif\n#include \"%s\"\n#if 0\n*/\n#endif",
+    "#include <a/*>\n#include \"%s\"\n/* */",
+    "#define H \"%s\"\n#include H\n",
+    "#include \"link.h\"\n",
+    "#include \"near.h\"\n", /* which includes ../secret.h */
+};
+static const char *const staying_inside[] = {
+    "#include \"plain.h\"\n#include <plain.h>\n#include \"sub/../plain.h\"\n",
+    "#include \"nowhere.h\"\n#include <cuda_fp16.h>\n",
+    "/* \n#include \"%s\"\n*/\n// #include \"%s\"\n",
+    "#included \"%s\"\n#define include \"%s\"\n#include\n",
+};
+
+/* Is the text accepted, of a file in the folder `inside` of *state? */
+static bool may_include(void *state, const char *text, bool alone, struct at_error *err)
+{
+    char *inside = at_format("%s/inside", (char *)state);
+    char *secret = at_format("%s/secret.h", (char *)state);
+    const char *const own[] = {inside};
+    const struct at_include_folders folders = {own, 1, NULL, 0};
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    char *whole;
+    bool accepted;
+
+    for (const char *c = text; *c; c++)
+        if (c[0] == '%' && c[1] == 's' && c++)
+            fputs(secret, out);
+        else
+            putc(*c == '%' && c[1] == '%' ? *c++ : *c, out);
+    whole = at_text_close(&stream, NULL);
+    accepted = at_included_files_check("my.cu", whole, &folders, alone, err) == AT_OK;
+    free(whole);
+    free(secret);
+    free(inside);
+    return accepted;
+}
+
+static void put_file(const char *folder, const char *name, const char *text)
+{
+    char *path = at_format("%s/%s", folder, name);
+
+    write_text(path, text);
+    free(path);
+}
+
+static int make_files(void **state)
+{
+    char *inside, *sub, *link;
+
+    if (make_folder(state) != 0)
+        return -1;
+    inside = at_format("%s/inside", (char *)*state);
+    sub = at_format("%s/sub", inside);
+    link = at_format("%s/link.h", inside);
+    if (mkdir(inside, 0700) != 0 || mkdir(sub, 0700) != 0 || symlink("../secret.h", link) != 0)
+        return -1;
+    put_file(*state, "secret.h", "secret");
+    put_file(inside, "plain.h", "#include \"plain.h\"\n");
+    put_file(inside, "near.h", "\n#include \"../secret.h\"\n");
+    free(link);
+    free(sub);
+    free(inside);
+    return 0;
+}
+
+static void test_includes_outside(void **state)
+{
+    struct at_error err;
+
+    for (size_t i = 0; i < AT_COUNT(reaching_out); i++) {
+        if (may_include(*state, reaching_out[i], true, &err))
+            fail_msg("accepted: %s", reaching_out[i]);
+        if (!strstr(err.message, AT_INCLUDE_FOLDERS))
+            fail_msg("%s: %s", reaching_out[i], err.message);
+        assert_true(may_include(*state, reaching_out[i], false, &err)); /* the system refuses it */
+    }
+    for (size_t i = 0; i < AT_COUNT(staying_inside); i++)
+        if (!may_include(*state, staying_inside[i], true, &err))
+            fail_msg("refused: %s: %s", staying_inside[i], err.message);
+    assert_false(may_include(*state, "\\\n/*\n*/\n#include \"near.h\"\n", true, &err));
+    assert_ptr_equal(strstr(err.message, "near.h(2): "), err.message);
+    assert_false(may_include(*state, "\\\n/*\n*/\n#include \"../secret.h\"\n", true, &err));
+    assert_ptr_equal(strstr(err.message, "my.cu(4): "), err.message);
+}
+
+/* Opening a pipe would wait for ever. */
+static void test_includes_of_pipes(void **state)
+{
+    char *pipe = at_format("%s/inside/pipe.h", (char *)*state);
+    struct at_error err;
+
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_false(may_include(*state, "#if 0\n#include \"pipe.h\"\n#endif\n", false, &err));
+    assert_non_null(strstr(err.message, "pipe.h is not a regular file"));
+    assert_false(may_include(*state, "#include \"sub\"\n", false, &err));
+    free(pipe);
+}
+
 /* The elements of a buffer. */
 static void test_buffers(void **state)
 {
@@ -198,9 +333,14 @@ static void test_buffers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_names), cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_ranges),      cmocka_unit_test(test_entry_points),
+        cmocka_unit_test(test_plain_names),
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_entry_points),
+        cmocka_unit_test(test_huge_parameters),
         cmocka_unit_test(test_buffers),
+        cmocka_unit_test_setup_teardown(test_includes_outside, make_files, remove_folder),
+        cmocka_unit_test_setup_teardown(test_includes_of_pipes, make_files, remove_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
