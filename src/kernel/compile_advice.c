@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "kernel/cuda_headers.h"
+#include "kernel/included_files.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -115,6 +115,9 @@ outcome() {
     tune_heavy
     [ "$(figure compile)" -eq 1 ]
     [[ "$stderr$(<best.yaml.journal)" != *root:* ]]
+    # Without a sanitizer, the compiler does not even open the file.
+    [ -n "$(skip_with_sanitizer; echo no)" ] || return 0
+    [[ "$(outcome 4)" == 'compile: '*'cannot open source file "/etc/passwd"'* ]]
 }
 
 # ---- signals ----

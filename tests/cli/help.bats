@@ -65,12 +65,12 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --arg --block --blocks --counters --entry --format --gpu --grid --params --problem --profile --shared \
+    knows explain --arg --block --blocks --counters --entry --format --gpu --grid --include-dir --params --problem --profile --shared \
         --space --timeout
 }
 
 @test "study names its options" {
-    knows study --arg --block --entry --format --gpu --grid --out --shared --timeout
+    knows study --arg --block --entry --format --gpu --grid --include-dir --out --shared --timeout
 }
 
 @test "the main commands have an example that they take, and those with many options groups" {
