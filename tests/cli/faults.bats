@@ -115,9 +115,10 @@ outcome() {
     tune_heavy
     [ "$(figure compile)" -eq 1 ]
     [[ "$stderr$(<best.yaml.journal)" != *root:* ]]
-    # Without a sanitizer, the compiler does not even open the file.
-    [ -n "$(skip_with_sanitizer; echo no)" ] || return 0
-    [[ "$(outcome 4)" == 'compile: '*'cannot open source file "/etc/passwd"'* ]]
+    # Where the system can keep the compiler from opening a file, it does so for templates, too.
+    printf '#define FILE "/etc/passwd"\n#include FILE\n' >own.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain own.cu --grid 1 --block 1
+    [[ $stderr == *'#include of a macro'* || "$(outcome 4)" == 'compile: '*'cannot open source file "/etc/passwd"'* ]]
 }
 
 # ---- signals ----
