@@ -800,7 +800,7 @@ static const struct {
     {"cvt.rn.f32.s31 %r1, %r2;", "unknown"},
     {"cvta.const.u32 %r1, %r2;", "unknown"},
     {"lop3.b32 %r1, %r2, %r3, %r4, %r5;", "an integer is expected"},
-    {".local .b8 big[100000];", "more than 65536 bytes"},
+    {".local .b8 big[600000];", "more than 524288 bytes"},
     {"add.s32 %r1, %r2, 0q;", "an integer is expected"},
 };
 
