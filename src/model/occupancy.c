@@ -100,12 +100,22 @@ enum at_status at_occupancy_check(const struct at_device_info *device, int64_t b
         {"bytes of shared memory", static_shared_bytes + dynamic_shared_bytes,
          device->shared_bytes_per_block_optin},
     };
+    struct at_occupancy occupancy;
+    enum at_status status;
 
     for (size_t i = 0; i < AT_COUNT(of_block); i++)
         if (of_block[i].wanted > of_block[i].most)
             return at_fail(err, AT_FAILED, "%" PRId64 " %s per block; the limit is %" PRId64,
                            of_block[i].wanted, of_block[i].what, of_block[i].most);
-    return AT_OK;
+    status = at_occupancy_of(&occupancy, device, block_threads, registers, static_shared_bytes,
+                             dynamic_shared_bytes, err);
+    /* Each quarter of a multiprocessor has its own registers. */
+    if (status == AT_OK && occupancy.blocks < 1)
+        return at_fail(err, AT_FAILED,
+                       "%" PRId64 " threads of %" PRId64
+                       " registers; a multiprocessor cannot hold such a block",
+                       block_threads, registers);
+    return status;
 }
 
 enum at_status at_occupancy_carveout(int64_t *bytes, const struct at_device_info *device,

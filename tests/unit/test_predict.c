@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "model/description.h"
+#include "model/occupancy.h"
 #include "model/predict.h"
 #include "model/traffic.h"
 #include "ptx/ptx.h"
@@ -413,6 +414,35 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* What a driver refuses. Registers are of whole warps, and of quarters of a multiprocessor. */
+static void test_launch_limits(void **state)
+{
+    static const struct {
+        int64_t threads, registers, static_bytes, dynamic_bytes;
+        const char *message; /* NULL: launched */
+    } cases[] = {
+        {1024, 64, 0, 0, NULL},
+        {1024, 65, 0, 0, "73728 registers per block; the limit is 65536"},
+        {993, 65, 0, 0, "73728 registers per block; the limit is 65536"},
+        {1025, 1, 0, 0, "1025 threads per block; the limit is 1024"},
+        {32, 1, 49152, 183296, NULL},
+        {32, 1, 49152, 183297, "232449 bytes of shared memory per block; the limit is 232448"},
+        {256, 208, 0, 0, NULL},
+        {288, 208, 0, 0, "288 threads of 208 registers; a multiprocessor cannot hold such a block"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_error err = {AT_OK, ""};
+        enum at_status status =
+            at_occupancy_check(&device, cases[i].threads, cases[i].registers, cases[i].static_bytes,
+                               cases[i].dynamic_bytes, &err);
+
+        assert_int_equal(status, cases[i].message ? AT_FAILED : AT_OK);
+        assert_string_equal(err.message, cases[i].message ? cases[i].message : "");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +453,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_traffic),
         cmocka_unit_test(test_traffic_of_families),
+        cmocka_unit_test(test_launch_limits),
     };
     int exit_code;
 
