@@ -123,17 +123,15 @@ static void *compile(struct compile_server *server, const char *source, size_t w
  * looks in the working folder, and writes it into the code, where ptxas does not bear quotes. */
 static void limit_files(struct compile_server *server, const char *const *own, size_t own_count)
 {
-    const char *headers = at_nvrtc_headers(server->nvrtc);
     const char **folders;
     size_t count = 0;
 
     if (server->ready)
         return;
-    folders = at_alloc_array(own_count + 1, sizeof *folders);
+    folders = at_alloc_array(own_count + AT_HEADER_FOLDERS_MAX, sizeof *folders);
     for (; count < own_count; count++)
         folders[count] = own[count];
-    if (headers)
-        folders[count++] = headers;
+    count += at_nvrtc_header_folders(server->nvrtc, &folders[count]);
     server->limited = at_compile_limit_files(folders, count);
     server->ready = true;
     free(folders);
@@ -176,9 +174,9 @@ static enum at_status check_files(const struct compile_server *server, const cha
                                   const char *source, char *const *own, size_t own_count,
                                   struct at_error *err)
 {
-    const char *cuda = at_nvrtc_headers(server->nvrtc);
-    const struct at_include_folders folders = {(const char *const *)own, own_count, &cuda,
-                                               cuda ? 1 : 0};
+    const char *cuda[AT_HEADER_FOLDERS_MAX];
+    const struct at_include_folders folders = {(const char *const *)own, own_count, cuda,
+                                               at_nvrtc_header_folders(server->nvrtc, cuda)};
 
     /* The first line is not the file's: it gives it its name. */
     return at_included_files_check(name, source + strcspn(source, "\n") + 1, &folders,

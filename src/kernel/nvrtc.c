@@ -252,6 +252,18 @@ const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc)
     return nvrtc->headers;
 }
 
+size_t at_nvrtc_header_folders(const struct at_nvrtc *nvrtc,
+                               const char *folders[AT_HEADER_FOLDERS_MAX])
+{
+    const char *const options[AT_HEADER_FOLDERS_MAX] = {nvrtc->cuda_folder, nvrtc->libcuxx_folder};
+    size_t count = 0;
+
+    for (size_t i = 0; i < AT_COUNT(options); i++)
+        if (options[i])
+            folders[count++] = options[i] + strlen("-I");
+    return count;
+}
+
 void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count)
 {
     nvrtc->own_folders = at_alloc_array(count, sizeof *nvrtc->own_folders);

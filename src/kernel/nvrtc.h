@@ -42,6 +42,12 @@ int at_nvrtc_version(const struct at_nvrtc *nvrtc);
 /* The folder of CUDA's headers that sources can include; NULL: none was found. */
 const char *at_nvrtc_headers(const struct at_nvrtc *nvrtc);
 
+/* List the folders of CUDA's headers: these, and libcu++ where it lies elsewhere. Borrowed; returns
+ * how many. */
+enum { AT_HEADER_FOLDERS_MAX = 2 };
+size_t at_nvrtc_header_folders(const struct at_nvrtc *nvrtc,
+                               const char *folders[AT_HEADER_FOLDERS_MAX]);
+
 /* Compile a user's file as it stands: what it includes is looked for in these folders too, before
  * CUDA's, and all that NVRTC declares is there. The first is the file's. They are borrowed. */
 void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count);
