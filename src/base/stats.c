@@ -32,6 +32,14 @@ double at_median(const double *values, size_t count)
     return at_quantile(values, count, 0.5);
 }
 
+/* Not lgamma, which sets a variable of the C library's: threads may do this at once. */
+static double log_factorial(size_t number)
+{
+    int sign;
+
+    return lgamma_r((double)number + 1, &sign);
+}
+
 /* The largest k for which P(Binomial(count, 1/2) < k) <= 2.5 %; at least 1. */
 static size_t interval_rank(size_t count)
 {
@@ -39,8 +47,7 @@ static size_t interval_rank(size_t count)
     size_t k = 0;
 
     while (k < count / 2) {
-        below += exp(lgamma((double)count + 1) - lgamma((double)k + 1) -
-                     lgamma((double)(count - k) + 1) + log_half);
+        below += exp(log_factorial(count) - log_factorial(k) - log_factorial(count - k) + log_half);
         if (below > 0.025)
             break;
         k++;

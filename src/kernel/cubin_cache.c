@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -189,7 +190,7 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
                         const void *content, size_t size)
 {
     char name[AT_HASH_CHARS + 16], aside[AT_HASH_CHARS + 64];
-    static unsigned number;
+    static atomic_uint number; /* threads of the library write too */
     struct entry_header header = {.content_bytes = size};
     FILE *out;
     int failed;
