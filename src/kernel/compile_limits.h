@@ -8,11 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Off with AddressSanitizer: its shadow would count as memory, and its reports may go to a file. */
-#if defined __SANITIZE_ADDRESS__
+/* Off with AddressSanitizer and ThreadSanitizer: their shadow would count as memory, and their
+ * reports may go to a file. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define AT_COMPILE_LIMITS 0
 #elif defined __has_feature
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define AT_COMPILE_LIMITS 0
 #endif
 #endif

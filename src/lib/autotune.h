@@ -12,7 +12,9 @@
  * No function prints. The only state between calls are the handles of libcuda, NVML and NVRTC,
  * which are opened for the first plan or the first current device, and what plans have measured.
  * Several threads may use one profile, device, answer or plan at once. Each object is freed once;
- * the free functions take NULL.
+ * the free functions take NULL. Plans that measure on one device take turns, and a plan waits for
+ * its kernel if another thread is compiling it. No other call waits for a plan in another thread,
+ * but for moments such as the opening of a library.
  *
  * Functions that can fail return an autotune_status. On failure the outputs stay unchanged, and
  * *error, unless `error` is NULL, is a new object: it tells the cause and the remedy, and is freed
@@ -263,6 +265,9 @@ typedef struct autotune_plan_options {
  * the one installed with the library), which are killed when time is over. Without it only the
  * cache counts. What does not fit is left out: too little time or memory is no error, and
  * autotune_plan_describe tells what was measured. A kernel that has begun is not stopped.
+ *
+ * While another thread measures on the device, the plan waits; measure_ms begins when that is over.
+ * If the other thread has measured this very problem, the plan takes its winner.
  *
  * AUTOTUNE_INVALID also for options that make no sense. AUTOTUNE_FAILED also if the looked-up
  * config proves wrong on this device and no rival proves right; AUTOTUNE_NO_DEVICE if a kernel made

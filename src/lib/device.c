@@ -5,7 +5,7 @@
 #include "lib/process.h"
 #include "model/description.h"
 
-enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err)
+static enum at_status find_current(struct at_device_info *info, struct at_error *err)
 {
     CUcontext context = NULL;
     CUdevice device;
@@ -21,29 +21,29 @@ enum at_status autotune_find_current(struct at_device_info *info, struct at_erro
     return at_cuda_info(device, device, info, err);
 }
 
-struct asking {
-    const char *name; /* of a description; NULL for the current device */
-    autotune_device *found;
-};
-
-static enum at_status find_current(struct at_device_info *info, struct at_error *err)
+enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err)
 {
     struct at_cleanup lock;
     enum at_status status = autotune_lock(&lock, err);
 
     if (status != AT_OK)
         return status;
-    status = autotune_find_current(info, err);
+    status = find_current(info, err);
     autotune_unlock(&lock);
     return status;
 }
+
+struct asking {
+    const char *name; /* of a description; NULL for the current device */
+    autotune_device *found;
+};
 
 static enum at_status find_device(void *data, struct at_error *err)
 {
     struct asking *asking = data;
     struct at_device_info info;
     enum at_status status = asking->name ? at_description_by_any_name(&info, asking->name, err)
-                                         : find_current(&info, err);
+                                         : autotune_find_current(&info, err);
 
     if (status == AT_OK)
         asking->found = at_memdup(&info, sizeof info);

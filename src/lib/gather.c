@@ -59,7 +59,7 @@ static enum at_status find_compiler(struct gathering *gathering, int64_t compute
     if (!at_nvrtc_is_loaded() &&
         at_known_nvrtc_find(gathering->cache, compute_capability, &gathering->compiler))
         return AT_OK;
-    status = at_nvrtc_open(&nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
+    status = autotune_nvrtc_open(&nvrtc, compute_capability, gathering->cache, err);
     if (status != AT_OK)
         return status;
     gathering->compiler = *at_nvrtc_compiler(nvrtc);

@@ -21,7 +21,7 @@ struct autotune_wanted {
 enum { AUTOTUNE_WANTED_MAX = 40 };
 
 /* Find images in the cache, and compile the others until deadline_ns, on at_now_ns's clock. What is
- * compiled goes to the cache. *compiler is the one that makes them. The caller holds the lock. A
+ * compiled goes to the cache. *compiler is the one that makes them. A
  * kernel without an image is no failure; AT_DEVICE: there is no compiler. */
 enum at_status autotune_gather(struct autotune_wanted *wanted, size_t count,
                                int64_t compute_capability, const char *header, int64_t deadline_ns,

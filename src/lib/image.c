@@ -8,6 +8,7 @@
 #include "kernel/key.h"
 #include "kernel/known_nvrtc.h"
 #include "lib/compile.h"
+#include "lib/process.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,19 +111,48 @@ static bool make_without_nvrtc(struct making *making, int64_t compute_capability
            find_all(making, &known);
 }
 
-static enum at_status make_with_nvrtc(struct making *making, int64_t compute_capability,
-                                      struct at_error *err)
+enum at_status autotune_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
+                                   struct at_cubin_cache *cache, struct at_error *err)
 {
-    bool was_loaded = at_nvrtc_is_loaded();
-    struct at_nvrtc *nvrtc;
-    enum at_status status = at_nvrtc_open(&nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
+    struct at_cleanup lock;
+    enum at_status status = autotune_lock(&lock, err);
+    bool was_loaded;
 
     if (status != AT_OK)
         return status;
-    if (!was_loaded)
-        at_known_nvrtc_put(making->cache, compute_capability, nvrtc);
+    was_loaded = at_nvrtc_is_loaded();
+    status = at_nvrtc_open(nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
+    autotune_unlock(&lock);
+    if (status == AT_OK && !was_loaded)
+        at_known_nvrtc_put(cache, compute_capability, *nvrtc);
+    return status;
+}
+
+/* Compile what no other thread is compiling or has compiled meanwhile: plans for one problem have
+ * the same first key. */
+static enum at_status make_in_turn(struct making *making, struct at_nvrtc *nvrtc,
+                                   struct at_error *err)
+{
+    struct autotune_turn turn;
+    enum at_status status = AT_OK;
+
+    autotune_turn_take(&turn, making->keys[0]);
     if (!find_all(making, at_nvrtc_compiler(nvrtc)))
         status = make_missing(making, nvrtc, err);
+    autotune_turn_end(&turn);
+    return status;
+}
+
+static enum at_status make_with_nvrtc(struct making *making, int64_t compute_capability,
+                                      struct at_error *err)
+{
+    struct at_nvrtc *nvrtc;
+    enum at_status status = autotune_nvrtc_open(&nvrtc, compute_capability, making->cache, err);
+
+    if (status != AT_OK)
+        return status;
+    if (!find_all(making, at_nvrtc_compiler(nvrtc)))
+        status = make_in_turn(making, nvrtc, err);
     at_nvrtc_close(nvrtc);
     return status;
 }

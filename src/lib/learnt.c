@@ -10,10 +10,12 @@
 #include "space/point.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 struct autotune_learnt {
-    struct autotune_learnt *next;
+    struct autotune_learnt *next; /* in the store */
+    atomic_int holders;
     struct at_device_record record; /* without problems */
     struct at_entry entry;
 };
@@ -105,6 +107,7 @@ struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
     struct autotune_learnt *learnt = at_alloc(sizeof *learnt);
     struct at_policy_record *policy = &learnt->record.policy;
 
+    learnt->holders = 1;
     learnt->record.device = *trial->device;
     record_environment(&learnt->record.environment, compiler);
     snprintf(policy->name, sizeof policy->name, "%s", trial->policy->name);
@@ -117,7 +120,7 @@ struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
 
 void autotune_learnt_drop(struct autotune_learnt *learnt)
 {
-    if (!learnt)
+    if (!learnt || --learnt->holders > 0)
         return;
     at_schema_clear(&at_entry_schema, &learnt->entry);
     at_free(learnt);
@@ -127,8 +130,13 @@ void autotune_learnt_drop(struct autotune_learnt *learnt)
 
 void autotune_learnt_keep(struct autotune_learnt *learnt)
 {
+    struct at_cleanup lock;
+
+    learnt->holders++;
+    autotune_lock_anyway(&lock);
     learnt->next = first;
     first = learnt;
+    autotune_unlock(&lock);
 }
 
 static bool is_about(const struct autotune_learnt *learnt, const struct autotune_answer *answer,
@@ -164,15 +172,22 @@ static bool take(struct autotune_answer *answer, const autotune_profile *profile
     return true;
 }
 
-bool autotune_learnt_find(struct autotune_answer *answer, const autotune_profile *profile)
+struct autotune_learnt *autotune_learnt_find(struct autotune_answer *answer,
+                                             const autotune_profile *profile)
 {
-    char *problem = first ? at_problem_format(&answer->problem) : NULL;
-    bool found = false;
+    char *problem = at_problem_format(&answer->problem);
+    struct autotune_learnt *learnt;
+    struct at_cleanup lock;
 
-    for (const struct autotune_learnt *learnt = first; learnt && !found; learnt = learnt->next)
-        found = is_about(learnt, answer, problem) && take(answer, profile, learnt);
+    autotune_lock_anyway(&lock);
+    learnt = first;
+    while (learnt && !(is_about(learnt, answer, problem) && take(answer, profile, learnt)))
+        learnt = learnt->next;
+    if (learnt)
+        learnt->holders++;
+    autotune_unlock(&lock);
     at_free(problem);
-    return found;
+    return learnt;
 }
 
 /* ---- copies ---- */
@@ -199,7 +214,9 @@ size_t autotune_learnt_copy(struct at_profile *profile)
 {
     struct at_device_record *records = NULL;
     size_t count = 0, capacity = 0;
+    struct at_cleanup lock;
 
+    autotune_lock_anyway(&lock);
     for (const struct autotune_learnt *learnt = first; learnt; learnt = learnt->next) {
         struct at_device_record record = learnt->record;
         struct at_entry entry = copy_entry(&learnt->entry);
@@ -207,6 +224,7 @@ size_t autotune_learnt_copy(struct at_profile *profile)
         record.problems = (struct at_list){at_memdup(&entry, sizeof entry), 1};
         AT_PUSH(records, count, capacity, record);
     }
+    autotune_unlock(&lock);
     *profile = (struct at_profile){.schema = AT_PROFILE_SCHEMA, .devices = {records, count}};
     return count;
 }

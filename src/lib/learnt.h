@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plans of this process have measured: profile entries, the latest first. They are used and
- * changed under the library's lock. */
+/* What plans of this process have measured: profile entries, the latest first. Several threads may
+ * use them at once. An entry that is kept never changes, and lives as long as the store or a plan
+ * holds it. */
 #ifndef AT_LIB_LEARNT_H
 #define AT_LIB_LEARNT_H
 
@@ -10,18 +11,22 @@
 
 struct autotune_learnt;
 
-/* Make an entry of a trial with rounds, to be kept or dropped. */
+/* Make an entry of a trial with rounds. The caller holds it until it drops it. */
 struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
                                              const struct at_compiler *compiler);
+
+/* Hold an entry no longer; NULL is none. The last that does so frees it. */
 void autotune_learnt_drop(struct autotune_learnt *learnt);
 
-/* Keep an entry until autotune_wisdom_forget. Allocates nothing, so that it can be the last step of
- * a call: what a call has allocated is freed if memory runs out later in it. */
+/* The store too holds the entry, until autotune_wisdom_forget. Allocates nothing, so that it can be
+ * the last step of a call: what a call has allocated is freed if memory runs out later in it. */
 void autotune_learnt_keep(struct autotune_learnt *learnt);
 
 /* Find what was learnt of the answer's problem, device and policy, if its config is legal with the
- * profile's families. Fills answer->answer, which borrows from the store. */
-bool autotune_learnt_find(struct autotune_answer *answer, const autotune_profile *profile);
+ * profile's families. Fills answer->answer, which borrows from the entry that is returned. The
+ * caller holds it until it drops it. NULL: nothing was learnt. */
+struct autotune_learnt *autotune_learnt_find(struct autotune_answer *answer,
+                                             const autotune_profile *profile);
 
 /* Copy all entries into a profile, which the caller clears. Returns how many there are. */
 size_t autotune_learnt_copy(struct at_profile *profile);

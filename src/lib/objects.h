@@ -70,7 +70,7 @@ bool autotune_is_settled(const struct autotune_answer *answer);
 size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
                        struct at_answer *rivals);
 
-/* Find the device of the current CUDA context. The caller holds the lock. */
+/* Find the device of the current CUDA context. */
 enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err);
 
 /* Format the answer as lines of text or as JSON. The caller frees *text with at_free. */

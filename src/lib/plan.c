@@ -139,13 +139,17 @@ struct creating {
     struct autotune_asked asked;
     const autotune_plan_options *options; /* NULL: none */
     autotune_plan *made;
+    /* Until it is made. */
+    struct autotune_answer answer;
+    struct autotune_budget budget;
+    struct autotune_learnt *known;  /* what the answer borrows from; NULL: the profile */
+    struct autotune_learnt *learnt; /* what was measured; NULL: nothing */
+    char note[AUTOTUNE_NOTE_CHARS]; /* about that */
 };
 
 /* A forked child does not own the modules. */
-static void unload(void *data)
+static void unload(autotune_plan *plan)
 {
-    autotune_plan *plan = data;
-
     for (size_t i = 0; i < KERNELS; i++) {
         if (plan->kernels[i].module && autotune_check_process(NULL) == AT_OK)
             at_cuda.cuModuleUnload(plan->kernels[i].module);
@@ -153,97 +157,125 @@ static void unload(void *data)
     }
 }
 
-/* Load the kernels of an answer. */
-static enum at_status take(autotune_plan *plan, const autotune_profile *profile,
-                           const struct autotune_answer *answer, struct at_error *err)
+/* What the call has taken besides memory. */
+static void release(void *data)
 {
-    struct at_config configs[KERNELS];
-    enum at_status status = choose_configs(configs, &plan->kernel_count, profile, answer, err);
+    struct creating *creating = data;
 
-    return status == AT_OK ? load_all(plan, configs, answer, err) : status;
+    unload(creating->made);
+    autotune_learnt_drop(creating->known);
+    autotune_learnt_drop(creating->learnt);
 }
 
-/* Measure, and take the winner, which is in the cache. */
-static enum at_status improve(autotune_plan *plan, const autotune_profile *profile,
-                              struct autotune_answer *answer, const struct autotune_budget *budget,
-                              struct autotune_learnt **learnt, char note[AUTOTUNE_NOTE_CHARS],
-                              struct at_error *err)
+/* Check what is asked, and look it up. */
+static enum at_status look_up(struct creating *creating, struct at_error *err)
 {
-    struct at_config before = answer->answer.config;
-    enum at_status status = autotune_measure(answer, profile, budget, learnt, note, err);
-
-    if (status != AT_OK || at_config_equal(&answer->answer.config, &before))
-        return status;
-    unload(plan);
-    return take(plan, profile, answer, err);
-}
-
-/* Append what was measured to the answer's lines. */
-static void describe(autotune_plan *plan, const char *note)
-{
-    char *answer = plan->description;
-
-    if (!note[0])
-        return;
-    plan->description = at_format("%s  measured   %s\n", answer, note);
-    at_free(answer);
-}
-
-/* Fill the plan. The caller holds the lock. */
-static enum at_status fill(autotune_plan *plan, const struct creating *creating,
-                           struct at_error *err)
-{
-    const autotune_profile *profile = creating->profile;
-    struct autotune_answer answer = {.device = {.ordinal = 0}};
-    struct autotune_budget budget;
-    struct autotune_learnt *learnt = NULL;
-    char note[AUTOTUNE_NOTE_CHARS] = "";
-    enum at_status status = autotune_take_problem(&answer.problem, &creating->asked, err);
+    struct autotune_answer *answer = &creating->answer;
+    enum at_status status = autotune_take_problem(&answer->problem, &creating->asked, err);
 
     if (status == AT_OK)
-        status = autotune_take_options(&budget, creating->options, err);
+        status = autotune_take_options(&creating->budget, creating->options, err);
     if (status == AT_OK)
-        status = autotune_find_current(&answer.device, err);
+        status = autotune_find_current(&answer->device, err);
     if (status != AT_OK)
         return status;
-    snprintf(answer.policy, sizeof answer.policy, "%s", budget.policy->name);
-    if (budget.limit_ns == 0 || !autotune_learnt_find(&answer, profile))
-        status = autotune_ask(&answer, profile, err);
+    snprintf(answer->policy, sizeof answer->policy, "%s", creating->budget.policy->name);
+    if (creating->budget.limit_ns > 0)
+        creating->known = autotune_learnt_find(answer, creating->profile);
+    return creating->known ? AT_OK : autotune_ask(answer, creating->profile, err);
+}
+
+/* Load the kernels of the answer. */
+static enum at_status take(struct creating *creating, struct at_error *err)
+{
+    autotune_plan *plan = creating->made;
+    struct at_config configs[KERNELS];
+    enum at_status status =
+        choose_configs(configs, &plan->kernel_count, creating->profile, &creating->answer, err);
+
+    return status == AT_OK ? load_all(plan, configs, &creating->answer, err) : status;
+}
+
+/* Describe the answer, and what was measured. */
+static enum at_status describe(struct creating *creating, struct at_error *err)
+{
+    char *answer;
+    enum at_status status = autotune_write_answer(&answer, &creating->answer, false, err);
+
+    if (status != AT_OK)
+        return status;
+    creating->made->description = answer;
+    if (!creating->note[0])
+        return AT_OK;
+    creating->made->description = at_format("%s  measured   %s\n", answer, creating->note);
+    at_free(answer);
+    return AT_OK;
+}
+
+/* Measure, unless another thread has done so meanwhile, and take the winner, which is in the cache.
+ */
+static enum at_status improve(struct creating *creating, struct at_error *err)
+{
+    struct autotune_answer *answer = &creating->answer;
+    struct at_config before = answer->answer.config;
+    enum at_status status = AT_OK;
+
+    creating->known = autotune_learnt_find(answer, creating->profile);
+    if (!creating->known)
+        status = autotune_measure(answer, creating->profile, &creating->budget, &creating->learnt,
+                                  creating->note, err);
+    if (status != AT_OK || at_config_equal(&answer->answer.config, &before))
+        return status;
+    unload(creating->made);
+    return take(creating, err);
+}
+
+/* Plans that measure on one device take turns, so that none falsifies the times of another. A turn
+ * ends when others can take what it has learnt. */
+static enum at_status improve_in_turn(struct creating *creating, struct at_error *err)
+{
+    struct autotune_turn turn;
+    enum at_status status;
+
+    autotune_turn_take(&turn, creating->answer.device.uuid);
+    status = improve(creating, err);
     if (status == AT_OK)
-        status = take(plan, profile, &answer, err);
-    if (status == AT_OK && budget.limit_ns > 0 && !autotune_is_settled(&answer))
-        status = improve(plan, profile, &answer, &budget, &learnt, note, err);
-    if (status == AT_OK)
-        status = autotune_write_answer(&plan->description, &answer, false, err);
-    if (status == AT_OK)
-        describe(plan, note);
-    plan->problem = answer.problem;
-    plan->align_bytes = (uintptr_t)autotune_align_bytes(&creating->asked);
-    if (status == AT_OK && learnt)
-        autotune_learnt_keep(learnt);
-    else
-        autotune_learnt_drop(learnt);
+        status = describe(creating, err);
+    if (status == AT_OK && creating->learnt)
+        autotune_learnt_keep(creating->learnt);
+    autotune_turn_end(&turn);
     return status;
+}
+
+static enum at_status fill(struct creating *creating, struct at_error *err)
+{
+    enum at_status status = look_up(creating, err);
+
+    if (status == AT_OK)
+        status = take(creating, err);
+    if (status != AT_OK)
+        return status;
+    creating->made->problem = creating->answer.problem;
+    creating->made->align_bytes = (uintptr_t)autotune_align_bytes(&creating->asked);
+    return creating->budget.limit_ns > 0 && !autotune_is_settled(&creating->answer)
+               ? improve_in_turn(creating, err)
+               : describe(creating, err);
 }
 
 static enum at_status create(void *data, struct at_error *err)
 {
     struct creating *creating = data;
-    autotune_plan *made = at_alloc(sizeof *made);
-    struct at_cleanup cleanup, lock;
+    struct at_cleanup cleanup;
     enum at_status status;
 
-    at_cleanup_push(&cleanup, unload, made);
-    status = autotune_lock(&lock, err);
-    if (status == AT_OK) {
-        status = fill(made, creating, err);
-        autotune_unlock(&lock);
-    }
+    creating->made = at_alloc(sizeof *creating->made);
+    at_cleanup_push(&cleanup, release, creating);
+    status = fill(creating, err);
     at_cleanup_pop(&cleanup);
-    if (status == AT_OK)
-        creating->made = made;
-    else
-        autotune_plan_free(made);
+    autotune_learnt_drop(creating->known);
+    autotune_learnt_drop(creating->learnt);
+    if (status != AT_OK)
+        autotune_plan_free(creating->made);
     return status;
 }
 
@@ -273,7 +305,7 @@ autotune_status autotune_plan_create_with(autotune_plan **plan, const autotune_p
                                           const autotune_plan_options *options,
                                           autotune_error **error)
 {
-    struct creating creating = {profile, {problem, NULL}, options, NULL};
+    struct creating creating = {.profile = profile, .asked = {problem, NULL}, .options = options};
 
     return create_asked(plan, &creating, error);
 }
@@ -290,7 +322,7 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
                                                  const autotune_plan_options *options,
                                                  autotune_error **error)
 {
-    struct creating creating = {profile, {NULL, tensor}, options, NULL};
+    struct creating creating = {.profile = profile, .asked = {NULL, tensor}, .options = options};
 
     return create_asked(plan, &creating, error);
 }

@@ -21,7 +21,7 @@ enum { AUTOTUNE_NOTE_CHARS = 160 };
 
 /* Measure the answer's config and its rivals, and put the winner into the answer. *learnt is what
  * the caller may keep; NULL if nothing could be learnt. `note` tells people why. The caller
- * holds the lock. AT_DEVICE if the context is lost, AT_FAILED if the looked-up config is
+ * has the device's turn. AT_DEVICE if the context is lost, AT_FAILED if the looked-up config is
  * wrong here and no other is right. */
 enum at_status autotune_measure(struct autotune_answer *answer, const autotune_profile *profile,
                                 const struct autotune_budget *budget,

@@ -6,8 +6,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
+static struct autotune_turn *turns; /* that threads have; under the mutex */
 static atomic_bool busy;    /* a thread holds the mutex, and may have changed what it protects */
 static atomic_bool watched; /* begin_child runs in forked children */
 static atomic_bool lost;    /* this is a child in which CUDA does not work */
@@ -62,4 +66,48 @@ void autotune_unlock(struct at_cleanup *lock)
 {
     at_cleanup_pop(lock);
     release(NULL);
+}
+
+/* ---- turns ---- */
+
+static bool is_taken(const char *of)
+{
+    for (const struct autotune_turn *turn = turns; turn; turn = turn->next)
+        if (strcmp(turn->of, of) == 0)
+            return true;
+    return false;
+}
+
+static void end_turn(void *data)
+{
+    struct autotune_turn *turn = data, **place = &turns;
+    struct at_cleanup lock;
+
+    autotune_lock_anyway(&lock);
+    while (*place != turn)
+        place = &(*place)->next;
+    *place = turn->next;
+    pthread_cond_broadcast(&turn_ended);
+    autotune_unlock(&lock);
+}
+
+void autotune_turn_take(struct autotune_turn *turn, const char *of)
+{
+    struct at_cleanup lock;
+
+    autotune_lock_anyway(&lock);
+    while (is_taken(of))
+        pthread_cond_wait(&turn_ended, &mutex);
+    busy = true; /* threads that had the mutex meanwhile have cleared it */
+    snprintf(turn->of, sizeof turn->of, "%s", of);
+    turn->next = turns;
+    turns = turn;
+    autotune_unlock(&lock);
+    at_cleanup_push(&turn->cleanup, end_turn, turn);
+}
+
+void autotune_turn_end(struct autotune_turn *turn)
+{
+    at_cleanup_pop(&turn->cleanup);
+    end_turn(turn);
 }

@@ -2,7 +2,6 @@
 /* Saves what plans have learnt. The file is a profile; at_profiles_add_path reads it. */
 #include "base/memory.h"
 #include "lib/learnt.h"
-#include "lib/process.h"
 #include "profile/merge.h"
 #include "system/output.h"
 
@@ -51,16 +50,12 @@ static enum at_status merge_into(struct at_output *output, const char *path,
 static enum at_status save(void *data, struct at_error *err)
 {
     const char *path = data;
-    struct at_cleanup lock, cleanup;
+    struct at_cleanup cleanup;
     struct at_output *output = NULL;
     struct at_profile learnt;
     enum at_status status;
-    size_t count;
 
-    autotune_lock_anyway(&lock);
-    count = autotune_learnt_copy(&learnt);
-    autotune_unlock(&lock);
-    if (count == 0)
+    if (autotune_learnt_copy(&learnt) == 0)
         return AT_OK;
     status = at_output_open(&output, path, AT_OUTPUT_WAIT_BRIEFLY, NULL, err);
     if (status == AT_OK) {

@@ -3,15 +3,17 @@
 #include "fake_cuda.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 bool fake_cuda_is_there, fake_cupti_is_there;
-int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
-int fake_cuda_held, fake_cuda_allocations;
-int64_t fake_cuda_now_ns;
+_Thread_local int fake_cuda_device;
+atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
+atomic_int fake_cuda_held, fake_cuda_allocations;
+_Thread_local int64_t fake_cuda_now_ns;
 struct fake_cuda_kernel fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
 int fake_cuda_kernel_count;
 
@@ -26,6 +28,54 @@ void *dlopen(const char *name, int flags)
     if (name && strstr(name, "libcupti.so"))
         name = fake_cupti_is_there ? NULL : "libcupti-that-is-not-there.so";
     return real(name, flags);
+}
+
+/* ---- stops ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for these, and to find kernels */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static enum fake_cuda_point stop_point; /* 0: none */
+static int stop_device, stopped;
+
+void fake_cuda_stop(int device, enum fake_cuda_point point)
+{
+    pthread_mutex_lock(&mutex);
+    stop_point = point;
+    stop_device = device;
+    stopped = 0;
+    pthread_mutex_unlock(&mutex);
+}
+
+void fake_cuda_await(void)
+{
+    pthread_mutex_lock(&mutex);
+    while (stopped == 0)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+int fake_cuda_go(void)
+{
+    int count;
+
+    pthread_mutex_lock(&mutex);
+    count = stopped;
+    stop_point = 0;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
+static void pass(enum fake_cuda_point point)
+{
+    pthread_mutex_lock(&mutex);
+    if (stop_point == point && stop_device == fake_cuda_device) {
+        stopped++;
+        pthread_cond_broadcast(&changed);
+        while (stop_point == point)
+            pthread_cond_wait(&changed, &mutex);
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 /* ---- functions with results ---- */
@@ -102,8 +152,7 @@ int cuDeviceGetName(char *name, int capacity, int device)
 
 int cuDeviceGetUuid(char *uuid, int device)
 {
-    (void)device;
-    memset(uuid, 0, 16);
+    memset(uuid, device, 16);
     return 0;
 }
 
@@ -129,7 +178,7 @@ int cuCtxGetCurrent(void **context)
 
 int cuCtxGetDevice(int *device)
 {
-    *device = 0;
+    *device = fake_cuda_device;
     return 0;
 }
 
@@ -153,6 +202,7 @@ int cuGetErrorString(int error, const char **text)
 int cuModuleLoadData(void **module, const void *image)
 {
     (void)image;
+    pass(FAKE_CUDA_LOAD);
     fake_cuda_calls++;
     fake_cuda_modules++;
     *module = &fake_cuda_modules;
@@ -188,12 +238,14 @@ static void *find_kernel(const char *entry)
 {
     int i = 0;
 
+    pthread_mutex_lock(&mutex);
     while (i < fake_cuda_kernel_count && strcmp(fake_cuda_kernels[i].entry, entry) != 0)
         i++;
     if (i == FAKE_CUDA_KERNELS_MAX)
         abort();
     if (i == fake_cuda_kernel_count)
         strcpy(fake_cuda_kernels[fake_cuda_kernel_count++].entry, entry);
+    pthread_mutex_unlock(&mutex);
     return &fake_cuda_kernels[i];
 }
 
@@ -241,10 +293,11 @@ static void unmap(void *object)
 
 /* ---- running ---- */
 
-static bool is_wrong; /* what was written since the last poison */
+static _Thread_local bool is_wrong; /* what was written since the last poison */
 
 static int run_family(struct fake_cuda_kernel *kernel)
 {
+    pass(FAKE_CUDA_RUN);
     kernel->launches++;
     fake_cuda_now_ns += kernel->ns ? kernel->ns : 10000;
     is_wrong |= kernel->wrong;
@@ -268,7 +321,7 @@ struct fake_graph {
     size_t count;
     struct fake_node nodes[8192];
 };
-static struct fake_graph *captured; /* NULL: nothing is captured */
+static _Thread_local struct fake_graph *captured; /* NULL: nothing is captured */
 
 static void add(struct fake_node node)
 {

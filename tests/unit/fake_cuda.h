@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver with one H200 that runs nothing. It replaces libcuda in the program that links it. Its
- * context is always current. Kernels only take the time that a test has given them, and their
- * results are right or, if a test wants it, wrong: then the checks of templates/harness.cu fail. */
+/* A driver with H200s that runs nothing. It replaces libcuda in the program that links it. Every
+ * thread has a current context, and several may call it at once. Kernels only take the time that a
+ * test has given them, and their results are right or, if a test wants it, wrong: then the checks
+ * of templates/harness.cu fail. */
 #ifndef AT_TESTS_UNIT_FAKE_CUDA_H
 #define AT_TESTS_UNIT_FAKE_CUDA_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,26 +16,39 @@ extern bool fake_cuda_is_there;
 /* Whether the program that links it also defines CUPTI (fake_cupti.h). No other one is found. */
 extern bool fake_cupti_is_there;
 
+/* The device of this thread's context; 0 at first. Each has its own UUID. */
+extern _Thread_local int fake_cuda_device;
+
 /* Counts of loaded modules, of launches and of all calls. */
-extern int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
+extern atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
 
 /* Counts of blocks, streams, events and graphs that are not freed, and of blocks ever allocated. */
-extern int fake_cuda_held, fake_cuda_allocations;
+extern atomic_int fake_cuda_held, fake_cuda_allocations;
 
-/* The time that kernels and copies have taken. */
-extern int64_t fake_cuda_now_ns;
+/* The time that this thread's kernels and copies have taken. */
+extern _Thread_local int64_t fake_cuda_now_ns;
 
 /* The kernels of families, in the order in which they were first found. Scripts stay when
  * fake_cuda_forget forgets the names and the launches: number 0 is then the next kernel found. */
-enum { FAKE_CUDA_KERNELS_MAX = 64 };
+enum { FAKE_CUDA_KERNELS_MAX = 256 };
 extern struct fake_cuda_kernel {
     char entry[40];
-    int launches;
+    atomic_int launches;
     int64_t ns;  /* the script: the time of a launch; 0: 10 us */
     bool wrong;  /* its results are wrong */
     int crashes; /* 0, or the CUresult of its launches */
 } fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
 extern int fake_cuda_kernel_count;
 void fake_cuda_forget(void);
+
+/* Stop threads that begin to load a module, or to run a family's kernel, on a device. */
+enum fake_cuda_point { FAKE_CUDA_LOAD = 1, FAKE_CUDA_RUN };
+void fake_cuda_stop(int device, enum fake_cuda_point point);
+
+/* Wait until a thread has stopped there. */
+void fake_cuda_await(void);
+
+/* Let all go on. Returns how many threads had stopped. */
+int fake_cuda_go(void);
 
 #endif

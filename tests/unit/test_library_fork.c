@@ -101,7 +101,7 @@ static int use_gpu(void)
 
 static atomic_bool done;
 
-/* Half of the threads hold the lock most of the time. */
+/* Half of the threads are making plans most of the time. */
 static void *work(void *number)
 {
     while (!done) {

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -413,24 +415,104 @@ static void test_bad_options(void **state)
 
 /* ---- threads ---- */
 
-static void *make_plans(void *fastest)
-{
-    for (int i = 0; i < 3; i++) {
-        autotune_plan *plan = NULL;
+/* A plan that a thread makes. */
+struct order {
+    int device;
+    int64_t rows;
+    const autotune_plan_options *options;
+    pthread_t thread;
+    autotune_plan *plan; /* NULL: not made */
+};
 
-        if (autotune_plan_create_with(&plan, profile, &measure_problem, &ample, NULL) !=
-            AUTOTUNE_OK)
-            return NULL;
-        autotune_plan_free(plan);
-    }
-    return fastest;
+static void *make_plan(void *data)
+{
+    struct order *order = data;
+    const autotune_problem problem = {.elem_size = 4, .rows = order->rows, .cols = 6000};
+    autotune_error *error = NULL;
+
+    fake_cuda_device = order->device;
+    if (autotune_plan_create_with(&order->plan, profile, &problem, order->options, &error) !=
+        AUTOTUNE_OK)
+        fprintf(stderr, "%s\n", autotune_error_message(error));
+    autotune_error_free(error);
+    return NULL;
 }
 
-/* One thread measures, and all others wait and take what it found. */
-static void test_threads(void **state)
+static void start(struct order *order)
 {
-    enum { THREADS = 4 };
-    pthread_t threads[THREADS];
+    assert_int_equal(pthread_create(&order->thread, NULL, make_plan, order), 0);
+}
+
+static void finish(struct order *order, const char *says)
+{
+    pthread_join(order->thread, NULL);
+    assert_non_null(order->plan);
+    assert_true(measure_says(order->plan, says));
+    autotune_plan_free(order->plan);
+}
+
+static const char says_measured[] = "  measured   20.000 us", says_known[] = "in this process";
+
+/* While a thread measures, all plans are made but those that measure on the same device. */
+static void test_meanwhile(void **state)
+{
+    struct order measuring = {.rows = 6016, .options = &ample},
+                 waiting = {.rows = 6032, .options = &ample},
+                 plain[] = {{.rows = 6016}, {.rows = 8192}, {.device = 1, .rows = 6016}},
+                 known = {.rows = 6000, .options = &ample},
+                 elsewhere = {.device = 1, .rows = 6016, .options = &ample};
+    autotune_device *device = NULL;
+    char path[4096];
+
+    (void)state;
+    begin();
+    end(measure_plan(profile, &ample));
+    fake_cuda_stop(0, FAKE_CUDA_RUN);
+    start(&measuring);
+    fake_cuda_await();
+    start(&waiting);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        start(&plain[i]);
+        finish(&plain[i], "launch");
+    }
+    start(&known);
+    finish(&known, says_known);
+    start(&elsewhere);
+    finish(&elsewhere, says_measured);
+    assert_int_equal(autotune_device_current(&device, NULL), AUTOTUNE_OK);
+    autotune_device_free(device);
+    snprintf(path, sizeof path, "%s/meanwhile.yaml", measure_folder);
+    assert_int_equal(autotune_wisdom_save(path, NULL), AUTOTUNE_OK);
+    assert_int_equal(fake_cuda_go(), 1); /* only one thread ran a kernel there */
+    finish(&measuring, says_measured);
+    finish(&waiting, says_measured);
+    end(NULL);
+}
+
+/* What a plan takes from those before it stays until the plan is made. */
+static void test_forgotten_meanwhile(void **state)
+{
+    struct order known = {.rows = 6000, .options = &ample};
+
+    (void)state;
+    begin();
+    end(measure_plan(profile, &ample));
+    fake_cuda_stop(0, FAKE_CUDA_LOAD);
+    start(&known);
+    fake_cuda_await();
+    autotune_wisdom_forget();
+    assert_int_equal(fake_cuda_go(), 1);
+    finish(&known, says_known);
+    end(NULL);
+}
+
+enum { THREADS = 4 };
+
+/* One thread measures, and all others wait and take what it found. */
+static void test_measured_once(void **state)
+{
+    struct order orders[3 * THREADS];
+    const size_t count = sizeof orders / sizeof *orders;
     autotune_plan *plan;
     int once, fastest = others;
 
@@ -441,18 +523,93 @@ static void test_threads(void **state)
     once = fake_cuda_kernels[fastest].launches;
     begin();
     fake_cuda_kernels[fastest].ns = 10000;
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, make_plans, &fastest), 0);
-    for (int i = 0; i < THREADS; i++) {
-        void *done = NULL;
-
-        pthread_join(threads[i], &done);
-        assert_ptr_equal(done, &fastest);
+    for (size_t i = 0; i < count; i++) {
+        orders[i] = (struct order){.rows = 6000, .options = &ample};
+        start(&orders[i]);
     }
+    for (size_t i = 0; i < count; i++)
+        finish(&orders[i], "launch");
     assert_int_equal(fake_cuda_kernels[fastest].launches, once);
     plan = measure_plan(profile, &ample);
     assert_int_equal(started(plan), fastest);
     end(plan);
+}
+
+/* Replaces the C library's function, with which a compiled kernel comes into the cache. */
+static atomic_int cached;
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    cached += strstr(to, ".kernel") != NULL;
+    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
+}
+
+/* One thread compiles, and all others wait and take its kernels from the cache. */
+static void test_compiled_once(void **state)
+{
+    struct order orders[THREADS] = {{.device = 0}};
+
+    (void)state;
+    use_cache("cold-cache");
+    begin();
+    cached = 0;
+    for (int i = 0; i < THREADS; i++) {
+        orders[i].rows = 6000;
+        start(&orders[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        finish(&orders[i], "launch");
+    assert_int_equal(cached, others);
+    use_cache("cache");
+    end(NULL);
+}
+
+/* ---- all at once; AUTOTUNE_TEST_ROUNDS says for how long ---- */
+
+static atomic_int failures;
+static int rounds = 10;
+
+static void *do_all(void *number)
+{
+    static const char *const policies[] = {"cold", "warm"};
+    int thread = (int)(intptr_t)number;
+    char path[4096], text[8192];
+
+    snprintf(path, sizeof path, "%s/all-at-once.yaml", measure_folder);
+    for (int i = 0; i < rounds; i++) {
+        const autotune_plan_options options = {.measure_ms = (thread + i) % 3 ? 100000 : 0,
+                                               .policy = policies[i % 2]};
+        struct order order = {
+            .device = thread % 2, .rows = 6000 + 16 * (i % 4), .options = &options};
+
+        make_plan(&order);
+        failures += !order.plan || autotune_plan_describe(order.plan, text, sizeof text) == 0 ||
+                    autotune_plan_execute(order.plan, (void *)4096, (void *)8192, NULL, NULL) !=
+                        AUTOTUNE_OK;
+        autotune_plan_free(order.plan);
+        if (i % 5 == thread % 5)
+            failures += autotune_wisdom_save(path, NULL) != AUTOTUNE_OK;
+        if (i % 8 == thread)
+            autotune_wisdom_forget();
+    }
+    return NULL;
+}
+
+static void test_all_at_once(void **state)
+{
+    const char *asked = getenv("AUTOTUNE_TEST_ROUNDS");
+    pthread_t threads[2 * THREADS];
+
+    (void)state;
+    if (asked)
+        rounds = atoi(asked);
+    begin();
+    for (intptr_t i = 0; i < 2 * THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, do_all, (void *)i), 0);
+    for (int i = 0; i < 2 * THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(failures, 0);
+    end(NULL);
 }
 
 static int set_up(void **state)
@@ -488,7 +645,11 @@ int main(void)
         cmocka_unit_test_setup(test_hanging_compiler, need_kernels),
         cmocka_unit_test_setup(test_scratch, need_kernels),
         cmocka_unit_test(test_bad_options),
-        cmocka_unit_test_setup(test_threads, need_kernels),
+        cmocka_unit_test_setup(test_meanwhile, need_kernels),
+        cmocka_unit_test_setup(test_forgotten_meanwhile, need_kernels),
+        cmocka_unit_test_setup(test_measured_once, need_kernels),
+        cmocka_unit_test_setup(test_compiled_once, need_kernels),
+        cmocka_unit_test_setup(test_all_at_once, need_kernels),
     };
 
     return cmocka_run_group_tests(tests, set_up, measure_tear_down);
