@@ -8,7 +8,7 @@ load helpers
 load ../gpu/helpers
 load helpers-faults
 
-# Two families of a few configs each.
+# Two families of a few configs each. What happens at random moments happens AUTOTUNE_TEST_FAULTS times (10).
 setup_file() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
     mkdir "$XDG_CACHE_HOME"
@@ -31,13 +31,14 @@ told() {
         "autotune: wrote best.yaml: $1 $([ "$1" -eq 1 ] && echo entry || echo entries) added, $2 replaced, $3 kept" ]
 }
 
-# entry PROBLEM: print its entry, up to the next one.
+# entry PROBLEM [PROFILE]: print its entry, up to the next one.
 entry() {
-    awk -v name="$1" '/^  - problem: / { on = $3 == name || $3 == "'\''" name "'\''" } /^- / { on = 0 } on' best.yaml
+    awk -v name="$1" '/^  - problem: / { on = $3 == name || $3 == "'\''" name "'\''" } /^- / { on = 0 } on' "${2-best.yaml}"
 }
 
+# time_of PROBLEM [PROFILE]: the winner's time.
 time_of() {
-    entry "$1" | awk '/^    winner:/ { w = 1 } w && /time_ns:/ { print $2; exit }'
+    entry "$@" | awk '/^    winner:/ { w = 1 } w && /time_ns:/ { print $2; exit }'
 }
 
 worst=(--search random --seed 3 --budget 1) # one config, the default
@@ -130,6 +131,29 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
     tuned --budget 1 64x64:f32 33x65:f32
     [ "$(grep -c 'problem: ' best.yaml)" -eq 3 ]
     [[ $stderr == *'1 of 2 problems keep their old entries'* ]]
+}
+
+# Half as many runs as $kills, each interrupted at another moment, from its first line on.
+@test "interrupts at random moments lose no entry, and make none slower" {
+    local problem
+    problems=(64x64:f32 33x65:f32 8x8:f32)
+    tuned "${problems[@]}"
+    cp best.yaml before.yaml
+    for ((i = 0; i < (kills + 1) / 2; i++)); do
+        "$AUTOTUNE" tune --gpu emu --jobs 1 --search random --seed "$i" --budget 30 --out best.yaml \
+            "${problems[@]}" >table 2>errors 3>&- &
+        main=$!
+        while [ ! -s errors ] && kill -0 "$main" 2>/dev/null; do sleep 0.01; done
+        sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+        kill -INT "$main" 2>/dev/null || true
+        code=0
+        wait "$main" || code=$?
+        ((code == 130 || code == 0))
+        [ "$(grep -c 'problem: ' best.yaml)" -eq 3 ]
+        for problem in "${problems[@]}"; do
+            (($(time_of "$problem") <= $(time_of "$problem" before.yaml)))
+        done
+    done
 }
 
 @test "a listed problem without an entry: exit code 7, and the message names it" {
