@@ -38,6 +38,7 @@ void at_compile_limit_process(void)
     if (!AT_COMPILE_LIMITS)
         return;
     signal(SIGXFSZ, SIG_IGN); /* failing the write is enough */
+    signal(SIGXCPU, SIG_DFL); /* at_compile_limit_time ends the process by it */
     setpriority(PRIO_PROCESS, 0, NICER_BY);
     lower(RLIMIT_DATA, memory_bytes);
     lower(RLIMIT_STACK, stack_bytes);

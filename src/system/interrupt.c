@@ -19,12 +19,13 @@ static void note_signal(int signal_number)
     if (!seen) {
         first_ns = at_now_ns(); /* clock_gettime is safe in a handler (signal-safety(7)) */
         seen = 1;
-    } else if (at_now_ns() - first_ns > same_request_ns) {
+    } else if (signal_number != SIGXCPU && at_now_ns() - first_ns > same_request_ns) {
         _exit(AT_INTERRUPTED);
     }
 }
 
-static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+static const int interrupts[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                 SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
 
 /* Without SA_RESTART: poll must return for the run to notice the signal. */
 static void handle(int signal_number, void (*handler)(int))
@@ -41,11 +42,16 @@ void at_interrupt_catch(void)
         handle(interrupts[i], note_signal);
 }
 
-void at_interrupt_follow(void)
+void at_interrupt_ignore(void)
 {
-    handle(AT_INTERRUPT_FOLLOWED, note_signal);
     for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
         handle(interrupts[i], SIG_IGN);
+}
+
+void at_interrupt_follow(void)
+{
+    at_interrupt_ignore();
+    handle(AT_INTERRUPT_FOLLOWED, note_signal);
 }
 
 bool at_interrupt_seen(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SIGINT (Ctrl-C), SIGTERM and SIGHUP: the first asks the run to end and keep its results. Another
- * one, more than half a second later, ends the process at once. */
+/* Signals that ask a run to end and keep its results: SIGINT (Ctrl-C), SIGTERM, SIGHUP, SIGQUIT,
+ * and what batch systems and timers send: SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU. Another one, more
+ * than half a second later, ends the process at once. Not SIGXCPU, which comes each second once a
+ * limit of processor time is reached. */
 #ifndef AT_SYSTEM_INTERRUPT_H
 #define AT_SYSTEM_INTERRUPT_H
 
@@ -10,9 +12,11 @@
 void at_interrupt_catch(void);
 bool at_interrupt_seen(void);
 
-/* In a process that the main one has forked: ignore those signals, because a terminal or a batch
- * system sends them to every process of a run. The main process passes an interrupt on with its
- * own. */
+/* In another process of the run: ignore those signals, because a terminal or a batch system sends
+ * them to all. Only the main process reacts, and decides when the others end. */
+void at_interrupt_ignore(void);
+
+/* Ignore them but for the one by which the main process passes an interrupt on. */
 enum { AT_INTERRUPT_FOLLOWED = SIGUSR1 };
 void at_interrupt_follow(void);
 

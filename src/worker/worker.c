@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "system/interrupt.h"
 #include "worker/environment.h"
 
 #include <errno.h>
@@ -54,11 +55,7 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
     /* If the parent died before this line, the socket is at end of file. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, (*role)->name);
-    /* Batch systems and containers signal every process of a run. Only the main process reacts;
-     * it decides when its workers end. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
+    at_interrupt_ignore();
     limit_process();
     *exit_code = (*role)->serve(WORKER_FD);
     return 1;
