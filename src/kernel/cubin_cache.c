@@ -51,6 +51,17 @@ static enum at_status check_folder(int fd, const char *folder, struct at_error *
     return AT_OK;
 }
 
+/* The folder may be a link, to a folder on another disk for instance. A link of another user could
+ * make this one's files elsewhere entries. */
+static enum at_status check_link(const char *folder, struct at_error *err)
+{
+    struct stat info;
+
+    if (lstat(folder, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != geteuid())
+        return at_fail(err, AT_USAGE, "%s is a link that belongs to another user", folder);
+    return AT_OK;
+}
+
 enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
                                    struct at_error *err)
 {
@@ -63,9 +74,11 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
         return at_fail(err, AT_USAGE, "this user has no home: set HOME or XDG_CACHE_HOME");
     opened = at_alloc(sizeof *opened);
     status = at_path_make(path, err);
+    if (status == AT_OK)
+        status = check_link(path, err);
     if (status != AT_OK)
         goto free_all;
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         status = at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
         goto free_all;

@@ -171,19 +171,31 @@ static void assert_folder_refused(const char *path)
 static void test_folder(void **state)
 {
     char *link_to_it = at_format("%s.link", folder);
+    struct at_cubin_cache *linked;
     struct stat info;
 
     (void)state;
     assert_int_equal(symlink(folder, link_to_it), 0);
+    assert_int_equal(at_cubin_cache_open(&linked, link_to_it, NULL), AT_OK);
+    at_cubin_cache_close(linked);
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(link_to_it, 1, 1), 0);
+        assert_folder_refused(link_to_it);
+    }
+    assert_int_equal(unlink(link_to_it), 0);
+    assert_int_equal(symlink("nowhere", link_to_it), 0);
     assert_folder_refused(link_to_it);
     assert_int_equal(unlink(link_to_it), 0);
+    assert_int_equal(symlink(folder, link_to_it), 0);
     assert_int_equal(stat(folder, &info), 0);
     for (mode_t others = 01; others <= 070; others <<= 1) {
         bool writable = others & 022;
 
         assert_int_equal(chmod(folder, 0700 | others), 0);
-        if (writable)
+        if (writable) {
             assert_folder_refused(folder);
+            assert_folder_refused(link_to_it);
+        }
     }
     assert_int_equal(chmod(folder, 0700), 0);
     if (geteuid() == 0) {
@@ -191,6 +203,7 @@ static void test_folder(void **state)
         assert_folder_refused(folder);
         assert_int_equal(chown(folder, info.st_uid, info.st_gid), 0);
     }
+    assert_int_equal(unlink(link_to_it), 0);
     free(link_to_it);
 }
 
