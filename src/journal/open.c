@@ -253,10 +253,10 @@ enum at_status at_journal_choose_run(struct at_journal *journal, const char *set
     return status;
 }
 
-static enum at_status open_file(struct at_journal *journal, struct at_error *err)
+static enum at_status open_file(struct at_journal *journal, const char *vfs, struct at_error *err)
 {
     if (sqlite3_open_v2(journal->path, &journal->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                        NULL) != SQLITE_OK)
+                        vfs) != SQLITE_OK)
         return at_journal_fail(journal, err);
     /* SQLite opens a file read-only if it may not write it. */
     if (sqlite3_db_readonly(journal->db, "main") == 1)
@@ -278,13 +278,15 @@ enum at_status at_journal_open_file(struct at_journal *journal, const char *path
      * hold a step that the other waits for, until both give up. So they take it by turns. This call
      * also tells why a file cannot be opened, where SQLite says "unable to open database file". It
      * does not open the file, because closing it would drop the locks of another connection of this
-     * process. */
+     * process. SQLite would call a file in use whose file system has no locks. */
     if (!in_memory &&
         at_output_open(&turn, journal->path, AT_OUTPUT_WAIT_BRIEFLY, NULL, err) != AT_OK)
         return at_fail_within(err, "cannot open journal");
     status = in_memory ? AT_OK : at_journal_check_size(journal->path, err);
     if (status == AT_OK)
-        status = open_file(journal, err);
+        status = open_file(
+            journal, in_memory || at_output_has_record_locks(turn) ? NULL : AT_JOURNAL_UNLOCKED,
+            err);
     if (status == AT_OK)
         status = prepare_file(journal, err);
     at_output_close(turn);

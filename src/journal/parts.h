@@ -16,6 +16,9 @@ struct at_journal {
     sqlite3_stmt *add, *add_look, *add_final, *find;
 };
 
+/* SQLite's access to files without locking them. */
+#define AT_JOURNAL_UNLOCKED "unix-none"
+
 /* Fail with SQLite's last error: which file, what is wrong, and what to do. */
 enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err);
 

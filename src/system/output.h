@@ -32,6 +32,9 @@ enum at_output_wait {
 enum at_status at_output_open(struct at_output **output, const char *path, enum at_output_wait wait,
                               struct at_progress *progress, struct at_error *err);
 
+/* Does the file system of path have the locks of fcntl(2)? They are tried. */
+bool at_output_has_record_locks(const struct at_output *output);
+
 /* Replace path by a file with this content. It keeps the mode of the file that was there, and its
  * owner where that is allowed; a new one has mode 0666 & ~umask. To be called at most once. On
  * failure path is unchanged. */

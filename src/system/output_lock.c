@@ -76,6 +76,18 @@ static int open_found(const char *name)
     return fd < 0 && errno == EACCES ? open(name, O_RDONLY | flags) : fd;
 }
 
+static bool lacks_locks(int error)
+{
+    return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;
+}
+
+bool at_output_has_record_locks(const struct at_output *output)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    return fcntl(output->fd, F_SETLK, &lock) == 0 || !lacks_locks(errno);
+}
+
 /* Lock the open file. Returns false with errno on failure. If the file system has no locks, sets
  * output->unlocked and returns true. */
 static bool lock(struct at_output *output, int fd)
@@ -85,7 +97,7 @@ static bool lock(struct at_output *output, int fd)
     do
         result = flock(fd, LOCK_EX | LOCK_NB);
     while (result != 0 && errno == EINTR);
-    output->unlocked = result != 0 && (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS);
+    output->unlocked = result != 0 && lacks_locks(errno);
     return result == 0 || output->unlocked;
 }
 
