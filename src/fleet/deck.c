@@ -13,10 +13,9 @@ enum place { WAITING, DEALT, FINISHED };
 
 struct card {
     enum place place;
-    size_t tuner;     /* that has it, or had it last */
-    size_t preferred; /* the tuner that has measured it before; SIZE_MAX: none */
-    bool kept;        /* for that tuner */
-    size_t size;      /* its place in the list of sizes */
+    size_t tuner;   /* that has it, or had it last */
+    int64_t *known; /* by tuner: measurements */
+    size_t size;    /* its place in the list of sizes */
     int losses;
 };
 
@@ -68,7 +67,7 @@ struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, siz
     for (size_t i = 0; i < count; i++) {
         struct card *card = &deck->cards[i];
 
-        *card = (struct card){.preferred = SIZE_MAX,
+        *card = (struct card){.known = at_alloc_array(tuners, sizeof *card->known),
                               .size = find_size(deck, at_problem_bytes(&problems[i]))};
         deck->sizes[card->size].waiting++;
     }
@@ -81,27 +80,22 @@ void at_deck_free(struct at_deck *deck)
         return;
     for (size_t i = 0; i < deck->size_count; i++)
         free(deck->sizes[i].had);
+    for (size_t i = 0; i < deck->count; i++)
+        free(deck->cards[i].known);
     free(deck->sizes);
     free(deck->cards);
     free(deck);
 }
 
-void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner)
+void at_deck_know(struct at_deck *deck, size_t problem, size_t tuner, int64_t measurements)
 {
-    deck->cards[problem].preferred = tuner;
-}
-
-void at_deck_keep(struct at_deck *deck, size_t problem, size_t tuner)
-{
-    at_deck_prefer(deck, problem, tuner);
-    deck->cards[problem].kept = true;
+    deck->cards[problem].known[tuner] = measurements;
 }
 
 void at_deck_release(struct at_deck *deck, size_t tuner)
 {
     for (size_t i = 0; i < deck->count; i++)
-        if (deck->cards[i].preferred == tuner)
-            deck->cards[i].kept = false;
+        deck->cards[i].known[tuner] = 0;
 }
 
 /* ---- dealing ---- */
@@ -131,9 +125,7 @@ static struct merit judge(const struct at_deck *deck, size_t problem, size_t tun
     bool mine = size->had[tuner];
 
     return (struct merit){{
-        [BY_JOURNAL] = card->preferred == tuner      ? 2
-                       : card->preferred == SIZE_MAX ? 1
-                                                     : 0,
+        [BY_JOURNAL] = card->known[tuner] > 0,
         [BY_SIZE] = mine          ? 2
                     : size->begun ? 0
                                   : 1,
@@ -152,9 +144,12 @@ static bool is_better(const struct merit *a, const struct merit *b)
     return false;
 }
 
-static bool may_have(const struct card *card, size_t tuner)
+static bool may_have(const struct at_deck *deck, const struct card *card, size_t tuner)
 {
-    return card->place == WAITING && (!card->kept || card->preferred == tuner);
+    for (size_t i = 0; i < deck->tuners; i++)
+        if (card->known[i] > card->known[tuner])
+            return false;
+    return card->place == WAITING;
 }
 
 static size_t choose(const struct at_deck *deck, size_t tuner)
@@ -165,7 +160,7 @@ static size_t choose(const struct at_deck *deck, size_t tuner)
     for (size_t i = 0; i < deck->count; i++) {
         struct merit merit;
 
-        if (!may_have(&deck->cards[i], tuner))
+        if (!may_have(deck, &deck->cards[i], tuner))
             continue;
         if (deck->tuners == 1)
             return i;
@@ -218,8 +213,6 @@ bool at_deck_return(struct at_deck *deck, size_t problem)
         return false;
     }
     card->place = WAITING;
-    card->preferred = SIZE_MAX;
-    card->kept = false;
     deck->sizes[card->size].waiting++;
     return true;
 }

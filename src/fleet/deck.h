@@ -18,10 +18,11 @@ struct at_deck;
 struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, size_t tuners);
 void at_deck_free(struct at_deck *deck);
 
-/* The tuner has measured this problem before (its journal tells): deal it to others last; or, to
- * keep it, to no other, until the tuner is released. */
-void at_deck_prefer(struct at_deck *deck, size_t problem, size_t tuner);
-void at_deck_keep(struct at_deck *deck, size_t problem, size_t tuner);
+/* The tuner knows this many measurements of the problem. A problem is dealt only to those that know
+ * most of it, so that none is made twice while one of them lives. */
+void at_deck_know(struct at_deck *deck, size_t problem, size_t tuner, int64_t measurements);
+
+/* The tuner is gone, with what it knows. */
 void at_deck_release(struct at_deck *deck, size_t tuner);
 
 /* Deal a problem to the tuner and return its index. AT_DECK_NONE: none waits for it.

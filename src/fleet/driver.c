@@ -66,20 +66,19 @@ static void answer_waiting(struct at_fleet *fleet)
     }
 }
 
-/* A resumed run measures nothing twice. Tuners of one device do not know each other's journals, so
- * what one knows is kept for it. Another device has to measure anew, but works meanwhile. */
+/* A resumed run measures nothing twice: who knows a problem goes on with it. */
 static bool take_opened(struct at_fleet *fleet, struct at_member *member, struct at_wire *wire)
 {
     struct at_deck *deck = fleet->decks[member->model];
-    bool shared = member->tuner.session.turn.turns;
-    size_t count = at_wire_get_count(wire, sizeof(int64_t));
+    size_t count = at_wire_get_count(wire, sizeof(struct at_known));
 
     for (size_t i = 0; i < count; i++) {
-        int64_t problem = at_wire_get_int(wire);
+        struct at_known known = {0};
 
-        if (problem < 0 || (uint64_t)problem >= fleet->options->problem_count)
+        at_wire_get_struct(wire, &known, sizeof known);
+        if (wire->bad || known.problem >= fleet->options->problem_count)
             return false;
-        (shared ? at_deck_keep : at_deck_prefer)(deck, (size_t)problem, member->place);
+        at_deck_know(deck, known.problem, member->place, known.measurements);
     }
     member->opened = true;
     return at_wire_done(wire);

@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- one device, in this process ---- */
 
-static enum at_status local_opened(void *state, const size_t *held, size_t count,
+static enum at_status local_opened(void *state, const struct at_known *known, size_t count,
                                    struct at_error *err)
 {
-    (void)state, (void)held, (void)count, (void)err; /* the order of the list is kept */
+    (void)state, (void)known, (void)count, (void)err; /* the order of the list is kept */
     return AT_OK;
 }
 
@@ -140,6 +141,38 @@ static enum at_status join_journals(const struct at_fleet *fleet, struct at_erro
     return status;
 }
 
+/* A run with fewer devices than the one that it resumes leaves journals alone. */
+static void warn_of_left_journals(const struct at_fleet *fleet)
+{
+    const char *journal = fleet->options->session->journal;
+    bool found = journal && fleet->options->session->resume;
+
+    for (size_t i = fleet->options->device_count; found; i++) {
+        char *left = name_journal(journal, i, 0);
+
+        found = access(left, F_OK) == 0;
+        if (found)
+            at_warn(fleet->progress,
+                    "%s is not resumed: this run has fewer devices; what only that journal has is "
+                    "measured again",
+                    left);
+        free(left);
+    }
+}
+
+/* Let the other tuners of each device know what its journal has. */
+static enum at_status begin_parts(const struct at_fleet *fleet, struct at_error *err)
+{
+    size_t tuners = fleet->options->tuners;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < fleet->count && status == AT_OK; i++)
+        if (i % tuners > 0 && fleet->members[i].journal)
+            status = at_journal_begin_part(fleet->members[i].journal,
+                                           fleet->members[i - i % tuners].journal, err);
+    return status;
+}
+
 /* Lock each device that several tuners will share, and make the turns on it. */
 static enum at_status share_devices(struct at_fleet *fleet, struct at_error *err)
 {
@@ -216,6 +249,11 @@ static enum at_status run_all(struct at_fleet *fleet, struct at_error *err)
     struct at_error left;
     enum at_status status = join_journals(fleet, err);
 
+    if (status != AT_OK)
+        return status;
+    warn_of_left_journals(fleet);
+    if (fleet->options->session->resume)
+        status = begin_parts(fleet, err);
     if (status != AT_OK)
         return status;
     if (fleet->count == 1)

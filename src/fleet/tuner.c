@@ -51,35 +51,65 @@ static void read_warm_start(const struct work *work)
     at_profiles_clear(&profiles);
 }
 
-static void note_held(void *data, const char *family, const char *config)
+/* Count a problem's measurements, or those of its copies, in the journal. */
+static enum at_status count_known(const struct work *work, const struct at_problem *problem,
+                                  int64_t *count, struct at_error *err)
 {
-    (void)family;
-    (void)config;
-    *(bool *)data = true;
+    char *text = at_problem_format(problem);
+    enum at_status status = at_journal_count(work->session->journal, text, count, err);
+
+    free(text);
+    return status;
 }
 
-/* Tell the dealer which problems the journal of a resumed run has measurements of. */
-static enum at_status tell_opened(const struct work *work, struct at_error *err)
+/* Has a problem with the same copies been counted already? */
+static bool has_same_copies(const struct at_problem *problems, const struct at_known *known,
+                            size_t count, const struct at_problem *copy)
 {
-    const struct at_tuner *tuner = work->tuner;
-    struct at_session *session = work->session;
-    size_t *held = at_alloc_array(tuner->problem_count, sizeof *held), count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct at_problem other = at_problem_copy_of(&problems[known[i].problem]);
+
+        if (at_problem_equal(&other, copy))
+            return true;
+    }
+    return false;
+}
+
+/* List what the journal knows of the problems. Copies come first: if no config of a problem with
+ * these copies is measured, a run was stopped amid them, and one of these problems goes on. */
+static enum at_status list_known(const struct work *work, struct at_known *known, size_t *count,
+                                 struct at_error *err)
+{
+    const struct at_problem *problems = work->tuner->problems;
     enum at_status status = AT_OK;
 
-    for (size_t i = 0;
-         session->options.resume && session->journal && i < tuner->problem_count && status == AT_OK;
-         i++) {
-        char *problem = at_problem_format(&tuner->problems[i]);
-        bool found = false;
+    for (int copies = 0; copies <= 1; copies++)
+        for (size_t i = 0; i < work->tuner->problem_count && status == AT_OK; i++) {
+            struct at_problem copy = at_problem_copy_of(&problems[i]);
+            int64_t measurements = 0;
 
-        status = at_journal_each(session->journal, problem, note_held, &found, err);
-        if (found)
-            held[count++] = i;
-        free(problem);
-    }
+            if (copies && has_same_copies(problems, known, *count, &copy))
+                continue;
+            status = count_known(work, copies ? &copy : &problems[i], &measurements, err);
+            if (measurements > 0)
+                known[(*count)++] = (struct at_known){i, copies ? 1 : measurements};
+        }
+    return status;
+}
+
+/* Tell the dealer what the journal of a resumed run knows. */
+static enum at_status tell_opened(const struct work *work, struct at_error *err)
+{
+    const struct at_session *session = work->session;
+    struct at_known *known = at_alloc_array(work->tuner->problem_count, sizeof *known);
+    size_t count = 0;
+    enum at_status status = AT_OK;
+
+    if (session->options.resume && session->journal)
+        status = list_known(work, known, &count, err);
     if (status == AT_OK)
-        status = work->dealer->opened(work->dealer->state, held, count, err);
-    free(held);
+        status = work->dealer->opened(work->dealer->state, known, count, err);
+    free(known);
     return status;
 }
 

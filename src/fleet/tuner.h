@@ -27,6 +27,12 @@ struct at_deal {
     struct at_list news; /* entries that other tuners of this model have finished; owned */
 };
 
+/* What a tuner knows of a problem when a run is resumed. */
+struct at_known {
+    size_t problem;
+    int64_t measurements; /* of its configs; 1 if only its copies are measured */
+};
+
 /* What came of it. */
 struct at_tuned {
     size_t problem;
@@ -41,7 +47,8 @@ struct at_tuned {
 struct at_dealer {
     void *state;
     /* The tuner has opened its device. Its journal has measurements of these problems. */
-    enum at_status (*opened)(void *state, const size_t *held, size_t count, struct at_error *err);
+    enum at_status (*opened)(void *state, const struct at_known *known, size_t count,
+                             struct at_error *err);
     /* Deal a problem. Without `wait`, tell which one will be dealt next, or nothing. */
     enum at_status (*deal)(void *state, bool wait, struct at_deal *deal, struct at_error *err);
     enum at_status (*take)(void *state, struct at_tuned *tuned, struct at_error *err);

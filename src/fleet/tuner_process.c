@@ -122,14 +122,14 @@ static enum at_status send_frame(int fd, enum at_tuner_frame type, struct at_wir
     return result == AT_FRAME_OK ? AT_OK : lost(err);
 }
 
-static enum at_status send_opened(void *state, const size_t *held, size_t count,
+static enum at_status send_opened(void *state, const struct at_known *known, size_t count,
                                   struct at_error *err)
 {
     struct at_wire wire = {0};
 
     at_wire_put_int(&wire, (int64_t)count);
     for (size_t i = 0; i < count; i++)
-        at_wire_put_int(&wire, (int64_t)held[i]);
+        at_wire_put_bytes(&wire, &known[i], sizeof known[i]);
     return send_frame(*(const int *)state, AT_TUNER_OPENED, &wire, err);
 }
 

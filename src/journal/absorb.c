@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves what one journal has into another. Rows are read from one file and written to the other:
+/* Copies what one journal has into another. Rows are read from one file and written to the other:
  * attaching a file to a connection is switched off, because a journal is an untrusted file. */
 #include "base/memory.h"
 #include "journal/parts.h"
@@ -16,23 +16,41 @@
 #define LOOK  "power_mw, temperature_c, throttle"
 #define FINAL "problem, family, family_hash, config, gpu, place, won, samples_ns, filed_utc_ms"
 
+#define KEY     "run, problem, family, family_hash, config"
+#define ITS_KEY "?2, ?3, ?4, ?5, ?6"
+
+/* A measurement that is there already is left out: both journals have it from a third, or a process
+ * ended after rows were copied and before their file was removed. */
+#define IS_NEW                                                                                     \
+    "NOT EXISTS (SELECT 1 FROM measurements WHERE (" KEY ", samples_ns, measured_utc_ms)"          \
+    "  = (" ITS_KEY ", ?12, ?14))"
+
+/* Two tuners measure a config if one is lost and another takes its problem. */
+#define AGAIN "?13 OR EXISTS (SELECT 1 FROM measurements WHERE (" KEY ") = (" ITS_KEY "))"
+
 /* What is read of the run ?3, and what is written. ?1 is added to a measurement's number; ?2 is the
- * run that it becomes part of. */
+ * run that it becomes part of. A part begins without the finals. */
 static const struct {
     const char *read, *write;
 } tables[] = {
     {"SELECT ?1 + id, ?2, " MEASUREMENT " FROM measurements WHERE run = ?3 ORDER BY id",
      "INSERT INTO measurements (id, run, " MEASUREMENT ")"
-     "  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+     "  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, " AGAIN
+     ", ?14, ?15, ?16, ?17, ?18"
+     "  WHERE " IS_NEW},
     {"SELECT ?1 + measurement, " LOOK " FROM looks"
      "  WHERE measurement IN (SELECT id FROM measurements WHERE run = ?3)",
-     "INSERT INTO looks (measurement, " LOOK ") VALUES (?, ?, ?, ?)"},
+     "INSERT INTO looks (measurement, " LOOK ") SELECT ?1, ?2, ?3, ?4"
+     "  WHERE EXISTS (SELECT 1 FROM measurements WHERE id = ?1)"},
     {"SELECT ?2, " FINAL " FROM finals WHERE run = ?3 ORDER BY id",
      "INSERT INTO finals (run, " FINAL ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
 };
+enum { BUT_FINALS = 2, ALL = AT_COUNT(tables) };
 
 struct copying {
     struct at_journal *from, *into;
+    size_t tables;        /* how many are copied */
+    const char *runs_sql; /* which runs: their ids and settings */
     sqlite3_int64 offset; /* of the numbers of measurements */
 };
 
@@ -97,7 +115,7 @@ static enum at_status copy_run(const struct copying *copying, sqlite3_int64 run,
 
     if (status == AT_OK && copying->into->run == 0)
         status = at_journal_add_run(copying->into, setting, err);
-    for (size_t i = 0; i < AT_COUNT(tables) && status == AT_OK; i++)
+    for (size_t i = 0; i < copying->tables && status == AT_OK; i++)
         status = copy_table(copying, i, run, err);
     return status;
 }
@@ -108,8 +126,8 @@ static enum at_status copy_runs(const struct copying *copying, struct at_error *
     enum at_status status = AT_OK;
     int result = SQLITE_ROW;
 
-    if (sqlite3_prepare_v2(copying->from->db, "SELECT id, setting FROM runs ORDER BY id", -1,
-                           &run.statement, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(copying->from->db, copying->runs_sql, -1, &run.statement, NULL) !=
+        SQLITE_OK)
         return at_journal_fail(copying->from, err);
     while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
         const char *setting;
@@ -124,24 +142,24 @@ static enum at_status copy_runs(const struct copying *copying, struct at_error *
     return status;
 }
 
-/* If a process ended after the rows were copied and before the file was removed, the file's first
- * measurement is there already. */
-static enum at_status is_copied(const struct copying *copying, bool *copied, struct at_error *err)
+/* Finals are copied with all else or not at all: are they there already? */
+static enum at_status are_finals_copied(const struct copying *copying, bool *copied,
+                                        struct at_error *err)
 {
-    static const char first_sql[] = "SELECT problem, family, family_hash, config, samples_ns,"
-                                    "  measured_utc_ms FROM measurements ORDER BY id LIMIT 1";
+    static const char last_sql[] = "SELECT problem, family, family_hash, config, place, samples_ns,"
+                                   "  filed_utc_ms FROM finals ORDER BY id DESC LIMIT 1";
     static const char same_sql[] =
-        "SELECT 1 FROM measurements WHERE problem = ? AND family = ?"
-        "  AND family_hash = ? AND config = ? AND samples_ns = ? AND measured_utc_ms = ? LIMIT 1";
-    sqlite3_stmt *first, *same;
-    enum at_status status = prepare(copying, first_sql, same_sql, &first, &same, err);
+        "SELECT 1 FROM finals WHERE problem = ? AND family = ? AND family_hash = ?"
+        "  AND config = ? AND place = ? AND samples_ns = ? AND filed_utc_ms = ? LIMIT 1";
+    sqlite3_stmt *last, *same;
+    enum at_status status = prepare(copying, last_sql, same_sql, &last, &same, err);
 
     *copied = false;
-    if (status == AT_OK && sqlite3_step(first) == SQLITE_ROW) {
-        bind_row(same, first);
+    if (status == AT_OK && sqlite3_step(last) == SQLITE_ROW) {
+        bind_row(same, last);
         *copied = sqlite3_step(same) == SQLITE_ROW;
     }
-    sqlite3_finalize(first);
+    sqlite3_finalize(last);
     sqlite3_finalize(same);
     return status;
 }
@@ -149,13 +167,9 @@ static enum at_status is_copied(const struct copying *copying, bool *copied, str
 /* All is copied, or nothing. */
 static enum at_status copy_all(struct copying *copying, struct at_error *err)
 {
-    bool copied;
-    enum at_status status = is_copied(copying, &copied, err);
+    enum at_status status = at_journal_query(
+        copying->into, "SELECT ifnull(max(id), 0) FROM measurements", &copying->offset, NULL, err);
 
-    if (status != AT_OK || copied)
-        return status;
-    status = at_journal_query(copying->into, "SELECT ifnull(max(id), 0) FROM measurements",
-                              &copying->offset, NULL, err);
     if (status == AT_OK)
         status = at_journal_execute(copying->into, "BEGIN", err);
     if (status == AT_OK)
@@ -176,7 +190,8 @@ static enum at_status open_one(struct at_journal **journal, const char *path, st
 
 enum at_status at_journal_absorb(const char *path, const char *part, struct at_error *err)
 {
-    struct copying copying = {0};
+    struct copying copying = {.runs_sql = "SELECT id, setting FROM runs ORDER BY id"};
+    bool copied = false;
     enum at_status status;
 
     if (access(part, F_OK) != 0)
@@ -185,10 +200,33 @@ enum at_status at_journal_absorb(const char *path, const char *part, struct at_e
     if (status == AT_OK)
         status = open_one(&copying.from, part, err);
     if (status == AT_OK)
+        status = are_finals_copied(&copying, &copied, err);
+    copying.tables = copied ? BUT_FINALS : ALL;
+    if (status == AT_OK)
         status = copy_all(&copying, err);
     at_journal_close(copying.from);
     at_journal_close(copying.into); /* moves the log into the file, on disk */
     if (status == AT_OK && unlink(part) != 0)
         status = at_fail(err, AT_USAGE, "cannot remove %s: %s", part, strerror(errno));
+    return status;
+}
+
+enum at_status at_journal_begin_part(const char *part, const char *path, struct at_error *err)
+{
+    struct copying copying = {
+        .tables = BUT_FINALS,
+        .runs_sql = "SELECT max(id), setting FROM runs GROUP BY setting ORDER BY 1",
+    };
+    enum at_status status;
+
+    if (access(path, F_OK) != 0)
+        return AT_OK;
+    status = open_one(&copying.into, part, err);
+    if (status == AT_OK)
+        status = open_one(&copying.from, path, err);
+    if (status == AT_OK)
+        status = copy_all(&copying, err);
+    at_journal_close(copying.from);
+    at_journal_close(copying.into);
     return status;
 }

@@ -282,6 +282,34 @@ enum at_status at_journal_each(struct at_journal *journal, const char *problem,
     return status;
 }
 
+/* Carry out a query of one number, and finalize it. */
+static enum at_status take_count(struct at_journal *journal, sqlite3_stmt *statement,
+                                 int64_t *count, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *count = sqlite3_column_int64(statement, 0);
+    else
+        status = at_journal_fail(journal, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+enum at_status at_journal_count(struct at_journal *journal, const char *problem, int64_t *count,
+                                struct at_error *err)
+{
+    static const char sql[] = "SELECT count(*) FROM measurements"
+                              "  WHERE run = ?1 AND problem = ?2 AND NOT again";
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return at_journal_fail(journal, err);
+    sqlite3_bind_int64(statement, 1, journal->run);
+    sqlite3_bind_text(statement, 2, problem, -1, SQLITE_STATIC);
+    return take_count(journal, statement, count, err);
+}
+
 enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
                                        const char *family_hash, int64_t *count,
                                        struct at_error *err)
@@ -289,17 +317,11 @@ enum at_status at_journal_count_others(struct at_journal *journal, const char *f
     static const char sql[] = "SELECT count(*) FROM measurements"
                               "  WHERE run = ?1 AND family = ?2 AND family_hash <> ?3";
     sqlite3_stmt *statement = NULL;
-    enum at_status status = AT_OK;
 
     if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)
         return at_journal_fail(journal, err);
     sqlite3_bind_int64(statement, 1, journal->run);
     sqlite3_bind_text(statement, 2, family, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 3, family_hash, -1, SQLITE_STATIC);
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        *count = sqlite3_column_int64(statement, 0);
-    else
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(statement);
-    return status;
+    return take_count(journal, statement, count, err);
 }

@@ -51,10 +51,16 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
                                bool resume, struct at_error *err);
 void at_journal_close(struct at_journal *journal);
 
-/* Move all measurements of the journal `part` into this one, and remove the file. They become part
- * of the newest run of their setting. If there is no such file, does nothing. It fails as opening
- * does; then both files stay. */
+/* Move all that the journal `part` has into this one, and remove the file. Measurements become part
+ * of the newest run of their setting. Those that are there already are left out; those of a config
+ * that this one has measured too count as measured again. If there is no such file, does nothing.
+ * It fails as opening does; then both files stay. */
 enum at_status at_journal_absorb(const char *path, const char *part, struct at_error *err);
+
+/* Make the journal `part`, with the measurements of the newest run of each setting in the one at
+ * `path`, if there is such a file. Absorbing it adds only what it has gained since. Fails as
+ * opening does. */
+enum at_status at_journal_begin_part(const char *part, const char *path, struct at_error *err);
 
 /* Add a measurement, with the time of day. When this returns, it survives the process's end. */
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
@@ -74,6 +80,10 @@ enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
 enum at_status at_journal_find(struct at_journal *journal, const struct at_journal_key *key,
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err);
+
+/* Count the run's measurements of the problem; a config that was measured again counts once. */
+enum at_status at_journal_count(struct at_journal *journal, const char *problem, int64_t *count,
+                                struct at_error *err);
 
 /* Call take with the family and config of each measurement of the problem, in the order of their
  * first measurement. */

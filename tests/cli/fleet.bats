@@ -61,16 +61,35 @@ measured() {
         FROM finals" | sort
 }
 
-# assert_resumed JOURNAL...: the resumed run has tuned everything, and no config of a problem twice, whichever
-# of the journals it is in.
-assert_resumed() {
+# assert_once JOURNAL...: no config of a problem is measured twice, whichever of the journals it is in.
+assert_once() {
     local journal
-    [ "$(grep -c 'problem: ' two.yaml)" -eq 6 ]
     for journal; do
-        query "$journal" "SELECT problem, family, config FROM measurements"
+        query "$journal" "SELECT problem, family, config FROM measurements WHERE NOT again"
     done | sort >measured
-    [ "$(wc -l <measured)" -ge 48 ]
     [ -z "$(uniq -d measured)" ]
+}
+
+# assert_resumed JOURNAL...: the resumed run has tuned everything, and measured nothing twice.
+assert_resumed() {
+    [ "$(grep -c 'problem: ' two.yaml)" -eq 6 ]
+    assert_once "$@"
+    [ "$(wc -l <measured)" -ge 48 ]
+}
+
+# resumed_amid_copies COMMAND JOURNAL...: a run of this command is resumed, as if it had been killed before it filed
+# the first config of any problem.
+resumed_amid_copies() {
+    local journal
+    rm -f two.yaml*
+    "$1"
+    waited 0
+    for journal in "${@:2}"; do
+        query "$journal" "DELETE FROM measurements WHERE family <> 'copy'"
+    done
+    "$1" --resume
+    waited 0
+    assert_once "${@:2}"
 }
 
 @test "two devices come to the profile of one, byte for byte" {
@@ -129,6 +148,27 @@ assert_resumed() {
     assert_resumed two.yaml.journal two.yaml.journal.1
 }
 
+@test "what one device has measured, --resume with several does not measure again" {
+    tune_on emu:h200
+    mv emu:h200.yaml.journal two.yaml.journal
+    measured two.yaml.journal | uniq >before
+    for devices in emu:h200,emu:h200,emu:h200 emu:h200; do
+        start_on "$devices" --resume
+        waited 0
+        cmp emu:h200.yaml two.yaml
+        diff <(measured two.yaml.journal | uniq) before
+        [ "$(query two.yaml.journal.1 'SELECT count(*) FROM measurements')" -eq 0 ]
+    done
+    grep -q 'warning: two.yaml.journal.2 is not resumed: this run has fewer devices' errors
+}
+
+@test "a run that was stopped amid the copies does not measure them again" {
+    unset AUTOTUNE_DATADIR # so that there is the family copy
+    list=(--quiet --problem 8x8:f32 --problem 16x8:f32 --problem 9x17:f32 --family tile --budget 3)
+    resumed_amid_copies start_fleet two.yaml.journal two.yaml.journal.1
+    resumed_amid_copies start_tuners two.yaml.journal
+}
+
 @test "a device that cannot be opened ends the run before anything is measured" {
     mkdir two.yaml.journal.1
     start_fleet
@@ -162,6 +202,7 @@ assert_resumed() {
     start_tuners
     wait_for_both two.yaml.journal.tuner1
     assert_loss_costs_nothing "a tuner of NVIDIA H200" tuner
+    assert_once two.yaml.journal
 }
 
 @test "the driver of several tuners is killed: --resume measures nothing twice, whatever their number" {

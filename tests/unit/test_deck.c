@@ -77,34 +77,39 @@ static void test_sizes_stay_together(void **state)
     at_deck_free(deck);
 }
 
-static void test_a_journal_decides(void **state)
+/* A problem waits for those that know most of it, until all of them are gone. */
+static void test_who_knows_most_goes_on(void **state)
 {
     enum { SMALL = 5 };
-    struct at_deck *deck = at_deck_new(problems, COUNT, 2);
+    struct at_deck *deck = at_deck_new(problems, COUNT, 4);
 
     (void)state;
-    at_deck_prefer(deck, SMALL, 1);
-    for (size_t i = 0; i + 1 < COUNT; i++)
-        assert_int_not_equal(at_deck_deal(deck, 0), SMALL);
+    at_deck_know(deck, SMALL, 0, 7);
+    at_deck_know(deck, SMALL, 1, 9);
+    at_deck_know(deck, SMALL, 2, 9);
+    while (at_deck_deal(deck, 0) != AT_DECK_NONE)
+        ;
+    assert_true(at_deck_waits(deck, 2));
     assert_int_equal(at_deck_deal(deck, 1), SMALL);
+    at_deck_release(deck, 1);
+    assert_true(at_deck_return(deck, SMALL));
+    assert_false(at_deck_waits(deck, 0));
+    assert_true(at_deck_waits(deck, 2));
+    at_deck_release(deck, 2);
+    assert_false(at_deck_waits(deck, 3));
+    at_deck_release(deck, 0);
+    assert_int_equal(at_deck_deal(deck, 3), SMALL);
     at_deck_free(deck);
 }
 
-static void test_a_kept_problem_waits_for_its_tuner(void **state)
+static void test_what_is_known_comes_first(void **state)
 {
     enum { SMALL = 5 };
     struct at_deck *deck = at_deck_new(problems, COUNT, 2);
 
     (void)state;
-    at_deck_keep(deck, SMALL, 1);
-    while (at_deck_deal(deck, 0) != AT_DECK_NONE)
-        ;
-    assert_false(at_deck_waits(deck, 0));
-    assert_true(at_deck_waits(deck, 1));
-    at_deck_release(deck, 0);
-    assert_false(at_deck_waits(deck, 0));
-    at_deck_release(deck, 1);
-    assert_int_equal(at_deck_deal(deck, 0), SMALL);
+    at_deck_know(deck, SMALL, 1, 1);
+    assert_int_equal(at_deck_deal(deck, 1), SMALL);
     at_deck_free(deck);
 }
 
@@ -131,8 +136,8 @@ int main(void)
         cmocka_unit_test(test_one_tuner_keeps_the_order),
         cmocka_unit_test(test_each_problem_once),
         cmocka_unit_test(test_sizes_stay_together),
-        cmocka_unit_test(test_a_journal_decides),
-        cmocka_unit_test(test_a_kept_problem_waits_for_its_tuner),
+        cmocka_unit_test(test_who_knows_most_goes_on),
+        cmocka_unit_test(test_what_is_known_comes_first),
         cmocka_unit_test(test_a_lost_tuner_returns_its_problems),
     };
 

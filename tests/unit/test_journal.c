@@ -546,6 +546,42 @@ static void test_absorbed(void **state)
     free(back);
 }
 
+/* A part finds what the newest runs have measured, and gives back what it has gained only. What two
+ * parts have measured counts once. */
+static void test_parts(void **state)
+{
+    char *path = at_format("%s/journal", (char *)*state), *part = at_format("%s.tuner1", path),
+         *other = at_format("%s.tuner2", path);
+    struct at_journal *journal;
+    struct at_error err = {0};
+    int64_t count;
+
+    assert_int_equal(at_journal_begin_part(part, path, &err), AT_OK);
+    assert_int_equal(access(part, F_OK), -1); /* there is nothing yet */
+    make_part(path, setting, false, "PAD=0"); /* an older run */
+    make_part(path, setting, false, "PAD=1");
+    make_part(path, "another", false, "PAD=2");
+    for (int i = 0; i < 2; i++) /* the second time as if the first were cut short */
+        if (at_journal_begin_part(part, path, &err) != AT_OK)
+            fail_msg("%s", err.message);
+    make_part(part, setting, true, "PAD=3");
+    make_part(other, setting, false, "PAD=3");
+    journal = open_journal(part, true);
+    assert_int_equal(at_journal_count(journal, key.problem, &count, NULL), AT_OK);
+    assert_int_equal(count, 2);
+    at_journal_close(journal);
+    assert_int_equal(at_journal_absorb(path, part, &err), AT_OK);
+    execute(other, "UPDATE measurements SET measured_utc_ms = measured_utc_ms + 1000");
+    assert_int_equal(at_journal_absorb(path, other, &err), AT_OK);
+    assert_int_equal(query(path, "SELECT count(*) FROM measurements"), 5);
+    assert_int_equal(query(path, "SELECT count(*) FROM measurements WHERE NOT again"), 4);
+    assert_int_equal(query(path, "SELECT count(*) FROM looks"), 5);
+    assert_int_equal(query(path, "SELECT count(*) FROM finals"), 5);
+    free(path);
+    free(part);
+    free(other);
+}
+
 /* Nothing is lost if a file is in use, or is no journal. */
 static void test_not_absorbed(void **state)
 {
@@ -1263,6 +1299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_looks, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_finals, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_absorbed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_not_absorbed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_old_version, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
