@@ -44,8 +44,8 @@ size_t at_fleet_models(const struct at_device_info *devices, size_t count);
  *
  * The first device's journal is the run's own; others have the device's place behind its name
  * ("best.yaml.journal.1"). While a device has several tuners, so has each but its first one a part
- * ("best.yaml.journal.tuner1"), which the device's journal takes at the end. In a resumed run a part
- * begins with what the device's journal has. A problem goes to those that know most of it. */
+ * ("best.yaml.journal.tuner1"), which the device's journal takes at the end. In a resumed run a
+ * part begins with what the device's journal has. A problem goes to those that know most of it. */
 enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
                             struct at_error *err);
 

@@ -71,7 +71,7 @@ none() {
         check_length 525 doc/plans.md
         check_length 1500 doc/search.md
         check_length 1200 doc/tutorial.md
-        check_length 7700 doc/{downstream,emulation,robustness,studies}.md
+        check_length 7900 doc/{downstream,emulation,robustness,studies}.md
     )"
 }
 

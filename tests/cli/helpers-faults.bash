@@ -3,7 +3,11 @@
 # begin and end with setup_file, setup and teardown as below, unless the file has its own.
 # AUTOTUNE_TEST_FAULTS says how often what happens at random moments happens (10).
 
+# AUTOTUNE_TEST_LOOPS says how many loops of kills there are (1), and AUTOTUNE_TEST_JOBS how many at a time (1).
+
 kills=${AUTOTUNE_TEST_FAULTS:-10}
+loops=${AUTOTUNE_TEST_LOOPS:-1}
+loops_at_once=${AUTOTUNE_TEST_JOBS:-1}
 
 setup_file() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # looked at by assert_nothing_left
@@ -204,6 +208,95 @@ kill_main() {
     assert_correct "$2"
     [ "$(query best.yaml.journal 'SELECT count(*) FROM runs')" -eq 1 ]
     assert_nothing_left
+}
+
+# ---- loops of kills and --resume, each in a folder of its own ----
+
+# victim: print a process of the run: mostly the main one, else a tuner or a worker.
+victim() {
+    local all
+    mapfile -t all < <(processes_here)
+    if ((${#all[@]} == 0 || RANDOM % 3)); then
+        echo "$main"
+    else
+        echo "${all[RANDOM % ${#all[@]}]}"
+    fi
+}
+
+# filed: print what the journals here have measured, each measurement once. They are copied, so that the next run
+# finds them as the kill has left them. A journal may be so new that it has no tables.
+filed() {
+    local journal
+    rm -rf copies && mkdir copies && cp best.yaml.journal* copies 2>/dev/null || return 0
+    for journal in copies/*; do
+        [[ $journal == *-wal ]] ||
+            query "$journal" 'SELECT problem, family, config, measured_utc_ms, samples_ns FROM measurements' \
+                2>/dev/null || true
+    done | sort -u
+}
+
+# twice WHERE: print the configs that one journal has measured twice, or all journals of a model's devices.
+twice() {
+    local journal where
+    for journal in best.yaml.journal*; do
+        [ "$1" = journals ] && where= || where=$journal
+        query "$journal" "SELECT '$where', gpu, problem, family, config FROM measurements WHERE NOT again"
+    done | sort | uniq -d
+}
+
+# resume_after_kills MILLISECONDS ARGUMENT...: kill a run up to three times within this time of its start, and resume
+# it. Every measurement that was filed is still there, and none was made again. Writes ./done, with two counts.
+resume_after_kills() {
+    local killed=0 where=journals victim i ms
+    : >seen
+    for ((i = RANDOM % 3; i >= 0; i--)); do
+        "$AUTOTUNE" tune "${@:2}" --resume >table 2>errors 3>&- &
+        main=$!
+        ms=$(((RANDOM * 32768 + RANDOM) % $1))
+        sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
+        victim=$(victim)
+        # What a lost device has measured, another one measures for itself.
+        grep -qsx tuner "/proc/$victim/comm" && where=journal
+        kill -KILL "$victim" 2>/dev/null && killed=$((killed + 1))
+        wait "$main" || true
+        # shellcheck disable=SC2046 # a word each
+        ended $(processes_here)
+        filed >now
+        [ -z "$(comm -23 seen now)" ]
+        mv now seen
+    done
+    "$AUTOTUNE" tune "${@:2}" --resume >table
+    filed >now
+    [ -z "$(comm -23 seen now)" ]
+    [ -z "$(twice $where)" ]
+    "$AUTOTUNE" check best.yaml
+    assert_nothing_left
+    echo "$killed $(wc -l <seen)" >done
+}
+
+# kill_in_loops ARGUMENT...: so many loops with runs of these arguments, so many of them at a time.
+kill_in_loops() {
+    local loop began_ms ms
+    mkdir loops && cd loops
+    for loop in cold warm; do
+        began_ms=$(date +%s%3N)
+        "$AUTOTUNE" tune "$@" --out $loop.yaml >table
+        ms=$(($(date +%s%3N) - began_ms))
+    done
+    for ((loop = 1; loop <= loops; loop++)); do
+        mkdir $loop
+        (cd $loop && resume_after_kills $ms "$@" --out best.yaml) >$loop/log 2>&1 3>&- &
+        while (($(jobs -rp | wc -l) >= loops_at_once)); do
+            wait -n || true
+        done
+    done
+    wait
+    for ((loop = 1; loop <= loops; loop++)); do
+        [ -e $loop/done ] || tail $loop/log $loop/errors "$PWD/$loop/seen"
+    done
+    echo "# $(cat [0-9]*/done | awk '{ kills += $1; filed += $2 } END {
+        print NR " loops, " kills " kills, " filed " measurements filed before them" }')" >&3
+    [ "$(cat [0-9]*/done | wc -l)" -eq "$loops" ]
 }
 
 # cannot_end PID: from now on the process survives a kill, as one does that a GPU driver holds. It is

@@ -46,3 +46,22 @@ load helpers-faults
     kill_main $(((kills + 3) / 4)) $((2 * kills))
     assert_measured_once $((2 * kills))
 }
+
+# With all families, so that there are copies. The loops are for a machine with many processors, too:
+# AUTOTUNE_TEST_LOOPS=300 AUTOTUNE_TEST_JOBS=64 ../tests/run-bats ../tests/cli/kills.bats --filter loops
+looped=(--quiet --jobs 2 --family tile --budget 9 --problem 8x8:f32 --problem 9x17:f32 --problem 16x8:f64)
+
+@test "loops of kills, one device: --resume loses and repeats nothing" {
+    unset AUTOTUNE_DATADIR
+    kill_in_loops "${looped[@]}" --gpu emu --tuners 1
+}
+
+@test "loops of kills, three devices: --resume loses and repeats nothing" {
+    unset AUTOTUNE_DATADIR
+    kill_in_loops "${looped[@]}" --gpu emu:h200,emu:h200,emu:a100 --tuners 1
+}
+
+@test "loops of kills, three tuners: --resume loses and repeats nothing" {
+    unset AUTOTUNE_DATADIR
+    kill_in_loops "${looped[@]}" --gpu emu --tuners 3
+}
