@@ -37,7 +37,7 @@ static struct at_worker make_worker(int *other_end, struct stream stream, bool f
         abort();
     shutdown(ends[1], SHUT_WR);
     *other_end = ends[1];
-    return (struct at_worker){NO_PROCESS, ends[0]};
+    return (struct at_worker){.pid = NO_PROCESS, .fd = ends[0], .said = -1};
 }
 
 /* Whatever is taken is a measurement that can be. */
