@@ -63,6 +63,10 @@ struct at_problem_kind at_problem_kind(const struct at_problem *problem);
  * Also, in place, for a matrix that is not square, or two different layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
+/* Does a text look like a specification, right or wrong, rather than like the name of a file?
+ * Numbers with 'x' between them and a colon are its beginning. */
+bool at_problem_is_spec(const char *text);
+
 /* Complete a problem whose elem_size, rows, cols and in_place are given. Other members that are 0
  * take their defaults; the type is named after the size, such as "b4". Errors are those of
  * at_problem_parse; the problem is then unchanged. */

@@ -36,8 +36,9 @@ bool at_problem_default(const struct at_problem *problem, size_t key, int64_t *v
 
 void at_problem_take_type(struct at_problem *problem, size_t type);
 
-/* Read the name of a type; b1 to b64 are elements of as many bytes. *type is its index in
- * at_problem_types, AT_PROBLEM_TYPES for an element of several words. */
+/* Read the name of a type or a synonym of it, such as float32; b1 to b64 are elements of as many
+ * bytes. *type is its index in at_problem_types, AT_PROBLEM_TYPES for an element of several words.
+ */
 enum at_status at_problem_read_type(const char *text, size_t length, int64_t *elem_size,
                                     size_t *type, const char *spec, struct at_error *err);
 

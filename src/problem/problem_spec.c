@@ -113,6 +113,13 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
     return status;
 }
 
+bool at_problem_is_spec(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits > 0 && text[digits + strspn(text + digits, "x0123456789")] == ':';
+}
+
 static int64_t value_of(const struct at_problem *problem, size_t key)
 {
     return *(const int64_t *)((const char *)problem + at_problem_keys[key].offset);

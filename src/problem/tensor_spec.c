@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static const char example[] = "as in 8x32x2048x128:f16,perm=0213";
+static const char perm_key[] = "perm=", example[] = "as in 8x32x2048x128:f16,perm=0213";
 
 struct reading {
     struct at_tensor tensor;
@@ -17,13 +17,18 @@ struct reading {
     struct at_error *err;
 };
 
+/* Digits tell up to ten axes apart. */
+enum { DIGITS = 10 };
+
 static enum at_status fail(const struct reading *t, const char *what, const char *text,
                            size_t length)
 {
-    return at_fail(t->err, AT_USAGE, "problem \"%.*s\": %s is \"%.*s\"; expected %s, %s",
-                   AT_QUOTED(t->spec, 200), what, at_text_fit(text, length, 40), text,
-                   strcmp(what, "perm") == 0 ? "each axis of the source once, 0 the slowest"
-                                             : "integers of at least 1, one per axis",
+    return at_fail(t->err, AT_USAGE, "problem \"%.200s\": %s is \"%.*s\"; expected %s, %s", t->spec,
+                   what, length < 40 ? (int)length : 40, text,
+                   strcmp(what, "perm") != 0 ? "integers of at least 1, one per axis"
+                   : t->tensor.rank > DIGITS
+                       ? "each axis of the source once, with a point between two: perm=0.11.2"
+                       : "each axis of the source once, 0 the slowest",
                    example);
 }
 
@@ -47,14 +52,19 @@ static size_t read_list(int64_t values[AT_RANK_MAX], const char *text, size_t le
     }
 }
 
-/* "0213", or with more than ten axes "0.2.1.3". */
+/* "0213", or "0.2.1.3" and "0,2,1,3", which take more than ten axes, too. */
 static enum at_status read_perm(struct reading *t, const char *text, size_t length)
 {
     uint32_t seen = 0;
     size_t count = 0;
+    bool commas = memchr(text, ',', length);
 
-    if (memchr(text, '.', length) || length != t->tensor.rank || length > 10)
-        count = read_list(t->tensor.perm, text, length, '.', 0);
+    if (length >= 2 && *text == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    }
+    if (commas || memchr(text, '.', length) || length != t->tensor.rank || length > DIGITS)
+        count = read_list(t->tensor.perm, text, length, commas ? ',' : '.', 0);
     else
         for (; count < length; count++)
             t->tensor.perm[count] = text[count] - '0';
@@ -66,13 +76,25 @@ static enum at_status read_perm(struct reading *t, const char *text, size_t leng
                : fail(t, "perm", text, length);
 }
 
+/* The length of an item up to the next comma. Commas in perm=0,2,1 are its own: what follows them
+ * begins with a digit, as no key does. */
+static size_t item_length(const char *text)
+{
+    size_t length = strcspn(text, ",");
+
+    while (strncmp(text, perm_key, sizeof perm_key - 1) == 0 && text[length] == ',' &&
+           text[length + 1] >= '0' && text[length + 1] <= '9')
+        length += 1 + strcspn(text + length + 1, ",");
+    return length;
+}
+
 static enum at_status read_key(struct reading *t, const char *text, size_t length)
 {
     static const struct {
         const char *name;
         int side; /* -1: perm */
         bool offset;
-    } keys[] = {{"perm=", -1, false},
+    } keys[] = {{perm_key, -1, false},
                 {"strides_src=", AT_SOURCE, false},
                 {"strides_dst=", AT_DESTINATION, false},
                 {"offset_src=", AT_SOURCE, true},
@@ -121,7 +143,7 @@ enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, str
     length = strcspn(++at, ",");
     status = at_problem_read_type(at, length, &t.tensor.elem_size, &type, spec, err);
     for (at += length; status == AT_OK && *at == ','; at += length) {
-        length = strcspn(++at, ",");
+        length = item_length(++at);
         status = read_key(&t, at, length);
     }
     if (status == AT_OK)

@@ -44,10 +44,11 @@ refuses() {
 
 @test "unknown types are refused" {
     refuses 'unknown type "f33"' 64x64:f33
-    refuses 'unknown type "F32"' 64x64:F32
+    refuses 'did you mean bf16' 64x64:bf15
+    refuses 'unknown type "float3"' 64x64:float3
     refuses 'unknown type ""' 64x64:
     refuses 'unknown type "f32 "' '64x64:f32 '
-    refuses 'expected one of b1 b2 b4 b8 b16' 64x64:b65 64x64:b0 64x64:b03
+    refuses 'known are b1, b2, b4, b8, b16' 64x64:b65 64x64:b0 64x64:b03
 }
 
 @test "unknown and repeated keys are refused" {

@@ -134,9 +134,9 @@ static void refuses(void **state)
         {"8192X8192:f32", form},
         {"5x5x5:f32", "a tensor needs its permutation, as in 8x32x2048x128:f16,perm=0213"},
         {"99999999999999999999x5:f32", "ROWS is \"99999999999999999999\", not"},
-        {"5x5:", "unknown type \"\"; expected one of b1 b2 b4"},
-        {"5x5:f31", "unknown type \"f31\"; expected one of b1 b2 b4"},
-        {"5x5:F32", "unknown type \"F32\"; expected one of b1 b2 b4"},
+        {"5x5:", "unknown type \"\" (did you mean b1, b2, b4?); known are b1, b2, b4"},
+        {"5x5:f31", "unknown type \"f31\" (did you mean f32, b1, fp8?); known are b1, b2, b4"},
+        {"5x5:f3232", "unknown type \"f3232\""},
         {"5x5:f32,", "unknown \"\"; expected one of ld_src="},
         {"5x5:f32,ld_src", "unknown \"ld_src\"; expected one of ld_src="},
         {"5x5:f32,ld=5", "unknown \"ld=5\"; expected one of ld_src="},
@@ -282,12 +282,57 @@ static void refuses_numbers(void **state)
     }
 }
 
+/* What other programs call the types. The form that is written has autotune's name. */
+static void reads_synonyms(void **state)
+{
+    static const struct {
+        const char *synonym, *name;
+    } cases[] = {
+        {"float32", "f32"}, {"float", "f32"},     {"fp32", "f32"},        {"F32", "f32"},
+        {"Float32", "f32"}, {"double", "f64"},    {"float64", "f64"},     {"half", "f16"},
+        {"float16", "f16"}, {"fp16", "f16"},      {"FP16", "f16"},        {"bfloat16", "bf16"},
+        {"BF16", "bf16"},   {"int8", "i8"},       {"int16", "i16"},       {"int32", "i32"},
+        {"int64", "i64"},   {"uint8", "u8"},      {"uint16", "u16"},      {"uint32", "u32"},
+        {"uint64", "u64"},  {"complex64", "c64"}, {"complex128", "c128"}, {"B4", "b4"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *spec = at_format("3x5:%s", cases[i].synonym), *form;
+        char *expected = at_format("3x5:%s", cases[i].name);
+        struct at_problem problem;
+
+        assert_int_equal(at_problem_parse(&problem, spec, NULL), AT_OK);
+        form = at_problem_format(&problem);
+        assert_string_equal(form, expected);
+        free(form);
+        free(expected);
+        free(spec);
+    }
+}
+
+static void tells_problems_from_files(void **state)
+{
+    (void)state;
+    assert_true(at_problem_is_spec("64x64:f32"));
+    assert_true(at_problem_is_spec("8x32x64:f16,perm=021"));
+    assert_true(at_problem_is_spec("64:f32")); /* is refused as a problem */
+    assert_false(at_problem_is_spec("best.yaml"));
+    assert_false(at_problem_is_spec("./64x64:f32"));
+    assert_false(at_problem_is_spec("64x64.yaml"));
+    assert_false(at_problem_is_spec("x64:f32"));
+    assert_false(at_problem_is_spec("64"));
+    assert_false(at_problem_is_spec(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fills_in_what_is_not_given),
         cmocka_unit_test(refuses_numbers),
         cmocka_unit_test(knows_types),
+        cmocka_unit_test(reads_synonyms),
+        cmocka_unit_test(tells_problems_from_files),
         cmocka_unit_test(refuses),
         cmocka_unit_test(counts_bytes_and_extents),
         cmocka_unit_test(tells_what_is_the_same_work),

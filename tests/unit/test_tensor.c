@@ -63,6 +63,13 @@ static void has_a_canonical_form(void **state)
     } cases[] = {
         {"64x96:f32,perm=10", "64x96:f32", 1, 4},
         {"8x64x96:f32,perm=021", "64x96:f32,batch=8", 1, 4},
+        /* as NumPy prints it, and other types' names */
+        {"8x64x96:float32,perm=0,2,1", "64x96:f32,batch=8", 1, 4},
+        {"8x64x96:f32,perm=[0,2,1]", "64x96:f32,batch=8", 1, 4},
+        {"8x64x96:F32,perm=[021]", "64x96:f32,batch=8", 1, 4},
+        {"8x64x96:f32,perm=[0.2.1]", "64x96:f32,batch=8", 1, 4},
+        {"8x64x96:f32,perm=0,2,1,offset_src=3", "64x96:f32,batch=8,offset_src=3", 1, 4},
+        {"8x64x96:f32,offset_src=3,perm=[0,2,1]", "64x96:f32,batch=8,offset_src=3", 1, 4},
         {"1x64x1x96:f32,perm=3210", "64x96:f32", 1, 4},
         {"2x3x4x5:f32,perm=3012", "24x5:f32", 1, 4},
         {"8x4x5:f64,perm=012", "1x160:f64", 1, 16},
@@ -123,6 +130,14 @@ static void refuses(void **state)
         {"4x5x6:f32,perm=0a2", "perm is \"0a2\""},
         {"4x5x6:f32,perm=0.2", "perm is \"0.2\""},
         {"4x5x6:f32,perm=", "perm is \"\""},
+        {"4x5x6:f32,perm=0,1", "perm is \"0,1\""},
+        {"4x5x6:f32,perm=0,1.2", "perm is \"0,1.2\""},
+        {"4x5x6:f32,perm=[0,1,2", "perm is \"[0,1,2\""},
+        {"4x5x6:f32,perm=0,1,2,3", "perm is \"0,1,2,3\""},
+        {"4x5x6:f32,perm=0,2,1,f=3", "unknown \"f=3\""},
+        {"2x2x2x2x2x2x2x2x2x2x2:f32,perm=012345678910",
+         "perm is \"012345678910\"; expected each axis of the source once, with a point between "
+         "two"},
         {"4x0x6:f32,perm=012", "expected 1 to 24 extents of at least 1 and a type"},
         {"4xx6:f32,perm=012", "expected 1 to 24 extents"},
         {"2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2:f32,perm=0",
