@@ -2,10 +2,12 @@
 #include "system/file.h"
 
 #include "base/guard.h"
+#include "base/integer.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,25 @@ void at_file_close(void *data)
     close(*(const int *)data);
 }
 
+/* Return the descriptor that this process was started with and that the path means; -1: none. */
+static int inherited(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    int64_t number;
+
+    if (strcmp(path, AT_FILE_STDIN) == 0)
+        return STDIN_FILENO;
+    for (size_t i = 0; i < AT_COUNT(folders); i++) {
+        size_t length = strlen(folders[i]);
+
+        if (strncmp(path, folders[i], length) == 0 &&
+            at_integer_parse(path + length, strlen(path + length), &number) && number >= 0 &&
+            number <= INT_MAX)
+            return (int)number;
+    }
+    return -1;
+}
+
 enum at_status at_file_read(char **text, size_t *size, const char *path, size_t max_bytes,
                             struct at_error *err)
 {
@@ -25,21 +46,23 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
     size_t used = 0, wanted;
     ssize_t got = 1;
     struct at_cleanup cleanup;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int given = inherited(path);
+    int fd = given >= 0 ? fcntl(given, F_DUPFD_CLOEXEC, 0)
+                        : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     enum at_status status;
 
     if (fd < 0)
         return at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    if (given < 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
         status = at_fail(err, AT_USAGE, "%s is not a regular file", path);
         goto close_fd;
     }
-    if (info.st_size < 0 || (uintmax_t)info.st_size > max_bytes) {
+    if (given < 0 && (info.st_size < 0 || (uintmax_t)info.st_size > max_bytes)) {
         status = at_fail(err, AT_USAGE, "%s has %jd bytes; at most %zu are read", path,
                          (intmax_t)info.st_size, max_bytes);
         goto close_fd;
     }
-    wanted = (size_t)info.st_size;
+    wanted = given < 0 ? (size_t)info.st_size : max_bytes + 1; /* a pipe has no size */
     at_cleanup_push(&cleanup, at_file_close, &fd);
     buffer = at_alloc(wanted + 1);
     at_cleanup_pop(&cleanup);
@@ -51,6 +74,11 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
     }
     if (got < 0) {
         status = at_fail(err, AT_USAGE, "cannot read %s: %s", path, strerror(errno));
+        goto free_buffer;
+    }
+    if (used > max_bytes) {
+        status =
+            at_fail(err, AT_USAGE, "%s has more than the %zu bytes that are read", path, max_bytes);
         goto free_buffer;
     }
     buffer[used] = '\0';

@@ -7,8 +7,12 @@
 
 #include <stddef.h>
 
-/* Read a regular file of at most max_bytes. *text is NUL-terminated (*size does not count the NUL);
- * the caller frees it. A missing, unreadable or larger file is AT_USAGE. */
+#define AT_FILE_STDIN "/dev/stdin"
+
+/* Read a regular file of at most max_bytes, or a pipe that this process was started with:
+ * /dev/stdin or /dev/fd/N. A FIFO by another name is refused: without a writer, it would be waited
+ * for. *text is NUL-terminated (*size does not count the NUL); the caller frees it. A missing,
+ * unreadable or larger file is AT_USAGE. */
 enum at_status at_file_read(char **text, size_t *size, const char *path, size_t max_bytes,
                             struct at_error *err);
 
