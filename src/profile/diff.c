@@ -5,22 +5,26 @@
 #include "device/relation.h"
 #include "profile/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const at_change_names[] = {"removed", "added", "config", "time"};
 
+static bool is_timed(const struct at_difference *difference)
+{
+    return difference->from && difference->to && at_entry_is_measured(difference->from) &&
+           at_entry_is_measured(difference->to);
+}
+
+static double ratio(const struct at_difference *difference)
+{
+    return (double)difference->to->winner.time_ns / (double)difference->from->winner.time_ns;
+}
+
 int64_t at_difference_permille(const struct at_difference *difference)
 {
-    double change;
-
-    if (!difference->from || !difference->to || !at_entry_is_measured(difference->from) ||
-        !at_entry_is_measured(difference->to))
-        return 0;
-    change =
-        1000 *
-        ((double)difference->to->winner.time_ns / (double)difference->from->winner.time_ns - 1);
-    return (int64_t)(change + (change < 0 ? -0.5 : 0.5));
+    return is_timed(difference) ? llround(1000 * (ratio(difference) - 1)) : 0;
 }
 
 /* A spread is the interquartile range over the median. 1 is for rounding. */
@@ -30,6 +34,15 @@ bool at_difference_is_clear(const struct at_difference *difference)
         difference->from->winner.spread_permille + difference->to->winner.spread_permille + 1;
 
     return llabs(at_difference_permille(difference)) > spreads;
+}
+
+const char *at_difference_verdict(const struct at_difference *difference)
+{
+    if (!is_timed(difference))
+        return "";
+    if (!at_difference_is_clear(difference))
+        return "alike";
+    return at_difference_permille(difference) > 0 ? "slower" : "faster";
 }
 
 static bool same_subject(const struct at_device_record *a, const struct at_device_record *b)
@@ -64,6 +77,10 @@ static void compare(struct at_diff *diff, const struct at_profile *to,
     struct at_difference difference = {.from_record = record, .from = entry};
 
     difference.to = at_diff_counterpart(to, record, entry, &difference.to_record);
+    if (is_timed(&difference)) { /* a running mean */
+        diff->timed++;
+        diff->ratio *= pow(ratio(&difference) / diff->ratio, 1 / (double)diff->timed);
+    }
     if (!difference.to)
         difference.change = AT_CHANGE_REMOVED;
     else if (strcmp(entry->winner.family, difference.to->winner.family) != 0 ||
@@ -105,7 +122,7 @@ static void for_entries(struct at_diff *diff, const struct at_profile *of,
 
 struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to)
 {
-    struct at_diff diff = {0};
+    struct at_diff diff = {.ratio = 1};
 
     for_entries(&diff, from, to, compare);
     for_entries(&diff, to, from, add_if_new);

@@ -24,6 +24,8 @@ struct at_diff {
     struct at_difference *items; /* in the order of the first profile, then of the second */
     size_t count, capacity;
     size_t alike; /* problems that do not differ */
+    size_t timed; /* problems with a time in both, alike or not */
+    double ratio; /* geometric mean of new over old times of those; 1: none */
 };
 
 /* Compare two profiles, which are borrowed. */
@@ -35,6 +37,9 @@ int64_t at_difference_permille(const struct at_difference *difference);
 
 /* Do both times of a problem differ by more than both spreads? */
 bool at_difference_is_clear(const struct at_difference *difference);
+
+/* "slower" or "faster" if that is clear, else "alike"; "" if a time is missing. */
+const char *at_difference_verdict(const struct at_difference *difference);
 
 /* Find the entry of another profile that corresponds to an entry of this record, and its record;
  * NULL if there is none. */

@@ -6,6 +6,7 @@
 #include "profile/internal.h"
 #include "schema/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,13 +86,12 @@ static void show_time(const char *before, const struct at_entry *entry, FILE *ou
 
 static void show_times(const struct at_difference *difference, FILE *out)
 {
-    int64_t permille = at_difference_permille(difference), size = llabs(permille);
+    const char *verdict = at_difference_verdict(difference);
 
     show_time(": ", difference->from, out);
     show_time(" -> ", difference->to, out);
-    if (at_entry_is_measured(difference->from) && at_entry_is_measured(difference->to))
-        fprintf(out, ", %s%jd.%jd %%", permille < 0 ? "-" : "+", (intmax_t)(size / 10),
-                (intmax_t)(size % 10));
+    if (*verdict)
+        fprintf(out, ", %+.1f %% (%s)", (double)at_difference_permille(difference) / 10, verdict);
     fprintf(out, ", %jd.%jd %% -> %jd.%jd %% of copy\n",
             (intmax_t)difference->from->winner.of_copy_permille / 10,
             (intmax_t)difference->from->winner.of_copy_permille % 10,
@@ -153,20 +153,23 @@ void at_diff_show(const struct at_diff *diff, FILE *out)
             "%zu with another config, %zu with another time, %zu removed, %zu added, %zu alike\n",
             counts[AT_CHANGE_CONFIG], counts[AT_CHANGE_TIME], counts[AT_CHANGE_REMOVED],
             counts[AT_CHANGE_ADDED], diff->alike);
+    if (diff->timed > 0)
+        fprintf(out, "the times of the %zu problems in both changed by %+.1f %% on average\n",
+                diff->timed, 100 * (diff->ratio - 1));
 }
 
 void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE *out)
 {
     static const struct at_table_column columns[] = {
-        {"change", true},  {"device", true},     {"policy", true},
-        {"problem", true}, {"old kernel", true}, {"new kernel", true},
-        {"old ns", false}, {"new ns", false},    {"slower %", false},
+        {"change", true},     {"device", true},     {"policy", true},  {"problem", true},
+        {"old kernel", true}, {"new kernel", true}, {"old ns", false}, {"new ns", false},
+        {"slower %", false},  {"verdict", true},
     };
     struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
 
     for (size_t i = 0; i < diff->count; i++) {
         const struct at_difference *d = &diff->items[i];
-        int64_t permille = at_difference_permille(d);
+        const char *verdict = at_difference_verdict(d);
 
         at_table_add(&table, "%s", at_change_names[d->change]);
         at_table_add(&table, "%s", record_of(d)->device.name);
@@ -176,11 +179,11 @@ void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE 
         at_table_add(&table, "%s", d->to ? d->to->winner.family : "");
         add_time(&table, d->from);
         add_time(&table, d->to);
-        if (d->from && d->to && at_entry_is_measured(d->from) && at_entry_is_measured(d->to))
-            at_table_add(&table, "%s%jd.%jd", permille < 0 ? "-" : "",
-                         (intmax_t)llabs(permille) / 10, (intmax_t)llabs(permille) % 10);
+        if (*verdict)
+            at_table_add(&table, "%.1f", (double)at_difference_permille(d) / 10);
         else
             at_table_add(&table, "%s", "");
+        at_table_add(&table, "%s", verdict);
     }
     at_table_print(&table, form, out);
     at_table_clear(&table);
@@ -189,7 +192,7 @@ void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE 
 /* ---- as JSON ---- */
 
 struct difference_record {
-    char change[16], device[128], policy[16], problem[160];
+    char change[16], device[128], policy[16], problem[160], verdict[8];
     int64_t time_change_permille;
     struct at_entry from, to;      /* borrowed: do not clear */
     char *from_answer, *to_answer; /* of entries without measurements: "tile PAD=1 TILE=32" */
@@ -198,6 +201,7 @@ struct difference_record {
 struct document {
     int64_t alike;
     struct at_list changes; /* of struct difference_record */
+    int64_t mean_change_permille, timed;
 };
 
 static const struct at_field difference_fields[] = {
@@ -210,6 +214,7 @@ static const struct at_field difference_fields[] = {
     AT_WRITTEN(difference_record, time_change_permille, AT_FIELD_INT),
     AT_WRITTEN(difference_record, to, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
     AT_WRITTEN(difference_record, to_answer, AT_FIELD_TEXT, AT_OPTIONAL),
+    AT_WRITTEN(difference_record, verdict, AT_FIELD_CHARS),
 };
 static const struct at_schema difference_schema =
     AT_SCHEMA("a difference", difference_record, difference_fields);
@@ -217,6 +222,8 @@ static const struct at_schema difference_schema =
 static const struct at_field document_fields[] = {
     AT_WRITTEN(document, alike, AT_FIELD_INT),
     AT_WRITTEN(document, changes, AT_FIELD_OBJECTS, .object = &difference_schema),
+    AT_WRITTEN(document, mean_change_permille, AT_FIELD_INT),
+    AT_WRITTEN(document, timed, AT_FIELD_INT),
 };
 static const struct at_schema document_schema = AT_SCHEMA("differences", document, document_fields);
 
@@ -237,6 +244,7 @@ static struct difference_record make_record(const struct at_difference *differen
     snprintf(made.device, sizeof made.device, "%s", record->device.name);
     snprintf(made.policy, sizeof made.policy, "%s", record->policy.name);
     snprintf(made.problem, sizeof made.problem, "%s", problem_of(difference));
+    snprintf(made.verdict, sizeof made.verdict, "%s", at_difference_verdict(difference));
     take_entry(difference->from, &made.from, &made.from_answer);
     take_entry(difference->to, &made.to, &made.to_answer);
     return made;
@@ -245,7 +253,12 @@ static struct difference_record make_record(const struct at_difference *differen
 enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct at_error *err)
 {
     struct difference_record *records = at_alloc_array(diff->count, sizeof *records);
-    const struct document document = {(int64_t)diff->alike, {records, diff->count}};
+    const struct document document = {
+        .alike = (int64_t)diff->alike,
+        .changes = {records, diff->count},
+        .mean_change_permille = llround(1000 * (diff->ratio - 1)),
+        .timed = (int64_t)diff->timed,
+    };
     enum at_status status;
 
     for (size_t i = 0; i < diff->count; i++)
