@@ -59,24 +59,51 @@ static const struct at_command *find_command(const char *name)
     return NULL;
 }
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+/* --quiet and --verbose may come before the command. Move them behind the first other argument, and
+ * return that; NULL: there is none. */
+static const char *first_argument(int argc, char **argv)
+{
+    static const char *const common[] = {"-q", "--quiet", "-v", "--verbose", NULL};
+    int at = 1;
+    char *first;
+
+    while (at < argc && is_one_of(argv[at], common))
+        at++;
+    if (at >= argc)
+        return NULL;
+    first = argv[at];
+    memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof *argv);
+    return argv[1] = first;
+}
+
 /* Options and problems without a command belong to the default one. */
 static enum at_status dispatch(int argc, char **argv, struct at_error *err)
 {
+    static const char *const helps[] = {"--help", "-?", "-h", NULL};
     const struct at_command *command = at_commands[0];
+    const char *first = first_argument(argc, argv);
     char *name;
-    bool help = argc > 1 && strcmp(argv[1], "help") == 0;
+    bool help = first && strcmp(first, "help") == 0;
     enum at_status status;
 
-    if (argc > 1 &&
-        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || (help && argc == 2))) {
+    if (!first || is_one_of(first, helps) || (help && argc == 2)) {
         print_overview();
         return AT_OK;
     }
-    if (help && argc == 3) { /* help COMMAND: COMMAND --help */
-        argv[1] = argv[2];
+    if (help) { /* help COMMAND: COMMAND --help */
+        argv[1] = argv[argc - 1];
         argv[2] = "--help";
+        argc = 3;
     }
-    if (argc > 1 && argv[1][0] != '-' && !isdigit((unsigned char)argv[1][0])) {
+    if (argv[1][0] != '-' && !isdigit((unsigned char)argv[1][0])) {
         command = find_command(argv[1]);
         if (!command)
             return unknown_command(argv[1], err);

@@ -16,8 +16,8 @@ struct at_choice {
 /* Return the entry at an index, which is at most one behind the last entry. */
 typedef struct at_choice at_choice_fn(size_t index);
 
-/* Set *index to the entry of this name. AT_USAGE: unknown search "x"; known are a, b, c. The word
- * after "unknown" is `what`. */
+/* Set *index to the entry of this name. AT_USAGE: unknown search "x" (did you mean a?); known
+ * are a, b, c. The word after "unknown" is `what`. */
 enum at_status at_choose(size_t *index, const char *what, const char *name, at_choice_fn *entry,
                          struct at_error *err);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/suggest.h"
 
+#include "base/memory.h"
+#include "base/text_stream.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -57,4 +60,15 @@ void at_suggest(char *list, size_t size, const char *word, const char *const *kn
                 most = edits + 1;
         }
     }
+}
+
+enum at_status at_fail_unknown(struct at_error *err, enum at_status status, const char *what,
+                               const char *word, const char *const *known, size_t count)
+{
+    char nearest[256], *all = at_join(known, count);
+
+    at_suggest(nearest, sizeof nearest, word, known, count);
+    at_fail(err, status, "%s \"%s\" (did you mean %s?); known are %s", what, word, nearest, all);
+    at_free(all);
+    return status;
 }

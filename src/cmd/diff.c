@@ -8,13 +8,17 @@
 #include "options/read_profile.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct diff_options {
     struct at_progress progress;
     const char *files[2];
     int file_count;
     enum at_output_format format;
+    int64_t threshold_permille; /* negative: not given */
 };
+
+enum { KEY_THRESHOLD = 0x100 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -23,6 +27,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'f':
         options->format = at_parse_format(state, arg);
+        return 0;
+    case KEY_THRESHOLD:
+        options->threshold_permille = at_parse_percent(state, "threshold", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (options->file_count == 2)
@@ -39,6 +46,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options_table[] = {
+    {"threshold", KEY_THRESHOLD, "PERCENT", 0,
+     "Fail only if a problem has become slower by more than this, like 5%", 0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {0},
 };
@@ -51,22 +60,57 @@ static const struct argp argp = {
         "Compares two profiles of the same models of devices. Prints problems that only one has, "
         "other winners, and times of the same winner that differ by more than both spreads."
         "\vThe exit code is 0 if nothing differs, 1 if something does, 2 if a file cannot be read "
-        "as a profile.",
+        "as a profile. With --threshold it is 1 only if a problem has clearly become slower, and "
+        "by more than that."
+        "\n\nExample:\n  autotune diff --threshold 5% old.yaml new.yaml",
 };
 
-static enum at_status compare(const struct diff_options *options, const struct at_profile *from,
+/* Tell why nothing is compared, if that is so. */
+static void note_other_devices(const struct at_diff *diff, const struct at_profile *from,
+                               const struct at_profile *to, struct at_progress *progress)
+{
+    const struct at_device_record *old = from->devices.items, *new = to->devices.items;
+    bool some = diff->alike > 0;
+
+    for (size_t i = 0; i < diff->count; i++)
+        some = some || (diff->items[i].from && diff->items[i].to);
+    if (!some && from->devices.count > 0 && to->devices.count > 0)
+        at_note(progress,
+                "nothing is compared: the first profile is of %s (%s), the second of %s (%s), and "
+                "only the same problem on the same model under the same policy is",
+                old->device.name, old->policy.name, new->device.name, new->policy.name);
+}
+
+/* How many problems are clearly slower, and by more than the threshold? */
+static size_t count_slower(const struct at_diff *diff, int64_t threshold_permille)
+{
+    size_t slower = 0;
+
+    for (size_t i = 0; i < diff->count; i++)
+        slower += strcmp(at_difference_verdict(&diff->items[i]), "slower") == 0 &&
+                  at_difference_permille(&diff->items[i]) > threshold_permille;
+    return slower;
+}
+
+static enum at_status compare(struct diff_options *options, const struct at_profile *from,
                               const struct at_profile *to, struct at_error *err)
 {
     struct at_diff diff = at_diff_make(from, to);
+    bool gate = options->threshold_permille >= 0;
+    size_t failures = gate ? count_slower(&diff, options->threshold_permille) : diff.count;
     enum at_status status = AT_OK;
 
+    note_other_devices(&diff, from, to, &options->progress);
     if (options->format == AT_FORMAT_JSON)
         status = at_diff_write_json(&diff, stdout, err);
     else if (options->format == AT_FORMAT_TABLE)
         at_diff_show(&diff, stdout);
     else
         at_diff_tabulate(&diff, at_table_form(options->format), stdout);
-    if (status == AT_OK && diff.count > 0)
+    if (gate && options->format == AT_FORMAT_TABLE)
+        printf("%zu slower by more than %.1f %%\n", failures,
+               (double)options->threshold_permille / 10);
+    if (status == AT_OK && failures > 0)
         status = AT_FAILED; /* no message: the output says it */
     at_diff_clear(&diff);
     return status;
@@ -74,7 +118,7 @@ static enum at_status compare(const struct diff_options *options, const struct a
 
 static enum at_status run_diff(int argc, char **argv, struct at_error *err)
 {
-    struct diff_options options = {0};
+    struct diff_options options = {.threshold_permille = -1};
     struct at_profile from = {0}, to = {0};
     enum at_status status;
 

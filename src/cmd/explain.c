@@ -35,7 +35,9 @@ static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "What to explain:", 1},
     {NULL, 0, NULL, 0, "What to count and print:", 2},
     {"problem", 'p', "SPEC", 0,
-     "Problem (default: one that suits the family, such as 1024x1024:f32)", 1},
+     "Problem, also without this option (default: one that suits the family, such as "
+     "1024x1024:f32)",
+     1},
     {"profile", KEY_PROFILE, "FILE", 0,
      "Explain the winner of --problem in a profile, instead of a family's default config", 1},
     {"params", KEY_PARAMS, NULL, 0,
@@ -46,7 +48,7 @@ static const struct argp_option options_table[] = {
     {"space", KEY_SPACE, "FILE", 0,
      "Add a family: a space file with its template beside it; may be repeated", 1},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 2},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit on a GPU, as for tune", 2},
+    {"timeout", KEY_TIMEOUT, "TIME", 0, "Time limit on a GPU, as for tune", 2},
     {0},
 };
 
@@ -121,7 +123,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = &options->own;
         return 0;
     case 'p':
-        options->choice.problem = arg;
+        at_parse_only(state, &options->choice.problem, arg, "problem");
         return 0;
     case 'g':
         options->run.gpu = arg;
@@ -149,8 +151,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARGS:
         options->choice.settings = &state->argv[state->next];
-        options->choice.setting_count = state->argc - state->next;
-        state->next = state->argc;
+        for (; state->next < state->argc; state->next++) {
+            char *word = state->argv[state->next];
+
+            if (at_problem_is_spec(word))
+                at_parse_only(state, &options->choice.problem, word, "problem");
+            else
+                options->choice.settings[options->choice.setting_count++] = word;
+        }
         return 0;
     case ARGP_KEY_END:
         check_counters(state, options);
@@ -167,7 +175,8 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .help_filter = at_help_filter,
-    .args_doc = "FAMILY [PARAM=VALUE]...\n--profile=FILE [PARAM=VALUE]...\nFILE.cu",
+    .args_doc = "FAMILY [PROBLEM] [PARAM=VALUE]...\n--profile=FILE [PROBLEM] [PARAM=VALUE]...\n"
+                "FILE.cu",
     .doc =
         "Runs a config on the emulated device and prints what the memory accesses of each source "
         "line cost: sectors for global memory, wavefronts for shared memory, and the least "
@@ -176,7 +185,7 @@ static const struct argp argp = {
         "with --profile the "
         "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
         "the grid, block and arguments that are given; its time is only predicted."
-        "\n\nExample:\n  autotune explain --profile best.yaml --problem 8192x8192:f32",
+        "\n\nExample:\n  autotune explain --profile best.yaml 8192x8192:f32",
 };
 
 /* ---- on which device ---- */
@@ -325,7 +334,7 @@ static enum at_status list_params(const struct explain_options *options, struct 
 {
     const struct at_family *family;
     enum at_status status =
-        at_explain_family(&family, &options->run.session, options->choice.family, err);
+        at_run_family(&family, &options->run.session, options->choice.family, err);
 
     return status == AT_OK ? at_print_params(family, options->format, err) : status;
 }

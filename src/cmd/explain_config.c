@@ -7,6 +7,7 @@
 #include "base/text_stream.h"
 #include "device/relation.h"
 #include "options/read_profile.h"
+#include "options/run_problems.h"
 #include "profile/profile.h"
 #include "space/named.h"
 #include "space/space.h"
@@ -32,30 +33,6 @@ static const char *const usual_problems[] = {
 };
 
 /* ---- the config ---- */
-
-enum at_status at_explain_family(const struct at_family **family,
-                                 const struct at_session_options *known, const char *name,
-                                 struct at_error *err)
-{
-    const char **names = at_alloc_array(known->family_count, sizeof *names);
-    char nearest[256], *all;
-
-    *family = NULL;
-    for (size_t i = 0; i < known->family_count; i++) {
-        names[i] = known->families[i]->name;
-        if (strcmp(names[i], name) == 0)
-            *family = known->families[i];
-    }
-    if (!*family) {
-        at_suggest(nearest, sizeof nearest, name, names, known->family_count);
-        all = at_join(names, known->family_count);
-        at_fail(err, AT_USAGE, "there is no family \"%s\"; did you mean %s? known are %s", name,
-                nearest, all);
-        free(all);
-    }
-    free(names);
-    return *family ? AT_OK : AT_USAGE;
-}
 
 static enum at_status refuse_value(const struct at_family *family, const struct at_param *param,
                                    const char *setting, struct at_error *err)
@@ -210,7 +187,7 @@ static enum at_status take_default(const struct at_explain_choice *choice,
                                    const struct at_problem *problem, struct at_error *err)
 {
     const struct at_family *family;
-    enum at_status status = at_explain_family(&family, known, choice->family, err);
+    enum at_status status = at_run_family(&family, known, choice->family, err);
     size_t at = 0;
 
     if (status != AT_OK)
@@ -241,7 +218,7 @@ enum at_status at_explain_choose(const struct at_explain_choice *choice,
     struct at_error refusal;
     bool given[AT_PARAMS_MAX] = {false};
     enum at_status status =
-        choice->problem ? at_problem_parse(problem, choice->problem, err) : AT_OK;
+        choice->problem ? at_run_problem(problem, choice->problem, known->progress, err) : AT_OK;
 
     if (status == AT_OK && choice->profile) {
         status = take_winner(choice, known, device, config, problem, err);

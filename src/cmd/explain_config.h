@@ -13,11 +13,6 @@ struct at_explain_choice {
     int setting_count;
 };
 
-/* Find a family by name. AT_USAGE suggests others. */
-enum at_status at_explain_family(const struct at_family **family,
-                                 const struct at_session_options *known, const char *name,
-                                 struct at_error *err);
-
 /* Make the config and the problem, which are legal on the device. AT_FAILED if they are not; the
  * message names a problem that would be, if one is known. */
 enum at_status at_explain_choose(const struct at_explain_choice *choice,

@@ -74,9 +74,9 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
-    .args_doc = "[FILE]",
+    .args_doc = "[PROBLEM...] [FILE]",
     .doc = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
-           "device that is named, or else for the one that FILE is about. Without --problem it "
+           "device that is named, or else for the one that FILE is about. Without problems it "
            "exports all problems that were tuned on that device.\vThe same input gives the same "
            "bytes."
            "\n\nExample:\n  autotune export --as header --out best.h best.yaml",

@@ -67,7 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!at_run_problems_given(&options->common.run))
-            argp_error(state, "which problem? See --problem");
+            argp_error(state, "which problem? Name it, like 8192x8192:f32");
         if (options->common.file && options->profile_count > 0)
             argp_error(state, "give FILE, which is searched alone, or --profile, but not both");
         if (options->measure_ns > 0 && options->common.device)
@@ -84,7 +84,7 @@ static const struct argp argp = {
     .options = options_table,
     .parser = parse,
     .help_filter = at_help_filter,
-    .args_doc = "[FILE]",
+    .args_doc = "[PROBLEM...] [FILE]",
     .doc =
         "Tells which config to use for a problem on a device, even if neither was tuned. "
         "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
@@ -96,7 +96,7 @@ static const struct argp argp = {
         "The search path: --profile, "
         "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
         "come with the program."
-        "\n\nExample:\n  autotune lookup --problem 8192x8192:f32 --device h200 best.yaml",
+        "\n\nExample:\n  autotune lookup 8192x8192:f32 --device h200 best.yaml",
     .children = children,
 };
 
@@ -156,10 +156,10 @@ static enum at_status measure(struct lookup_options *options, const struct at_lo
     return status;
 }
 
-/* Look one problem up, and print the answer or add it to the table. */
+/* Look one problem up, and print the answer, in JSON after `before`, or add it to the table. */
 static enum at_status answer_one(struct lookup_options *options, const struct at_lookup *lookup,
-                                 const struct at_query *query, struct at_table *table,
-                                 struct at_error *err)
+                                 const struct at_query *query, const char *before,
+                                 struct at_table *table, struct at_error *err)
 {
     struct at_answer answer;
     enum at_status status = at_lookup_find(lookup, query, &answer, err);
@@ -170,6 +170,8 @@ static enum at_status answer_one(struct lookup_options *options, const struct at
         status = measure(options, lookup, query, &answer, err);
     if (status != AT_OK)
         return status;
+    if (options->format == AT_FORMAT_JSON && before)
+        fputs(before, stdout);
     if (options->format == AT_FORMAT_JSON)
         return at_answer_write_json(&answer, query, stdout, err);
     if (options->format == AT_FORMAT_TABLE)
@@ -179,15 +181,16 @@ static enum at_status answer_one(struct lookup_options *options, const struct at
     return AT_OK;
 }
 
-/* Answer all problems, up to the first that fails. */
+/* Answer all problems, up to the first that fails. Several are one array in JSON. */
 static enum at_status answer_all(struct lookup_options *options, const struct at_lookup *lookup,
                                  const struct at_target *target, const struct at_problem *problems,
                                  size_t count, struct at_error *err)
 {
     struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
     enum at_status status = AT_OK;
+    size_t i = 0;
 
-    for (size_t i = 0; i < count && status == AT_OK; i++) {
+    for (; i < count && status == AT_OK; i++) {
         if (i > 0 && options->format == AT_FORMAT_TABLE)
             putchar('\n');
         status = answer_one(options, lookup,
@@ -196,8 +199,13 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                                                .environment = &target->environment,
                                                .policy = options->common.policy->name,
                                                .strict = options->strict},
+                            count == 1 ? NULL
+                            : i == 0   ? "[\n"
+                                       : ",\n",
                             &table, err);
     }
+    if (options->format == AT_FORMAT_JSON && count > 1 && (i > 1 || status == AT_OK))
+        puts("]");
     if (table.count > 0)
         at_print_table(&table, options->format);
     return status;

@@ -3,6 +3,7 @@
 #include "profile/merge.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "options/argument.h"
 #include "options/command_line.h"
 #include "options/out_file.h"
 #include "options/run_problems.h"
@@ -98,7 +99,7 @@ static enum at_status merge_files(struct merge_options *options, struct at_profi
         AT_PUSH(profiles->files, profiles->count, profiles->capacity, there);
     }
     for (int i = 0; i < options->file_count && status == AT_OK; i++) {
-        status = at_profiles_add(profiles, options->files[i], err);
+        status = at_profiles_add(profiles, at_given_file(options->files[i]), err);
         if (status == AT_OK)
             at_detail(&options->progress, "read %s", options->files[i]);
     }
@@ -158,7 +159,7 @@ static enum at_status compare_list(const char *path, const struct at_merge *merg
 {
     struct expected expected = {.progress = progress};
     struct at_problem *problems = NULL;
-    enum at_status status = at_problem_list_read(&problems, &expected.count, path, err);
+    enum at_status status = at_problem_list_read(&problems, &expected.count, path, progress, err);
 
     if (status != AT_OK)
         return status;

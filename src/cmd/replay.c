@@ -111,14 +111,15 @@ static void parse_curve(struct argp_state *state, struct replay_options *options
     while (text) {
         size_t length = strcspn(text, ",");
         char *point = at_strndup(text, length);
+        struct at_amount amount;
 
         if (comparison->curve_count == CURVE_MAX || comparison->time_count == CURVE_MAX)
             argp_error(state, "--curve takes at most %d numbers and times", CURVE_MAX);
-        if (length > 0 && point[length - 1] == 's')
-            options->times_ns[comparison->time_count++] = at_parse_duration(state, "curve", point);
+        amount = at_parse_amount(state, "curve", point, BUDGET_MAX);
+        if (amount.ns > 0)
+            options->times_ns[comparison->time_count++] = amount.ns;
         else
-            options->curve[comparison->curve_count++] =
-                (size_t)at_parse_integer(state, "curve", point, 1, BUDGET_MAX);
+            options->curve[comparison->curve_count++] = (size_t)amount.count;
         free(point);
         text = text[length] ? text + length + 1 : NULL;
     }

@@ -41,7 +41,7 @@ static const struct argp_option options_table[] = {
      0},
     {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
     {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Time limit of one kernel, as for tune", 0},
+    {"timeout", KEY_TIMEOUT, "TIME", 0, "Time limit of one kernel, as for tune", 0},
     {0},
 };
 
@@ -140,19 +140,13 @@ static enum at_status find_study(const struct study_names *names, const char *na
                                  const char **path, struct at_error *err)
 {
     size_t count = names->files.gl_pathc;
-    char nearest[256], *known;
 
     for (size_t i = 0; i < count; i++)
         if (strcmp(names->items[i], name) == 0) {
             *path = names->files.gl_pathv[i];
             return AT_OK;
         }
-    at_suggest(nearest, sizeof nearest, name, names->items, count);
-    known = at_join(names->items, count);
-    at_fail(err, AT_USAGE, "there is no study \"%s\"; did you mean %s? There are %s", name, nearest,
-            known);
-    free(known);
-    return AT_USAGE;
+    return at_fail_unknown(err, AT_USAGE, "there is no study", name, names->items, count);
 }
 
 /* A study as it is listed. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: search for the fastest config of each problem. */
 #include "tune/tune.h"
-#include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/tune_run.h"
 #include "cmd/tune_spaces.h"
@@ -31,7 +30,8 @@ enum {
     KEY_RECORD,
     KEY_SHARD,
     KEY_TUNERS,
-    KEY_REPLACE
+    KEY_REPLACE,
+    BUDGET_MAX = 1000000
 };
 
 static const struct argp_option options_table[] = {
@@ -42,8 +42,9 @@ static const struct argp_option options_table[] = {
     {"replace", KEY_REPLACE, NULL, 0,
      "Drop what FILE has: the profile has this run's entries alone", 3},
     {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 2},
-    {"budget", KEY_BUDGET, "N|Ns|Nm", 0,
-     "Stop the whole run after N configs, seconds or minutes, compilation included. All problems "
+    {"budget", KEY_BUDGET, "N|TIME", 0,
+     "Stop the whole run after N configs or a time like 30s, 5m or 1h, compilation included. All "
+     "problems "
      "share the budget. Copies, which give the copy limit, come on top: at most 48 per problem",
      2},
     {"shard", KEY_SHARD, "I/N", 0,
@@ -67,32 +68,11 @@ static const struct argp_option options_table[] = {
     {0},
 };
 
-static void parse_budget(struct argp_state *state, const char *text, struct at_run_budget *budget)
-{
-    static const int64_t second_ns = 1000000000, most = 1000000;
-    size_t length = strlen(text);
-    char unit = length > 0 ? text[length - 1] : '\0';
-    int64_t number;
-
-    if (unit == 's' || unit == 'm')
-        length--;
-    if (!at_integer_parse(text, length, &number) || number < 1 || number > most)
-        argp_error(
-            state,
-            "--budget takes configs (500), seconds (30s) or minutes (5m), up to %lld of them, "
-            "not \"%s\"",
-            (long long)most, text);
-    *budget = (struct at_run_budget){0};
-    if (unit == 's' || unit == 'm')
-        budget->ns = number * second_ns * (unit == 'm' ? 60 : 1);
-    else
-        budget->evaluations = number;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct at_tune_options *options = state->input;
     struct at_session_options *session = &options->run.session;
+    struct at_amount amount;
     struct at_error err;
 
     switch (key) {
@@ -108,7 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->run.search_given = true;
         return 0;
     case KEY_BUDGET:
-        parse_budget(state, arg, &options->budget);
+        amount = at_parse_amount(state, "budget", arg, BUDGET_MAX);
+        options->budget = (struct at_run_budget){.evaluations = amount.count, .ns = amount.ns};
         options->run.search_given = true;
         return 0;
     case KEY_SEED:
@@ -304,6 +285,10 @@ static enum at_status settle_journal(struct at_tune_options *options, char **pat
         session->journal = *path = at_format("%s.journal", options->out);
     if (session->journal && options->out && strcmp(session->journal, options->out) == 0)
         return at_fail(err, AT_USAGE, "--out and --journal name the same file: name two files");
+    if (options->out && strcmp(options->out, "-") == 0 && options->format != AT_FORMAT_TABLE)
+        return at_fail(err, AT_USAGE,
+                       "--out - and --format both print to standard output: name a file with "
+                       "--out, or pipe the profile into `autotune show --format NAME -`");
     if (session->resume && !session->journal)
         return at_fail(err, AT_USAGE,
                        "--resume needs --journal FILE, or --out FILE with FILE.journal beside it");
@@ -319,6 +304,8 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     at_command_line(&argp, ARGP_IN_ORDER, argc, argv, &options, &options.run.progress);
+    if (!options.out && !options.dry_run)
+        at_note(&options.run.progress, "no profile is kept: --out FILE keeps it");
     status = settle_journal(&options, &journal, err);
     if (status == AT_OK)
         status = prepare(&run, &options, err);

@@ -50,8 +50,10 @@ static bool replaces(const struct at_entry *old, const struct at_entry *fresh, c
 }
 
 /* "3 entries added, 1 replaced, 5 kept" */
-static void note_written(const struct at_tune_run *run, const struct at_accumulation *counts)
+static void note_written(const struct at_tune_run *run)
 {
+    const struct at_accumulation *counts = &run->counts;
+
     at_note(run->options->run.session.progress,
             "wrote %s: %zu entr%s added, %zu replaced, %zu kept", run->options->out, counts->added,
             counts->added == 1 ? "y" : "ies", counts->replaced, counts->kept);
@@ -61,18 +63,14 @@ static void note_written(const struct at_tune_run *run, const struct at_accumula
 static enum at_status write_profile(struct at_tune_run *run, struct at_error *err)
 {
     struct at_profile results = {.schema = AT_PROFILE_SCHEMA, .devices = run->result.records};
-    struct at_accumulation counts;
     enum at_status status;
 
     run->result.records = (struct at_list){0};
     status = at_profile_accumulate(&run->profile, &results, replaces, &run->options->run.session,
-                                   &counts, err);
+                                   &run->counts, err);
     if (status != AT_OK || !run->options->out)
         return status;
-    status = at_profile_write(&run->profile, run->output, err);
-    if (status == AT_OK && run->output)
-        note_written(run, &counts);
-    return status;
+    return at_profile_write(&run->profile, run->output, err);
 }
 
 /* ---- what the profile has of the problems that this run was for ---- */
@@ -152,6 +150,9 @@ static enum at_status deliver(struct at_tune_run *run, struct at_error *err)
     at_profile_filter(&run->profile, is_wanted, run);
     at_profile_keep_newest(&run->profile);
     printed = at_print_profile(&run->profile, options->format, options->configs, err);
+    fflush(stdout);
+    if (options->out && status == AT_OK)
+        note_written(run);
     return status == AT_OK ? printed : status;
 }
 

@@ -8,7 +8,7 @@
 #include "options/format.h"
 #include "options/run_options.h"
 #include "problem/share.h"
-#include "profile/profile.h"
+#include "profile/merge.h"
 #include "system/output.h"
 
 struct at_tune_options {
@@ -35,6 +35,7 @@ struct at_tune_run {
     size_t device_count;
     size_t tuners; /* of each device */
     struct at_fleet_result result;
+    struct at_accumulation counts;
     size_t missing; /* problems without an entry at the end */
     char *missing_names;
     struct at_profile profile; /* what its file has, then with this run's results */

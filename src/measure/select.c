@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "measure/gpu.h"
 #include "model/description.h"
@@ -118,19 +119,17 @@ static enum at_status check_emulated(const char *selector, bool *emulated, struc
     return AT_OK;
 }
 
-/* "emu:a100, emu:h200" */
 static enum at_status no_emulated(const char *name, size_t length,
                                   const struct at_device_info *infos, size_t count,
                                   struct at_error *err)
 {
     const char **names = at_alloc_array(count, sizeof *names);
-    char *known;
+    char *unknown = at_strndup(name, length);
 
     for (size_t i = 0; i < count; i++)
         names[i] = infos[i].uuid;
-    known = at_join(names, count);
-    at_fail(err, AT_DEVICE, "there is no device \"%.*s\"; known are %s", (int)length, name, known);
-    free(known);
+    at_fail_unknown(err, AT_DEVICE, "there is no device", unknown, names, count);
+    free(unknown);
     free(names);
     return AT_DEVICE;
 }

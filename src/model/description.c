@@ -2,7 +2,7 @@
 #include "model/description.h"
 
 #include "base/memory.h"
-#include "base/text_stream.h"
+#include "base/suggest.h"
 #include "device/relation.h"
 #include "device/schema.h"
 #include "schema/table.h"
@@ -91,19 +91,18 @@ void at_description_files(struct at_folder *files)
     at_free(path);
 }
 
-/* "h100, h200" */
-static char *list_names(void)
+static enum at_status fail_unknown(const char *name, struct at_error *err)
 {
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
     struct at_folder files;
+    enum at_status status;
 
     at_description_files(&files);
     for (size_t i = 0; i < files.count; i++)
-        fprintf(out, "%s%.*s", i ? ", " : "", (int)(strlen(files.names[i]) - (sizeof suffix - 1)),
-                files.names[i]);
+        files.names[i][strlen(files.names[i]) - (sizeof suffix - 1)] = '\0';
+    status = at_fail_unknown(err, AT_USAGE, "no description of a device", name,
+                             (const char *const *)files.names, files.count);
     at_folder_clear(&files);
-    return at_text_close(&stream, NULL);
+    return status;
 }
 
 /* The name becomes part of a path: letters, digits and '-' only. */
@@ -165,11 +164,7 @@ enum at_status at_description_read(struct at_device_info *info, struct at_rates 
     if (status != AT_OK) {
         /* no device has a description there */
     } else if (!is_name(name) || access(path, F_OK) != 0) {
-        char *known = list_names();
-
-        status =
-            at_fail(err, AT_USAGE, "no description of a device \"%s\"; known are %s", name, known);
-        at_free(known);
+        status = fail_unknown(name, err);
     } else {
         status = read_file(&description, path, err);
     }

@@ -11,14 +11,28 @@
 int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
                          int64_t least, int64_t most);
 
-/* Parse a time of up to a day, a whole number with its unit, like 50ms or 2s; return nanoseconds.
- */
+/* Parse a time of up to 1000 h: a whole number with its unit, ms, s, m or h. Return nanoseconds. */
 int64_t at_parse_duration(struct argp_state *state, const char *option, const char *text);
+
+/* A number of something, or else a time in nanoseconds. The other is 0. */
+struct at_amount {
+    int64_t count, ns;
+};
+
+/* Parse a whole number from 1 to most, or a time as at_parse_duration does. */
+struct at_amount at_parse_amount(struct argp_state *state, const char *option, const char *text,
+                                 int64_t most);
+
+/* Parse a share of up to 1000 %, like 5, 5% or 0.5%; return thousandths. */
+int64_t at_parse_percent(struct argp_state *state, const char *option, const char *text);
 
 /* Take a command's only argument. A second one ends the program with a usage message; `what` is its
  * name there. */
 void at_parse_only(struct argp_state *state, const char **argument, const char *text,
                    const char *what);
+
+/* The path of a file that is read: standard input for "-". */
+const char *at_given_file(const char *argument);
 
 /* For an argp's help_filter. If an option's text ends with " {policies}" or another placeholder of
  * argument.c, it is replaced by ": " and the words of that table. */

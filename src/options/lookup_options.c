@@ -17,7 +17,8 @@ enum { KEY_POLICY = 0x300, KEY_SPACE };
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "For which problem and device:", 1},
     {NULL, 0, NULL, 0, "From where:", 2},
-    {"problem", 'p', "SPEC", 0, "A problem, tuned or not; may be repeated", 1},
+    {"problem", 'p', "SPEC", 0,
+     "A problem, tuned or not, also without this option; may be repeated", 1},
     {"gpu", 'g', "SEL", 0, "The device, as for tune (default: auto)", 1},
     {"device", 'd', "NAME", 0,
      "A device described in tuning/devices, like h200; it need not be present", 1},
@@ -52,7 +53,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         AT_PUSH(run->spaces, run->space_count, run->space_capacity, arg);
         return 0;
     case ARGP_KEY_ARG:
-        at_parse_only(state, &options->file, arg, "profile");
+        if (at_problem_is_spec(arg))
+            AT_PUSH(run->problems, run->problem_count, run->problem_capacity, arg);
+        else
+            at_parse_only(state, &options->file, arg, "profile");
         return 0;
     case ARGP_KEY_END:
         if (options->gpu && options->device)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/run_options.h"
-#include "base/text_stream.h"
 
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "measure/select.h"
 #include "options/argument.h"
 #include "system/cpus.h"
@@ -50,8 +50,8 @@ static const struct argp_option options_table[] = {
      "Number of compile workers of each device, or of each of its --tuners (default: one per CPU, "
      "at most 16; of several tuners a quarter more together)",
      2},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "Time limit of one config, plus an allowance for the problem's size (default: 2)", 2},
+    {"timeout", KEY_TIMEOUT, "TIME", 0,
+     "Time limit of one config, plus an allowance for the problem's size (default: 2s)", 2},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 2},
     {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 2},
     {0},
@@ -59,7 +59,13 @@ static const struct argp_option options_table[] = {
 
 int64_t at_parse_timeout(struct argp_state *state, const char *text)
 {
-    return 1000000000 * at_parse_integer(state, "timeout", text, 1, TIMEOUT_S_MAX);
+    static const int64_t second_ns = 1000000000;
+    struct at_amount amount = at_parse_amount(state, "timeout", text, TIMEOUT_S_MAX);
+    int64_t ns = amount.count * second_ns + amount.ns;
+
+    if (ns > TIMEOUT_S_MAX * second_ns)
+        argp_error(state, "--timeout takes up to an hour, not \"%s\"", text);
+    return ns;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -187,36 +193,22 @@ static bool is_named(const struct at_run_options *options, const struct at_famil
     return options->name_count == 0;
 }
 
-static bool is_known(const struct at_run_options *options, const char *name)
+enum at_status at_run_family(const struct at_family **family,
+                             const struct at_session_options *known, const char *name,
+                             struct at_error *err)
 {
-    for (size_t i = 0; i < options->session.family_count; i++)
-        if (strcmp(name, options->families[i]->name) == 0)
-            return true;
-    return false;
-}
+    const char **names = at_alloc_array(known->family_count, sizeof *names);
 
-static enum at_status unknown_family(const struct at_run_options *options, const char *name,
-                                     struct at_error *err)
-{
-    size_t count = options->session.family_count;
-    const char **names = at_alloc_array(count, sizeof *names);
-    char *known;
-
-    for (size_t i = 0; i < count; i++)
-        names[i] = options->families[i]->name;
-    known = at_join(names, count);
-    at_fail(err, AT_USAGE, "there is no family \"%s\"; known are %s", name, known);
-    free(known);
+    *family = NULL;
+    for (size_t i = 0; i < known->family_count; i++) {
+        names[i] = known->families[i]->name;
+        if (strcmp(names[i], name) == 0)
+            *family = known->families[i];
+    }
+    if (!*family)
+        at_fail_unknown(err, AT_USAGE, "there is no family", name, names, known->family_count);
     free(names);
-    return AT_USAGE;
-}
-
-static enum at_status check_names(const struct at_run_options *options, struct at_error *err)
-{
-    for (size_t i = 0; i < options->name_count; i++)
-        if (!is_known(options, options->names[i]))
-            return unknown_family(options, options->names[i], err);
-    return AT_OK;
+    return *family ? AT_OK : AT_USAGE;
 }
 
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err)
@@ -226,15 +218,18 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
 
     if (status == AT_OK)
         status = at_families_check_unique(options->families, session->family_count, err);
-    if (status == AT_OK)
-        status = check_names(options, err);
+    session->families = options->families;
+    for (size_t i = 0; i < options->name_count && status == AT_OK; i++) {
+        const struct at_family *named;
+
+        status = at_run_family(&named, session, options->names[i], err);
+    }
     if (status != AT_OK)
         return status;
     options->tuned = at_alloc_array(session->family_count, sizeof(struct at_family *));
     for (size_t i = 0; i < session->family_count; i++)
         if (is_named(options, options->families[i]))
             options->tuned[session->tuned_count++] = options->families[i];
-    session->families = options->families;
     session->tuned = options->tuned;
     return AT_OK;
 }

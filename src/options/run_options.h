@@ -28,12 +28,18 @@ extern const struct argp at_run_argp;
 void at_run_options_init(struct at_run_options *options);
 void at_run_options_clear(struct at_run_options *options);
 
-/* Parse the argument of --timeout; return nanoseconds. For commands that do not use at_run_argp. */
+/* Parse the argument of --timeout, seconds or a time of up to an hour; return nanoseconds. For
+ * commands that do not use at_run_argp. */
 int64_t at_parse_timeout(struct argp_state *state, const char *text);
 
 /* Read autotune's own families and the user's, and choose those to search: all, or those of
  * --family. They are freed with the options. */
 enum at_status at_run_families(struct at_run_options *options, struct at_error *err);
+
+/* Find one of the families by name. AT_USAGE suggests others. */
+enum at_status at_run_family(const struct at_family **family,
+                             const struct at_session_options *known, const char *name,
+                             struct at_error *err);
 
 /* The default number of compile workers of each device, or of each of its tuners. */
 int at_default_jobs(size_t devices, size_t tuners);

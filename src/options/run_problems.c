@@ -2,6 +2,7 @@
 #include "options/run_problems.h"
 
 #include "base/memory.h"
+#include "options/argument.h"
 #include "profile/profile.h"
 #include "schema/schema.h"
 #include "system/paths.h"
@@ -35,24 +36,42 @@ struct problems {
     size_t count, capacity;
 };
 
-static enum at_status add(struct problems *problems, const char *spec, struct at_error *err)
+enum at_status at_run_problem(struct at_problem *problem, const char *spec,
+                              struct at_progress *progress, struct at_error *err)
+{
+    enum at_status status = at_problem_parse(problem, spec, err);
+    char *name;
+
+    if (status != AT_OK)
+        return status;
+    name = at_problem_format(problem);
+    if (strcmp(name, spec) != 0)
+        at_note(progress, "%s is called %s", spec, name);
+    free(name);
+    return AT_OK;
+}
+
+static enum at_status add(struct problems *problems, const char *spec, struct at_progress *progress,
+                          struct at_error *err)
 {
     struct at_problem problem;
-    enum at_status status = at_problem_parse(&problem, spec, err);
+    enum at_status status = at_run_problem(&problem, spec, progress, err);
 
     if (status == AT_OK)
         AT_PUSH(problems->items, problems->count, problems->capacity, problem);
     return status;
 }
 
-static enum at_status add_list(struct problems *problems, const char *path, struct at_error *err)
+static enum at_status add_list(struct problems *problems, const char *path,
+                               struct at_progress *progress, struct at_error *err)
 {
     struct problem_list list = {0};
-    enum at_status status = at_schema_read_file(&problem_list_schema, &list, path, err);
+    enum at_status status =
+        at_schema_read_file(&problem_list_schema, &list, at_given_file(path), err);
     const struct at_located *specs = list.problems.items;
 
     for (size_t i = 0; i < list.problems.count && status == AT_OK; i++)
-        if (add(problems, specs[i].text, err) != AT_OK)
+        if (add(problems, specs[i].text, progress, err) != AT_OK)
             status = at_fail_within(err, "%s:%d:%d", path, specs[i].line, specs[i].column);
     at_schema_clear(&problem_list_schema, &list);
     return status;
@@ -77,10 +96,10 @@ static enum at_status check_unique(const struct problems *problems, struct at_er
 }
 
 enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
-                                    struct at_error *err)
+                                    struct at_progress *progress, struct at_error *err)
 {
     struct problems found = {0};
-    enum at_status status = add_list(&found, path, err);
+    enum at_status status = add_list(&found, path, progress, err);
 
     if (status == AT_OK)
         status = check_unique(&found, err);
@@ -103,13 +122,14 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
 {
     char *own = at_run_problems_given(options) ? NULL : at_path_data_file(fallback);
     const char *list = own ? own : options->problem_list;
+    struct at_progress *progress = options->session.progress;
     struct problems found = {0};
     enum at_status status = own ? at_path_require_data(err) : AT_OK;
 
     for (size_t i = 0; i < options->problem_count && status == AT_OK; i++)
-        status = add(&found, options->problems[i], err);
+        status = add(&found, options->problems[i], progress, err);
     if (status == AT_OK && list)
-        status = add_list(&found, list, err);
+        status = add_list(&found, list, progress, err);
     if (status == AT_OK)
         status = check_unique(&found, err);
     free(own);

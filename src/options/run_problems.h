@@ -5,6 +5,10 @@
 
 #include "options/run_options.h"
 
+/* Read a problem that the user has spelt, and tell its name if that is another. */
+enum at_status at_run_problem(struct at_problem *problem, const char *spec,
+                              struct at_progress *progress, struct at_error *err);
+
 /* Did the user name problems? */
 bool at_run_problems_given(const struct at_run_options *options);
 
@@ -16,6 +20,6 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
 
 /* Read a list like tuning/problems.yaml. The caller frees *problems. */
 enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
-                                    struct at_error *err);
+                                    struct at_progress *progress, struct at_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "base/text_stream.h"
 #include "recording/parts.h"
 
 #include <stdlib.h>
@@ -11,16 +10,11 @@ static enum at_status fail_unknown(const struct at_recording *recording, const c
                                    struct at_error *err)
 {
     const char *known[AT_RECORDING_FAMILIES_MAX];
-    char nearest[256], *all;
 
     for (size_t i = 0; i < recording->family_count; i++)
         known[i] = recording->families[i].family->name;
-    at_suggest(nearest, sizeof nearest, name, known, recording->family_count);
-    all = at_join(known, recording->family_count);
-    at_fail(err, AT_USAGE, "the recording has no family \"%s\"; did you mean %s? It has %s", name,
-            nearest, all);
-    free(all);
-    return AT_USAGE;
+    return at_fail_unknown(err, AT_USAGE, "the recording has no family", name, known,
+                           recording->family_count);
 }
 
 /* Free the results [first, end). */

@@ -38,7 +38,7 @@ setup() {
         "$AUTOTUNE" convert --to "$format" --family tile --out tile.json "$one"
         "$AUTOTUNE" convert --to recording tile.json | cmp - tile.recording
     done
-    refused 'no family "tiel"; did you mean tile' convert --to t4 --family tiel "$one"
+    refused 'no family "tiel" (did you mean tile' convert --to t4 --family tiel "$one"
     refused 'is a profile: --to and --family are for recordings' \
         convert --family tile "$srcdir/tests/golden/profile/least.yaml"
 }
@@ -95,7 +95,7 @@ setup() {
     refused 'one.recording is a recording: which format? See --to' convert one.recording
     refused 'cannot open none.json' convert none.json
     refused 'best.yaml is a profile: --to and --family are for recordings' convert --to t4 best.yaml
-    refused 'unknown format "xml"; known are recording, kernel-tuner, t4' convert --to xml a
+    refused 'unknown format "xml" (did you mean t4?); known are recording, kernel-tuner, t4' convert --to xml a
     refused 'cannot open none.json' convert --to t4 none.json
     printf '{"results": [}' >broken.json
     refused 'broken.json: 1:14: unexpected token' convert --to t4 broken.json

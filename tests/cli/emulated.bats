@@ -144,7 +144,7 @@ setup() {
 
 @test "a search on the emulated device is short by default" {
     run --separate-stderr -0 tune --gpu emu --family tile --problem 64x96:f32 --out best.yaml
-    [[ $stderr == *'24 configs per problem'* ]]
+    [[ $stderr == *'24 configs per problem'*$'\nautotune: wrote best.yaml' ]]
     [ "$(figure correct)" -eq 24 ]
     [ "$(figure search)" = guided ]
     run --separate-stderr -0 tune --gpu emu --search exhaustive --problem 33x33:b1,inplace=1 \

@@ -44,7 +44,7 @@ knows() {
 
 @test "merge and diff name their options" {
     knows merge --answers --out --problems
-    knows diff --format
+    knows diff --format --threshold
 }
 
 @test "lookup names its options" {

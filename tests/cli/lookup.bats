@@ -185,8 +185,8 @@ END
 }
 
 @test "--measure needs a time with its unit, and a device that is there" {
-    for time in 5 0ms 1h 86401s -1s ms; do
-        refused "--measure takes a time like 50ms or 2s, up to a day, not \"$time\"" \
+    for time in 5 0ms 1d 1001h -1s ms; do
+        refused "--measure takes a time like 50ms, 2s, 5m or 1h, up to 1000h, not \"$time\"" \
             lookup --measure "$time" -p 8x8:f32
     done
     refused "--measure runs kernels" lookup -d h200 --measure 1s -p 8x8:f32
@@ -211,10 +211,13 @@ END
         for problem in 1000000x3:c64 6000x6000:f32 3x5x1000x7:f16,perm=3120; do
             "$AUTOTUNE" lookup -d h200 -p "$problem" -f "$format"
         done | awk 'FNR == 1 || !/^problem,/' | grep . >"$BATS_TEST_TMPDIR/alone"
-        "$AUTOTUNE" lookup -d h200 -p 1000000x3:c64 --problems "$BATS_TEST_TMPDIR/list.yaml" -f "$format" |
+        "$AUTOTUNE" lookup -d h200 1000000x3:c64 --problems - -f "$format" <"$BATS_TEST_TMPDIR/list.yaml" |
             grep . >"$BATS_TEST_TMPDIR/together"
-        diff "$BATS_TEST_TMPDIR"/{alone,together}
+        # JSON of several is one array.
+        diff "$BATS_TEST_TMPDIR/alone" <(grep -vx '[][,]' "$BATS_TEST_TMPDIR/together")
     done
+    "$AUTOTUNE" lookup -d h200 1000000x3:c64 64x64:f32 -f json >"$BATS_TEST_TMPDIR/two.json"
+    [ "$(grep -x '[][,]' "$BATS_TEST_TMPDIR/two.json" | tr -d '\n')" = '[,]' ]
     refused "is named twice" lookup -d h200 -p 6000x6000:f32 --problems "$BATS_TEST_TMPDIR/list.yaml"
 }
 

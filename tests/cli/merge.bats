@@ -78,7 +78,7 @@ merge() {
         [[ $stderr == *"3x1048576:c128 on NVIDIA H200, cold: keeping old.yaml (25661 ns), not answers.yaml (not measured, 98.4 % of copy): measurements"* ]]
     done
     run -1 "$AUTOTUNE" diff old.yaml merged.yaml
-    [[ $output == *'added    16384x4096:f32'*'50 alike' ]]
+    [[ $output == *'added    16384x4096:f32'*'50 alike'* ]]
 }
 
 @test "of two answers, a larger share of the copy limit wins" {
@@ -173,9 +173,10 @@ merge() {
 
 @test "diff: equal profiles have no changes" {
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml old.yaml
-    [ "$output" = "0 with another config, 0 with another time, 0 removed, 0 added, 50 alike" ]
+    [ "$output" = "0 with another config, 0 with another time, 0 removed, 0 added, 50 alike
+the times of the 50 problems in both changed by +0.0 % on average" ]
     run --separate-stderr -0 "$AUTOTUNE" diff --format json old.yaml old.yaml
-    [ "$(tr -d ' \n' <<<"$output")" = '{"alike":50,"changes":[]}' ]
+    [ "$(tr -d ' \n' <<<"$output")" = '{"alike":50,"changes":[],"mean_change_permille":0,"timed":50}' ]
 }
 
 @test "diff: changes of driver, config and time, and problems added and removed" {
@@ -186,17 +187,18 @@ merge() {
     [ -z "$stderr" ]
     [ "$output" = "NVIDIA H200, cold
     driver 580.159.04 -> 590.1
-  time     3x1048576:c128: 25661 ns -> 26944 ns, +5.0 %, 98.4 % -> 93.7 % of copy
-  config   4096x4096:c128: 130456 ns -> 130456 ns, +0.0 %, 97.5 % -> 97.5 % of copy
+  time     3x1048576:c128: 25661 ns -> 26944 ns, +5.0 % (slower), 98.4 % -> 93.7 % of copy
+  config   4096x4096:c128: 130456 ns -> 130456 ns, +0.0 % (alike), 97.5 % -> 97.5 % of copy
     PAD=1->2
   removed  8192x8192:f32
   added    16384x4096:f32
-1 with another config, 1 with another time, 1 removed, 1 added, 47 alike" ]
+1 with another config, 1 with another time, 1 removed, 1 added, 47 alike
+the times of the 49 problems in both changed by +0.1 % on average" ]
     run --separate-stderr -1 "$AUTOTUNE" diff -f json old.yaml new.yaml
-    [[ $output == *'"change": "time"'*'"time_change_permille": 50'* ]]
+    [[ $output == *'"change": "time"'*'"time_change_permille": 50'*'"verdict": "slower"'*'"timed": 49'* ]]
     run --separate-stderr -1 "$AUTOTUNE" diff -f csv old.yaml new.yaml
     [ "${#lines[@]}" -eq 5 ]
-    [[ $output == *$'\ntime,NVIDIA H200,cold,3x1048576:c128,narrow,narrow,25661,26944,5.0\n'* ]]
+    [[ $output == *$'\ntime,NVIDIA H200,cold,3x1048576:c128,narrow,narrow,25661,26944,5.0,slower\n'* ]]
     [[ $output == *'added,NVIDIA H200,cold,16384x4096:f32,,'* ]]
 }
 
@@ -205,6 +207,46 @@ merge() {
         -e "$winner s/MB_per_s: 3922813/MB_per_s: 3921437/" \
         -e "$winner s/of_copy_permille: 984/of_copy_permille: 983/"
     run --separate-stderr -0 "$AUTOTUNE" diff old.yaml new.yaml
+}
+
+@test "diff --threshold fails only if a problem is clearly slower, and by more" {
+    variant new.yaml "${slower[@]}" -e "/problem: '4096x4096:c128'/,/parameters:/s/PAD: 1/PAD: 2/"
+    run --separate-stderr -0 "$AUTOTUNE" diff --threshold 5% old.yaml new.yaml
+    [[ $output == *$'\n0 slower by more than 5.0 %' ]]
+    run --separate-stderr -1 "$AUTOTUNE" diff --threshold 4.9 old.yaml new.yaml
+    [[ $output == *$'\n1 slower by more than 4.9 %' ]]
+    # What has become faster, or is alike with another winner, is no failure.
+    run --separate-stderr -0 "$AUTOTUNE" diff --threshold 0 new.yaml old.yaml
+    [[ $output == *'-4.8 % (faster)'* ]]
+    for share in '' % 5%% x 1001 1.25 -1 5.; do
+        refused "--threshold takes a share like 5% or 0.5%, up to 1000%, not \"$share\"" \
+            diff --threshold="$share" old.yaml new.yaml
+    done
+}
+
+@test "diff: profiles of other devices are not compared, which a note says" {
+    run --separate-stderr -1 "$AUTOTUNE" diff "$srcdir/results/nvidia-h100.yaml" old.yaml
+    [[ $stderr == *"nothing is compared: the first profile is of NVIDIA H100"*" (cold), the second of NVIDIA H200 (cold)"* ]]
+}
+
+# shellcheck disable=SC2002 # pipes are what is tested
+@test "profiles are read from standard input and from pipes" {
+    expected=$("$AUTOTUNE" show old.yaml)
+    [ "$("$AUTOTUNE" show - <old.yaml)" = "$expected" ]
+    [ "$(cat old.yaml | "$AUTOTUNE" show -)" = "$expected" ]
+    [ "$(cat old.yaml | "$AUTOTUNE" show /dev/stdin)" = "$expected" ]
+    [ "$("$AUTOTUNE" show <(cat old.yaml))" = "$expected" ]
+    cat old.yaml | "$AUTOTUNE" check -
+    cat old.yaml | "$AUTOTUNE" diff old.yaml -
+    "$AUTOTUNE" diff <(cat old.yaml) <(cat old.yaml)
+    cat old.yaml | "$AUTOTUNE" report - --out - | grep -q '<html'
+    cat old.yaml | "$AUTOTUNE" lookup --device h200 8192x8192:f32 - | grep -q 'tier  *1 of 6'
+    cat old.yaml | "$AUTOTUNE" export --as json - | grep -q '"answers"'
+    cat old.yaml | "$AUTOTUNE" merge - | cmp - <("$AUTOTUNE" merge old.yaml)
+    run --separate-stderr -2 "$AUTOTUNE" show <(head -c 4194305 /dev/zero)
+    [[ $stderr == *'has more than the 4194304 bytes that are read' ]]
+    run --separate-stderr -2 "$AUTOTUNE" show - </dev/null
+    [[ $stderr == *'/dev/stdin'* ]]
 }
 
 @test "diff: bad arguments and bad files are refused" {

@@ -45,6 +45,113 @@ load helpers
     refused 'did you mean show?' shwo
 }
 
+@test "without a command, a problem or an option of tune, help is printed and nothing runs" {
+    help=$("$AUTOTUNE" --help)
+    for words in '' -v -q '--quiet --verbose' -h '-v -h' help; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr -0 "$AUTOTUNE" $words
+        [ "$output" = "$help" ]
+        [ -z "$stderr" ]
+    done
+    for command in "${commands[@]}"; do
+        diff <("$AUTOTUNE" "$command" -h) <("$AUTOTUNE" "$command" --help)
+    done
+}
+
+@test "--quiet and --verbose may come before the command" {
+    profile=$srcdir/tests/golden/check/sound.yaml
+    diff <("$AUTOTUNE" -q show "$profile") <("$AUTOTUNE" show "$profile")
+    run --separate-stderr -0 "$AUTOTUNE" --quiet -v show "$profile"
+    [ "$stderr" = "autotune: read $profile" ]
+    run --separate-stderr -0 "$AUTOTUNE" -q --dry-run --gpu emu 64x64:f32
+    [ -z "$stderr" ]
+}
+
+@test "a run that keeps no profile says so first, and another what it has written" {
+    run --separate-stderr "$AUTOTUNE" --gpu emu:none 64x64:f32
+    [[ ${stderr_lines[0]} == *'no profile is kept: --out FILE keeps it' ]]
+    run --separate-stderr "$AUTOTUNE" --gpu emu:none --out "$BATS_TEST_TMPDIR/best.yaml" 64x64:f32
+    [[ $stderr != *'no profile is kept'* ]]
+}
+
+# Data: what is typed, and what must be in the message.
+@test "a mistyped word is answered with the nearest one" {
+    while IFS='|' read -r arguments words; do
+        read -ra arguments <<<"$arguments"
+        refused "$words" "${arguments[@]}"
+    done <<'END'
+--bugdet 4|unrecognized option '--bugdet'; did you mean --budget
+tune --bugdet=4|did you mean --budget
+--out x --bugdet 4|did you mean --budget
+show -f csv --cofnigs x|did you mean --configs
+--family tiel --gpu emu|"tiel" (did you mean tile
+--search giuded|(did you mean guided
+lookup --device h20 64x64:f32|"h20" (did you mean h200
+64x64:bf15|did you mean bf16
+END
+    run --separate-stderr -3 "$AUTOTUNE" --gpu emu:h20 64x64:f32
+    [[ $stderr == *'"emu:h20" (did you mean emu:h200'* ]]
+    # The value of an option is no option.
+    refused 'cannot write' --out --bugdet/best.yaml 64x64:f32
+}
+
+@test "an abbreviation means the option that begins all those that it fits" {
+    dry=(--dry-run --quiet --gpu emu)
+    spaces=$("$AUTOTUNE" "${dry[@]}" 64x64:f32)
+    [ "$("$AUTOTUNE" "${dry[@]}" --prob 64x64:f32)" = "$spaces" ]
+    [ "$("$AUTOTUNE" "${dry[@]}" --prob=64x64:f32)" = "$spaces" ]
+    refused "option '--s' is ambiguous" --s 1
+}
+
+@test "a device is named as people spell it" {
+    "$AUTOTUNE" --dry-run --gpu emu:h200 64x64:f32 >"$BATS_TEST_TMPDIR/spaces"
+    for name in H200 'NVIDIA H200' nvidia-h200; do
+        "$AUTOTUNE" --dry-run --gpu "emu:$name" 64x64:f32 | diff "$BATS_TEST_TMPDIR/spaces" -
+    done
+}
+
+@test "times have the units ms, s, m and h in every option" {
+    dry=(--dry-run --quiet --gpu emu 64x64:f32)
+    for time in 500ms 30s 5m 1h; do
+        "$AUTOTUNE" "${dry[@]}" --budget "$time" --timeout "$time" >"$BATS_TEST_TMPDIR/spaces"
+        run -2 --separate-stderr "$AUTOTUNE" lookup --measure "$time" --device h200 64x64:f32
+        [[ $stderr == *'--measure runs kernels'* ]] # the time is not what it refuses
+    done
+    "$AUTOTUNE" "${dry[@]}" --timeout 2
+    refused '--timeout takes up to an hour, not "2h"' --timeout 2h
+}
+
+@test "--out - leaves standard output to the profile" {
+    refused '--out - and --format both print to standard output' --out - --format json --gpu emu
+}
+
+@test "a problem in another form is named by its own, once" {
+    dry=(tune --dry-run --gpu emu)
+    run --separate-stderr -0 "$AUTOTUNE" "${dry[@]}" 8x32x64:Half,perm=0,2,1
+    [[ $output == *' 32x64:f16,batch=8 '* ]]
+    [ "$(grep -cF '8x32x64:Half,perm=0,2,1 is called 32x64:f16,batch=8' <<<"$stderr")" -eq 1 ]
+    run --separate-stderr -0 "$AUTOTUNE" "${dry[@]}" 32x64:f16,batch=8
+    [[ $stderr != *'is called'* ]]
+    # The list of autotune is in that form.
+    run --separate-stderr -0 "$AUTOTUNE" "${dry[@]}" --problems "$srcdir/tuning/problems.yaml"
+    [[ $stderr != *'is called'* ]]
+}
+
+@test "lookup, export and explain take problems without --problem" {
+    profile=$srcdir/results/nvidia-h200.yaml
+    for command in 'lookup --device h200' 'export --as json --device h200' 'explain --params tile' \
+        "explain --profile $profile PAD=0"; do
+        # shellcheck disable=SC2086 # words
+        diff <("$AUTOTUNE" $command -p 8192x8192:f32 2>&1) <("$AUTOTUNE" $command 8192x8192:f32 2>&1)
+    done
+    diff <("$AUTOTUNE" lookup -d h200 -p 64x64:f32 -p 64x96:f32 "$profile") \
+        <("$AUTOTUNE" lookup -d h200 64x64:f32 "$profile" 64x96:f32)
+    cd "$BATS_TEST_TMPDIR"
+    cp "$profile" 8192x8192:f32 # a file of that name has a path
+    "$AUTOTUNE" lookup -d h200 8192x8192:f32 ./8192x8192:f32 | grep -q 'tier  *1 of 6'
+    refused 'expected ROWSxCOLS:TYPE' lookup -d h200 64:f32
+}
+
 @test "an unknown option is refused" {
     for command in "${commands[@]}"; do
         refused "'--nonsense'" "$command" --nonsense
@@ -126,7 +233,7 @@ END
 }
 
 @test "a bad value of an option is refused" {
-    for value in '' 0 -1 3h s 1e3 99999999999999999999; do
+    for value in '' 0 -1 3d 1001h s 1e3 99999999999999999999; do
         refused "\"$value\"" --budget="$value"
     done
     for value in '' -1 x 99999999999999999999; do
@@ -163,5 +270,5 @@ END
 
 @test "missing data are named" {
     mkdir "$BATS_TEST_TMPDIR/tuning"
-    AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml"
+    AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml" tune
 }

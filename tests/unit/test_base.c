@@ -67,7 +67,8 @@ static void test_choice(void **state)
     assert_int_equal(at_choose(&index, "color", "green", color, &err), AT_OK);
     assert_int_equal(index, 1);
     assert_int_equal(at_choose(&index, "color", "gree", color, &err), AT_USAGE);
-    assert_string_equal(err.message, "unknown color \"gree\"; known are red, green");
+    assert_string_equal(err.message,
+                        "unknown color \"gree\" (did you mean green, red?); known are red, green");
     assert_int_equal(index, 1);
     assert_int_equal(at_choose(&index, "color", "", color, NULL), AT_USAGE);
 }
@@ -161,6 +162,17 @@ static void test_memory_exhausted(void **state)
     assert_int_equal(WEXITSTATUS(status), AT_INTERNAL);
 }
 
+/* A pipe that holds the text, as a shell passes one: its name. */
+static char *fill_pipe(const char *text)
+{
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    close(ends[1]);
+    return at_format("/dev/fd/%d", ends[0]);
+}
+
 static void test_file_read(void **state)
 {
     const char *folder = *state;
@@ -185,6 +197,14 @@ static void test_file_read(void **state)
     assert_null(text);
     write_text(path, "");
     assert_content(path, "");
+    free(missing);
+    missing = fill_pipe("12345678");
+    assert_content(missing, "12345678");
+    free(missing);
+    missing = fill_pipe("12345678");
+    assert_int_equal(at_file_read(&text, &size, missing, 7, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "more than the 7 bytes"));
+    assert_int_equal(at_file_read(&text, &size, "/dev/fd/987654", 7, &err), AT_USAGE);
     free(path);
     free(missing);
 }

@@ -115,7 +115,7 @@ static const struct {
      HEAD "family\ttwo\t-2\tdef\t2\t2\nparam\tB\t9\t9 0\nparam\tC\t3\t3\n9 3\tlaunch\n0 3\t1\n",
      NULL},
     {"bad", NULL, "no config of family bad is correct"},
-    {"tow", NULL, "no family \"tow\"; did you mean two, bad? It has o\"ne, two, bad"},
+    {"tow", NULL, "no family \"tow\" (did you mean two, bad?); known are o\"ne, two, bad"},
 };
 
 static void test_keep_family(void **state)

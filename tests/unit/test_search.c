@@ -321,7 +321,8 @@ static void test_policy_find(void **state)
     for (size_t i = 0; i < AT_POLICIES; i++)
         assert_ptr_equal(policy_of(at_policies[i].name), &at_policies[i]);
     assert_int_equal(at_policy_find(&found, "hot", &err), AT_USAGE);
-    assert_string_equal(err.message, "unknown policy \"hot\"; known are cold, warm");
+    assert_string_equal(err.message,
+                        "unknown policy \"hot\" (did you mean cold, warm?); known are cold, warm");
     assert_int_equal(at_policy_find(&found, "", NULL), AT_USAGE);
     assert_null(found);
 }
