@@ -348,7 +348,7 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     refused "schema is" export --as header "$refused_profiles/version.yaml"
     refused "none.yaml" export --as header none.yaml
     refused "name a format with --as" export "$profile"
-    refused 'unknown format "xml" (did you mean cu?); known are header, cu' export --as xml "$profile"
+    refused 'unknown format "xml" (did you mean cu, t4, make?); known are header, cu' export --as xml "$profile"
     refused "a transpose at an offset cannot be exported; the library runs it" export --as header \
         -p 64x64:f32,offset_src=1 "$profile"
     refused "several files" export --as cubin "$profile"
