@@ -113,7 +113,7 @@ need_full() {
     refused "$PWD/data/tuning" bench --problem 1x1:f32
     refused "$PWD/data/tuning" check "$sound"
     mkdir data/tuning
-    refused "$PWD/data/tuning/problems.yaml"
+    refused "$PWD/data/tuning/problems.yaml" tune
     refused "no family found: expected NAME.yaml in $PWD/data/tuning and NAME.cu in $PWD/data/templates" \
         check "$sound"
     run -0 "$AUTOTUNE" show "$sound" # it needs no data folder
@@ -133,6 +133,6 @@ need_full() {
     refused 'are both named "naive"' check "$sound"
     rm tuning/other.yaml
     sed -i 's/8192x8192:f32/8192x8192:f33/' tuning/problems.yaml
-    refused "$PWD/tuning/problems.yaml:"
+    refused "$PWD/tuning/problems.yaml:" tune
     [[ $stderr == *'"8192x8192:f33"'* ]]
 }
