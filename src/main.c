@@ -67,8 +67,8 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* --quiet and --verbose may come before the command. Move them behind the first other argument, and
- * return that; NULL: there is none. */
+/* --quiet and --verbose may come before the command: move them behind it. Return the first other
+ * argument; NULL: there is none. */
 static const char *first_argument(int argc, char **argv)
 {
     static const char *const common[] = {"-q", "--quiet", "-v", "--verbose", NULL};
@@ -80,8 +80,11 @@ static const char *first_argument(int argc, char **argv)
     if (at >= argc)
         return NULL;
     first = argv[at];
-    memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof *argv);
-    return argv[1] = first;
+    if (first[0] != '-') {
+        memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof *argv);
+        argv[1] = first;
+    }
+    return first;
 }
 
 /* Options and problems without a command belong to the default one. */

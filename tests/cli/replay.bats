@@ -74,7 +74,7 @@ stops() {
     run --separate-stderr -0 "$AUTOTUNE" replay "$srcdir/tests/data/interchange/kernel-tuner.json" \
         --search guided --runs 2
     [[ $output != *'held out'* ]]
-    refused 'unknown number of the search "second"; known are random, first' replay "$one" --numbers second=1
+    refused 'unknown number of the search "second" (did you mean around, cover?); known are random, first' replay "$one" --numbers second=1
     refused 'first is not "-1", but from 0' replay "$one" --numbers first=-1
     refused 'write NAME=VALUE' replay "$one" --numbers first
 }

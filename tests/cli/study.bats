@@ -50,7 +50,7 @@ shows() {
 }
 
 @test "unknown studies and bad arguments are refused" {
-    refused 'there is no study "coalesce"; did you mean coalescing?' study coalesce
+    refused 'there is no study "coalesce" (did you mean coalescing?)' study coalesce
     refused 'known are carveout, coalescing, layout, offset, patterns, policies, residency, shared, transpose, unroll' study nothing
     refused 'there is no study "../study/shared"' study ../study/shared
     refused 'one study at a time' study shared offset

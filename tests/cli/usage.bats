@@ -63,7 +63,7 @@ load helpers
     diff <("$AUTOTUNE" -q show "$profile") <("$AUTOTUNE" show "$profile")
     run --separate-stderr -0 "$AUTOTUNE" --quiet -v show "$profile"
     [ "$stderr" = "autotune: read $profile" ]
-    run --separate-stderr -0 "$AUTOTUNE" -q --dry-run --gpu emu 64x64:f32
+    run --separate-stderr -0 "$AUTOTUNE" -q --gpu emu --dry-run 64x64:f32
     [ -z "$stderr" ]
 }
 
