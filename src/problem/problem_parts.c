@@ -131,16 +131,16 @@ enum at_status at_problem_fail_type(struct at_error *err, const char *text, size
                                     const char *spec)
 {
     const char *names[AT_PROBLEM_TYPES];
-    char *known, *word = at_strndup(text, length < 40 ? length : 40), nearest[64];
+    char *known, *word = at_strndup(text, (size_t)at_text_fit(text, length, 40)), nearest[64];
 
     for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
         names[i] = at_problem_types[i].name;
     known = at_join(names, AT_PROBLEM_TYPES);
     at_suggest(nearest, sizeof nearest, word, names, AT_PROBLEM_TYPES);
     at_fail(err, AT_USAGE,
-            "problem \"%.200s\": unknown type \"%s\" (did you mean %s?); known are %s, and bN for "
+            "problem \"%.*s\": unknown type \"%s\" (did you mean %s?); known are %s, and bN for "
             "elements of N bytes, up to %d",
-            spec, word, nearest, known, AT_ELEM_SIZE_MAX);
+            AT_QUOTED(spec, 200), word, nearest, known, AT_ELEM_SIZE_MAX);
     at_free(word);
     at_free(known);
     return AT_USAGE;

@@ -23,8 +23,8 @@ enum { DIGITS = 10 };
 static enum at_status fail(const struct reading *t, const char *what, const char *text,
                            size_t length)
 {
-    return at_fail(t->err, AT_USAGE, "problem \"%.200s\": %s is \"%.*s\"; expected %s, %s", t->spec,
-                   what, length < 40 ? (int)length : 40, text,
+    return at_fail(t->err, AT_USAGE, "problem \"%.*s\": %s is \"%.*s\"; expected %s, %s",
+                   AT_QUOTED(t->spec, 200), what, at_text_fit(text, length, 40), text,
                    strcmp(what, "perm") != 0 ? "integers of at least 1, one per axis"
                    : t->tensor.rank > DIGITS
                        ? "each axis of the source once, with a point between two: perm=0.11.2"
