@@ -244,7 +244,7 @@ END_OF_TABLE
 
 @test "bad arguments and illegal configs are refused" {
     refused 'which family?' explain
-    refused 'there is no family "tlie"; did you mean tile' explain tlie
+    refused 'there is no family "tlie" (did you mean tile' explain tlie
     refused 'has no parameter PADD; did you mean PAD?' explain tile PADD=1
     refused 'PAD=3 is not in the space of family tile: PAD takes 0, 1, 2, 4' explain tile PAD=3
     refused 'one too many' explain tile --profile "$srcdir/tests/golden/profile/least.yaml"
