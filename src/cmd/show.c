@@ -67,30 +67,40 @@ static const struct argp argp = {
            "\vExample:\n  autotune show --top 5 best.yaml",
 };
 
-/* Print profiles as a table for people each, else as one list of devices. */
-static enum at_status print_all(const struct at_profile *profiles,
-                                const struct show_options *options, struct at_error *err)
+/* Print the profiles' devices as one list, and take them. */
+static enum at_status print_together(struct at_profile *profiles,
+                                     const struct show_options *options, struct at_error *err)
 {
     struct at_profile all = {.schema = AT_PROFILE_SCHEMA};
     struct at_device_record *records = NULL;
-    size_t count = 0, capacity = 0;
-    enum at_status status = AT_OK;
+    size_t capacity = 0;
+    enum at_status status;
 
     for (size_t i = 0; i < options->count; i++) {
-        struct at_profile profile = profiles[i];
-        const struct at_device_record *read = profile.devices.items;
+        const struct at_device_record *read = profiles[i].devices.items;
 
-        if (options->format == AT_FORMAT_TABLE && i > 0)
-            putchar('\n');
-        if (options->format == AT_FORMAT_TABLE)
-            status = at_print_profile(&profile, options->format, options->configs, err);
-        for (size_t j = 0; j < profile.devices.count; j++)
-            AT_PUSH(records, count, capacity, read[j]);
+        for (size_t j = 0; j < profiles[i].devices.count; j++)
+            AT_PUSH(records, all.devices.count, capacity, read[j]);
+        free(profiles[i].devices.items);
+        profiles[i].devices = (struct at_list){0};
     }
-    all.devices = (struct at_list){records, count};
-    if (options->format != AT_FORMAT_TABLE)
-        status = at_print_profile(&all, options->format, options->configs, err);
-    free(records);
+    all.devices.items = records;
+    status = at_print_profile(&all, options->format, options->configs, err);
+    at_profile_clear(&all);
+    return status;
+}
+
+/* Tables for people have a section for each device of each profile. */
+static enum at_status print_apart(struct at_profile *profiles, const struct show_options *options,
+                                  struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < options->count && status == AT_OK; i++) {
+        if (i > 0)
+            putchar('\n');
+        status = at_print_profile(&profiles[i], options->format, options->configs, err);
+    }
     return status;
 }
 
@@ -110,7 +120,8 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
     for (size_t i = 0; i < options.count && status == AT_OK; i++)
         status = at_read_profile(&profiles[i], options.files[i], &options.progress, err);
     if (status == AT_OK)
-        status = print_all(profiles, &options, err);
+        status = (options.format == AT_FORMAT_TABLE ? print_apart : print_together)(profiles,
+                                                                                    &options, err);
     for (size_t i = 0; i < options.count; i++)
         at_profile_clear(&profiles[i]);
     free(profiles);

@@ -260,6 +260,8 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
                                 session->progress, err);
     if (status == AT_OK && !options->replace)
         status = at_out_profile_read(&run->profile, options->out, err);
+    if (status == AT_OK && !options->out && !options->dry_run)
+        at_note(session->progress, "no profile is kept: --out FILE keeps it");
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
@@ -304,8 +306,6 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     at_command_line(&argp, ARGP_IN_ORDER, argc, argv, &options, &options.run.progress);
-    if (!options.out && !options.dry_run)
-        at_note(&options.run.progress, "no profile is kept: --out FILE keeps it");
     status = settle_journal(&options, &journal, err);
     if (status == AT_OK)
         status = prepare(&run, &options, err);

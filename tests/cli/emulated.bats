@@ -29,7 +29,7 @@ setup() {
         [[ ${lines[0]} == 'NVIDIA H200' ]]
     done
     run -3 --separate-stderr "$AUTOTUNE" tune --dry-run --problem 8x8:f32 --gpu emu:H201
-    [[ $stderr == *'there is no device "emu:H201"; known are emu:a100, '* ]]
+    [[ $stderr == *'there is no device "emu:H201" (did you mean '* ]]
 }
 
 @test "every element size is tuned, padded and batched problems too" {
@@ -144,7 +144,7 @@ setup() {
 
 @test "a search on the emulated device is short by default" {
     run --separate-stderr -0 tune --gpu emu --family tile --problem 64x96:f32 --out best.yaml
-    [[ $stderr == *'24 configs per problem'*$'\nautotune: wrote best.yaml' ]]
+    [[ $stderr == *'24 configs per problem'*$'\nautotune: wrote best.yaml: 1 entry added, 0 replaced, 0 kept' ]]
     [ "$(figure correct)" -eq 24 ]
     [ "$(figure search)" = guided ]
     run --separate-stderr -0 tune --gpu emu --search exhaustive --problem 33x33:b1,inplace=1 \
@@ -289,7 +289,7 @@ wide() {
 
 @test "unknown devices and too large problems are refused" {
     run --separate-stderr -3 tune --gpu emu:nothing --problem 64x96:f32 --out best.yaml
-    [[ $stderr == *'there is no device "emu:nothing"; known are '*emu:h200* ]]
+    [[ $stderr == *'there is no device "emu:nothing" '*emu:h200* ]]
     run --separate-stderr -2 tune --quiet --gpu emu --problem 16384x16384:b1 --out best.yaml
     [[ $stderr == *'16384x16384:b1 is too large for an emulated device'* ]]
     [ ! -e best.yaml ]

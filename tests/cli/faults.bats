@@ -129,7 +129,7 @@ outcome() {
         wait_for_progress
         kill -$signal "$main"
         waited 130
-        [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
+        [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml; --resume continues' ]
         correct=$(figure correct)
         ((correct < 200))
         assert_correct "$correct"
@@ -255,7 +255,7 @@ limited() (
 
 @test "a profile that does not fit is printed, and the old one stays" {
     echo old >best.yaml
-    run --separate-stderr tune_limited 1 --budget 2 --journal :memory:
+    run --separate-stderr tune_limited 1 --replace --budget 2 --journal :memory:
     [ "$status" -eq 2 ]
     [[ $stderr == *'cannot write best.yaml: File too large' ]]
     [[ $output == *8x8:f32* ]]

@@ -25,7 +25,7 @@ no_device() {
 }
 
 @test "tune ends with exit code 3, and leaves neither profile nor journal" {
-    no_device tune --gpu 0
+    no_device tune --quiet --gpu 0
     no_device tune --gpu all --dry-run
     mkdir "$BATS_TEST_TMPDIR/out"
     no_device --gpu 0 --problem 64x64:f32 --out "$BATS_TEST_TMPDIR/out/best.yaml"
@@ -59,5 +59,5 @@ no_device() {
     [ -n "$hidden" ] || skip "not run by run-bats"
     LD_LIBRARY_PATH=$hidden run --separate-stderr -3 "$AUTOTUNE" list
     [ -z "$output" ]
-    [[ $stderr == 'autotune: cannot load '*'/tests/no-driver/libcuda.so.1: file too short' ]]
+    [[ $stderr == 'autotune: cannot load '*'/tests/no-driver/libcuda.so.1: file too short; '* ]]
 }

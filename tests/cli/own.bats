@@ -270,11 +270,11 @@ headers() {
     run --separate-stderr -0 "${explain[@]}"
     echo '#error "unknown to this compiler"' >>named/cuda_fp16.h
     run --separate-stderr -1 "${explain[@]}"
-    [[ $stderr == *'cuda_fp16.h(2): '*'; NVRTC is of CUDA '*', the headers of 11.8: name those of '*' (now named)'* ]]
+    [[ $stderr == *'cuda_fp16.h(2): '*'; NVRTC is of CUDA '*', the headers of 11.8: name those of '*' (now '*/named')'* ]]
     rm named/cuda.h
     echo '#include <nv/target>' >named/cuda_fp16.h
     run --separate-stderr -1 "${explain[@]}"
-    [[ $stderr == *'; it is of libcu++: install cuda-cccl, or nvidia-cuda-cccl for Python, beside'*' in named'* ]]
+    [[ $stderr == *'; it is of libcu++: install cuda-cccl, or nvidia-cuda-cccl for Python, beside'*'/named'* ]]
 }
 
 @test "a kernel of a family is compiled anew when the headers that it includes have changed" {

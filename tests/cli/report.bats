@@ -359,9 +359,9 @@ END
 
 @test "a file that is read is not written over" {
     cp "$profile" own.yaml
-    refused '--out names own.yaml, which is read' report own.yaml --out own.yaml
-    refused 'which is read' report "$profile" --baseline own.yaml --out own.yaml
-    refused 'which is read' report "$profile" --journal own.yaml --out own.yaml
+    refused 'own.yaml is a profile, which would be lost' report own.yaml --out own.yaml
+    refused 'would be lost' report "$profile" --baseline own.yaml --out own.yaml
+    refused 'would be lost' report "$profile" --journal own.yaml --out own.yaml
     cmp "$profile" own.yaml
 }
 

@@ -103,7 +103,7 @@ spoilt() {
 }
 
 @test "--family refuses unknown families" {
-    refused 'there is no family "mine"; known are ' --family mine
+    refused 'there is no family "mine" (did you mean ' --family mine
     refused 'there is no family ""' --family ''
     refused 'there is no family "yours"' --space mine.yaml --family mine --family yours
 }

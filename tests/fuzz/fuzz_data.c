@@ -47,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool ready;
     const char *path = fuzz_file(data, size);
-    struct at_run_options options = {0};
+    struct at_progress quiet = {.quiet = true};
+    struct at_run_options options = {.session = {.progress = &quiet}};
     struct at_textbook textbook = {0};
     struct at_device_info info;
     struct at_rates rates;

@@ -248,7 +248,7 @@ END
     mapfile -t workers < <(children "$main")
     kill -INT "$main"
     waited 130
-    [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml' ]
+    [ "$(<errors)" = 'autotune: interrupted; the best so far is in best.yaml; --resume continues' ]
     ended "${workers[@]}"
     [ "$(figure ended)" = interrupted ]
     [ "$(figure correct)" -lt $enough ]
