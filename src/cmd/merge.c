@@ -194,8 +194,10 @@ static enum at_status deliver(struct merge_options *options, struct at_merge *me
         whole = compare_list(options->problems, merge, progress, err);
     if (whole != AT_OK && whole != AT_FAILED)
         return whole;
-    if (options->answers)
+    if (options->answers) {
+        at_profile_keep_newest(&merge->profile);
         at_profile_drop_measurements(&merge->profile);
+    }
     if (at_profile_write(&merge->profile, output, &writing) != AT_OK)
         return at_fail(err, writing.status, "%s", writing.message);
     if (output)

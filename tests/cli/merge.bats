@@ -120,6 +120,9 @@ merge() {
     [[ $output == *'51 problems: '*'driver 590.1, '*': 50 problems'*'driver 580.159.04, '*:*'1 problem'* ]]
     run -1 "$AUTOTUNE" diff new.yaml merged.yaml
     [[ $output == *'8192x8192:f32'*added* && $output != *c128* ]]
+    "$AUTOTUNE" merge --answers merged.yaml >answers.yaml
+    [ "$("$AUTOTUNE" show --format csv answers.yaml | grep -c '3x1048576:c128')" -eq 1 ]
+    "$AUTOTUNE" check answers.yaml | grep -q ' 51 problems '
 }
 
 @test "a profile that is there takes part, unless --replace drops it; another file is refused" {
