@@ -32,21 +32,23 @@ static int by_completeness(const struct at_entry *a, const struct at_entry *b)
 }
 
 /* The old winner has taken part in the new one's shoot-out if this run knows its family. So another
- * config is not slower. Where the same config has won again, the search that has seen more stays.
- */
-static bool replaces(const struct at_entry *old, const struct at_entry *fresh, const void *state)
+ * config is not slower. Where the same config has won again, the search that has seen more stays,
+ * unless it was of other templates: then its kernel may be another one. */
+static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, const void *state)
 {
     const struct at_session_options *session = state;
     bool known = false;
 
-    if (!at_entry_is_measured(old))
+    if (!at_entry_is_measured(old.entry))
         return true;
-    if (fresh->ended == AT_ENDED_INTERRUPTED && old->ended != AT_ENDED_INTERRUPTED)
+    if (fresh.entry->ended == AT_ENDED_INTERRUPTED && old.entry->ended != AT_ENDED_INTERRUPTED)
         return false;
     for (size_t i = 0; i < session->family_count; i++)
-        known = known || strcmp(session->families[i]->name, old->winner.family) == 0;
+        known = known || strcmp(session->families[i]->name, old.entry->winner.family) == 0;
     return known &&
-           (!same_config(&old->winner, &fresh->winner) || by_completeness(fresh, old) >= 0);
+           (!same_config(&old.entry->winner, &fresh.entry->winner) ||
+            strcmp(old.record->environment.templates, fresh.record->environment.templates) != 0 ||
+            by_completeness(fresh.entry, old.entry) >= 0);
 }
 
 /* "3 entries added, 1 replaced, 5 kept" */

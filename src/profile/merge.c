@@ -464,7 +464,8 @@ enum at_status at_profile_accumulate(struct at_profile *profile, struct at_profi
             counts->kept++;
         } else if (!old || by_subject(old, piece) != 0) {
             counts->added++;
-        } else if (replaces(old->entry, piece->entry, state)) {
+        } else if (replaces((struct at_placed_entry){old->record, old->entry},
+                            (struct at_placed_entry){piece->record, piece->entry}, state)) {
             counts->kept--;
             counts->replaced++;
             stay--;

@@ -34,8 +34,14 @@ struct at_accumulation {
     size_t added, replaced, kept;
 };
 
+/* An entry with its record. */
+struct at_placed_entry {
+    const struct at_device_record *record;
+    const struct at_entry *entry;
+};
+
 /* Does a run's entry replace the one that the profile has for its subject? */
-typedef bool at_replaces(const struct at_entry *old, const struct at_entry *fresh,
+typedef bool at_replaces(struct at_placed_entry old, struct at_placed_entry fresh,
                          const void *state);
 
 /* Join the results of a run into the profile. The conditions of runs with the same software are

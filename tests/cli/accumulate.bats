@@ -86,6 +86,18 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
     [ "$(entry 96x96:f32)" = "$before" ]
 }
 
+@test "an old winner of a template that has changed since is measured anew" {
+    cp "$srcdir/templates/naive.cu" own.cu
+    sed 's/family: naive/family: own/; s/naive.cu/own.cu/' "$AUTOTUNE_DATADIR/tuning/naive.yaml" >own.yaml
+    tuned --space own.yaml --family own --search exhaustive 96x96:f32
+    tuned --space own.yaml --family own "${worst[@]}" 96x96:f32
+    told 0 0 1
+    echo '// another kernel' >>own.cu
+    tuned --space own.yaml --family own "${worst[@]}" 96x96:f32
+    told 0 1 0
+    [ "$(grep -c ' templates: ' best.yaml)" -eq 1 ]
+}
+
 @test "an old winner that is wrong now is replaced, and a warning says why" {
     cp "$srcdir/templates/tile.cu" own.cu
     sed 's/family: tile/family: own/; s/tile.cu/own.cu/' "$AUTOTUNE_DATADIR/tuning/tile.yaml" >own.yaml

@@ -4,6 +4,7 @@
  * message. */
 #include "base/memory.h"
 #include "problem/problem.h"
+#include "profile/internal.h"
 #include "profile/merge.h"
 #include "profile/newest.h"
 #include "system/file.h"
@@ -297,11 +298,12 @@ static void test_write_too_large(void **state)
     at_profile_clear(&profile);
 }
 
-static bool has_other_seed(const struct at_entry *old, const struct at_entry *fresh,
+static bool has_other_seed(struct at_placed_entry old, struct at_placed_entry fresh,
                            const void *state)
 {
     (void)state;
-    return fresh->seed != old->seed;
+    assert_int_equal(at_software_compare(&old.record->environment, &fresh.record->environment), 0);
+    return fresh.entry->seed != old.entry->seed;
 }
 
 static bool is_other_entry(const struct at_device_record *record, const struct at_entry *entry,
