@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     KEY_SEARCH = 0x200,
@@ -294,6 +295,8 @@ static enum at_status settle_journal(struct at_tune_options *options, char **pat
     if (session->resume && !session->journal)
         return at_fail(err, AT_USAGE,
                        "--resume needs --journal FILE, or --out FILE with FILE.journal beside it");
+    if (session->resume && access(session->journal, F_OK) != 0)
+        at_note(session->progress, "there is no journal %s: the run starts anew", session->journal);
     return AT_OK;
 }
 

@@ -66,6 +66,7 @@ static void find_in_space(struct known_list *list, const struct at_space *space)
 enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err)
 {
     struct known_list list = {0};
+    size_t taken = 0;
     enum at_status status;
 
     if (!p->session->journal || !p->session->options.resume)
@@ -74,10 +75,15 @@ enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err)
     if (status == AT_OK)
         find_in_space(&list, &p->search->space);
     for (size_t i = 0; i < list.count; i++) {
-        if (status == AT_OK && list.items[i].index != SIZE_MAX)
+        if (status == AT_OK && list.items[i].index != SIZE_MAX) {
             status = at_pipeline_find_in_journal(p, list.items[i].index, err);
+            taken++;
+        }
         free(list.items[i].text);
     }
     free(list.items);
+    if (status == AT_OK && taken > 0)
+        at_note(p->session->options.progress, "%s: %zu results from the journal", p->problem_text,
+                taken);
     return status;
 }

@@ -187,7 +187,11 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
     cp best.yaml before.yaml
     tuned --resume --shard 2/2 48x48:f64 16x128:f16
     told 0 1 4
+    [[ $stderr =~ :\ [1-9][0-9]*\ results\ from\ the\ journal ]]
     cmp before.yaml best.yaml
+    rm best.yaml.journal
+    tuned --resume --shard 2/2 48x48:f64 16x128:f16
+    [[ $stderr == *'there is no journal best.yaml.journal: the run starts anew'* ]]
 }
 
 @test "a file that is no profile is refused; an empty one is no file; --replace writes over it" {
