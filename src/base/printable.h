@@ -21,7 +21,7 @@ size_t at_text_whole(const char *text, size_t size);
 /* Return how many bytes of text to quote: all, or as many whole characters as `most` bytes hold. */
 int at_text_fit(const char *text, size_t length, size_t most);
 
-/* Text to quote, of at most so many bytes, as two arguments for "%.*s". */
+/* Text to quote, cut after `most` bytes, as two arguments for "%.*s". */
 #define AT_QUOTED(text, most) at_text_fit((text), strlen(text), (most)), (text)
 
 /* Print text, with each byte of an unprintable character as \xNN. */

@@ -238,7 +238,7 @@ static void leave_out(struct at_emu_prints *prints, const char *text)
         prints->left_out += *text == '\n' || !text[1];
 }
 
-/* Put the texts in order, and forget those that lie behind as much as is shown. */
+/* Sort the texts, and drop those that come after what is shown. */
 static void shorten(struct at_emu_prints *prints)
 {
     size_t kept = 0;

@@ -214,7 +214,7 @@ static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t
     return warp->undefined[row / AT_EMU_ROW_ALIGN];
 }
 
-/* print.c. What the blocks of a launch have printed, of which a part is left out: machine.h. */
+/* print.c. The text that a block has printed; only a part of it may be kept: machine.h. */
 struct at_emu_printed {
     uint64_t turn; /* the block's, in the order of the launch */
     char *text;

@@ -350,7 +350,7 @@ static enum at_status open_copy(struct at_journal *journal, const char *copy, st
 {
     enum at_status status;
 
-    /* Nobody else opens the copy. */
+    /* No other process opens the copy. */
     if (sqlite3_open_v2(copy, &journal->db, SQLITE_OPEN_READWRITE, AT_JOURNAL_UNLOCKED) !=
         SQLITE_OK)
         return at_journal_fail(journal, err);
