@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
+# shellcheck disable=SC2016,SC2154 # Text of pages has dollars; run-bats sets srcdir.
 # Shared by the Bats files of autotune report.
 
 need_python() {
