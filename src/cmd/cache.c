@@ -2,10 +2,9 @@
 /* autotune cache: show or clear the cache of compiled kernels. */
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/command_line.h"
+#include "cmd/format.h"
 #include "kernel/cubin_cache.h"
-#include "options/argument.h"
-#include "options/command_line.h"
-#include "options/format.h"
 #include "schema/table.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef AT_CMD_CHECK_REPORT_H
 #define AT_CMD_CHECK_REPORT_H
 
-#include "options/format.h"
+#include "cmd/format.h"
 
 #include <stdint.h>
 

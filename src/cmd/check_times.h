@@ -4,7 +4,7 @@
 #define AT_CMD_CHECK_TIMES_H
 
 #include "cmd/check_report.h"
-#include "options/run_options.h"
+#include "cmd/run_options.h"
 #include "profile/profile.h"
 
 /* Verify each winner, time it against the default config, and print a line: held; drifted, if its

@@ -2,10 +2,9 @@
 /* autotune diff: what differs between two profiles. */
 #include "profile/diff.h"
 #include "cmd/cmd.h"
-#include "options/argument.h"
-#include "options/command_line.h"
-#include "options/format.h"
-#include "options/read_profile.h"
+#include "cmd/command_line.h"
+#include "cmd/files.h"
+#include "cmd/format.h"
 
 #include <stdio.h>
 #include <string.h>

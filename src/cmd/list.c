@@ -2,15 +2,14 @@
 /* autotune list: the devices that can be tuned. */
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/command_line.h"
 #include "cmd/family_table.h"
+#include "cmd/format.h"
+#include "cmd/run_options.h"
 #include "device/relation.h"
 #include "device/schema.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
-#include "options/argument.h"
-#include "options/command_line.h"
-#include "options/format.h"
-#include "options/run_options.h"
 #include "profile/profile.h"
 #include "system/paths.h"
 

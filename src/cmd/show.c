@@ -2,12 +2,10 @@
 /* autotune show: print profiles. */
 #include "base/memory.h"
 #include "cmd/cmd.h"
+#include "cmd/command_line.h"
+#include "cmd/files.h"
+#include "cmd/format.h"
 #include "cmd/show_top.h"
-#include "options/argument.h"
-#include "options/command_line.h"
-#include "options/format.h"
-#include "options/print_profile.h"
-#include "options/read_profile.h"
 #include "profile/profile.h"
 
 #include <stdio.h>

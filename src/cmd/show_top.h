@@ -2,7 +2,7 @@
 #ifndef AT_CMD_SHOW_TOP_H
 #define AT_CMD_SHOW_TOP_H
 
-#include "options/format.h"
+#include "cmd/format.h"
 #include "system/progress.h"
 
 /* Print the `most` fastest correct configs of each problem in a journal, by the search's times in

@@ -2,15 +2,14 @@
 /* autotune tune: search for the fastest config of each problem. */
 #include "tune/tune.h"
 #include "base/memory.h"
+#include "cmd/command_line.h"
+#include "cmd/files.h"
+#include "cmd/format.h"
+#include "cmd/run_options.h"
 #include "cmd/tune_run.h"
 #include "cmd/tune_spaces.h"
-#include "options/argument.h"
-#include "options/command_line.h"
-#include "options/format.h"
-#include "options/out_file.h"
-#include "options/run_problems.h"
-#include "options/share_option.h"
 #include "pipeline/recorder.h"
+#include "problem/share.h"
 #include "profile/newest.h"
 #include "system/cpus.h"
 
@@ -106,7 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         session->record = arg;
         return 0;
     case KEY_SHARD:
-        if (at_share_option(&options->share, &options->launcher, arg, &err) != AT_OK)
+        if (at_share_parse(&options->share, &options->launcher, arg, &err) != AT_OK)
             argp_error(state, "%s", err.message);
         return 0;
     case KEY_TUNERS:

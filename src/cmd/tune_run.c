@@ -3,7 +3,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "options/print_profile.h"
+#include "cmd/files.h"
 #include "profile/merge.h"
 #include "profile/newest.h"
 #include "system/interrupt.h"

@@ -4,9 +4,9 @@
 #define AT_CMD_TUNE_RUN_H
 
 #include "cmd/cmd.h"
+#include "cmd/format.h"
+#include "cmd/run_options.h"
 #include "fleet/fleet.h"
-#include "options/format.h"
-#include "options/run_options.h"
 #include "problem/share.h"
 #include "profile/merge.h"
 #include "system/output.h"

@@ -24,4 +24,10 @@ enum { AT_SHARES_MAX = 1000000 };
  */
 void at_share_deal(struct at_share share, struct at_problem *problems, size_t *count);
 
+/* Read I/N or auto, which asks the environment. *launcher is the name of the launcher that said it,
+ * NULL for I/N. AT_USAGE for another text; for auto also without a launcher, if a variable is
+ * missing or makes no sense, and if both an array and a launcher within its task would deal. */
+enum at_status at_share_parse(struct at_share *share, const char **launcher, const char *text,
+                              struct at_error *err);
+
 #endif

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "options/run_problems.h"
+#include "cmd/run_options.h"
 #include "pipeline/pipeline.h"
 #include "profile/profiles.h"
 #include "roles.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as each of the smaller files of the data folder: a description of a device, a list of
  * problems, the textbook's rows. */
+#include "cmd/run_options.h"
 #include "fuzz_file.h"
 #include "model/description.h"
-#include "options/run_problems.h"
 #include "study/textbook.h"
 
 #include <stdbool.h>

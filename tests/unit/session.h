@@ -3,8 +3,8 @@
 #ifndef AT_TESTS_UNIT_SESSION_H
 #define AT_TESTS_UNIT_SESSION_H
 
+#include "cmd/run_options.h"
 #include "measure/select.h"
-#include "options/run_options.h"
 #include "roles.h"
 #include "skipped.h"
 #include "source_tree.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/problem/share.c: shares are even and whole. src/options/share_option.c: what launchers set.
- */
+/* src/problem/share.c: shares are even and whole, and what launchers set tells which is whose. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "options/share_option.h"
+#include "problem/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -252,7 +251,7 @@ static void auto_asks_the_launcher(void **state)
         enum at_status status;
 
         set_environment(launched[i].environment);
-        status = at_share_option(&share, &launcher, "auto", &err);
+        status = at_share_parse(&share, &launcher, "auto", &err);
         if (status != (launched[i].of > 0 ? AT_OK : AT_USAGE) || share.index != launched[i].index ||
             share.of != launched[i].of ||
             !strstr(status == AT_OK ? launcher : err.message, launched[i].words))
@@ -281,7 +280,7 @@ static void other_texts(void **state)
         struct at_share share = {0};
         const char *launcher = "none";
         struct at_error err;
-        enum at_status status = at_share_option(&share, &launcher, cases[i].text, &err);
+        enum at_status status = at_share_parse(&share, &launcher, cases[i].text, &err);
 
         assert_int_equal(status, cases[i].of > 0 ? AT_OK : AT_USAGE);
         assert_int_equal(share.index, cases[i].index);

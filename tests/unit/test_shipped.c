@@ -2,7 +2,7 @@
 /* What is shipped: the families of tuning/, the problems of a default run, the textbook's kernels,
  * and the profiles of results/. */
 #include "base/memory.h"
-#include "options/run_problems.h"
+#include "cmd/run_options.h"
 #include "profile/profile.h"
 #include "schema/lines.h"
 #include "study/textbook.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef AT_OPTIONS_FORMAT_H
-#define AT_OPTIONS_FORMAT_H
+/* How a result is printed: as a table for people, or for programs. */
+#ifndef AT_CMD_FORMAT_H
+#define AT_CMD_FORMAT_H
 
 #include "base/choice.h"
 #include "base/table.h"

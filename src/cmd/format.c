@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options/format.h"
+#include "cmd/format.h"
 
 #include "base/memory.h"
 #include "system/streams.h"

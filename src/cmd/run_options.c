@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options/run_options.h"
+#include "cmd/run_options.h"
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cmd/command_line.h"
+#include "kernel/builder.h"
+#include "measure/gpu.h"
 #include "measure/select.h"
-#include "options/argument.h"
+#include "model/description.h"
+#include "schema/schema.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -269,4 +273,273 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
                 EMULATED_CONFIGS);
     }
     return AT_OK;
+}
+
+/* ---- problems ---- */
+
+struct problem_list {
+    int64_t schema;
+    struct at_list problems; /* of struct at_located */
+};
+
+static const struct at_field problem_list_fields[] = {
+    {.key = "problems",
+     .kind = AT_FIELD_LOCATEDS,
+     .offset = offsetof(struct problem_list, problems),
+     .min = 1,
+     .max = AT_PROFILE_PROBLEMS_MAX},
+    {.key = "schema",
+     .kind = AT_FIELD_INT,
+     .offset = offsetof(struct problem_list, schema),
+     .min = 1,
+     .max = 1},
+};
+static const struct at_schema problem_list_schema = {
+    "a list of problems", sizeof(struct problem_list), problem_list_fields,
+    AT_COUNT(problem_list_fields)};
+
+struct problems {
+    struct at_problem *items;
+    size_t count, capacity;
+};
+
+enum at_status at_run_problem(struct at_problem *problem, const char *spec,
+                              struct at_progress *progress, struct at_error *err)
+{
+    enum at_status status = at_problem_parse(problem, spec, err);
+    char *name;
+
+    if (status != AT_OK)
+        return status;
+    name = at_problem_format(problem);
+    if (strcmp(name, spec) != 0)
+        at_note(progress, "%s is called %s", spec, name);
+    free(name);
+    return AT_OK;
+}
+
+static enum at_status add(struct problems *problems, const char *spec, struct at_progress *progress,
+                          struct at_error *err)
+{
+    struct at_problem problem;
+    enum at_status status = at_run_problem(&problem, spec, progress, err);
+
+    if (status == AT_OK)
+        AT_PUSH(problems->items, problems->count, problems->capacity, problem);
+    return status;
+}
+
+static enum at_status add_list(struct problems *problems, const char *path,
+                               struct at_progress *progress, struct at_error *err)
+{
+    struct problem_list list = {0};
+    enum at_status status =
+        at_schema_read_file(&problem_list_schema, &list, at_given_file(path), err);
+    const struct at_located *specs = list.problems.items;
+
+    for (size_t i = 0; i < list.problems.count && status == AT_OK; i++)
+        if (add(problems, specs[i].text, progress, err) != AT_OK)
+            status = at_fail_within(err, "%s:%d:%d", path, specs[i].line, specs[i].column);
+    at_schema_clear(&problem_list_schema, &list);
+    return status;
+}
+
+/* Refuse two spellings of one problem: a profile has one entry per problem. */
+static enum at_status check_unique(const struct problems *problems, struct at_error *err)
+{
+    char **names = at_alloc_array(problems->count, sizeof *names);
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < problems->count; i++) {
+        names[i] = at_problem_format(&problems->items[i]);
+        for (size_t j = 0; j < i && status == AT_OK; j++)
+            if (strcmp(names[i], names[j]) == 0)
+                status = at_fail(err, AT_USAGE, "problem %s is named twice", names[i]);
+    }
+    for (size_t i = 0; i < problems->count; i++)
+        free(names[i]);
+    free(names);
+    return status;
+}
+
+enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
+                                    struct at_progress *progress, struct at_error *err)
+{
+    struct problems found = {0};
+    enum at_status status = add_list(&found, path, progress, err);
+
+    if (status == AT_OK)
+        status = check_unique(&found, err);
+    if (status != AT_OK) {
+        free(found.items);
+        return status;
+    }
+    *problems = found.items;
+    *count = found.count;
+    return AT_OK;
+}
+
+bool at_run_problems_given(const struct at_run_options *options)
+{
+    return options->problem_count > 0 || options->problem_list;
+}
+
+enum at_status at_run_problems(const struct at_run_options *options, const char *fallback,
+                               struct at_problem **problems, size_t *count, struct at_error *err)
+{
+    char *own = at_run_problems_given(options) ? NULL : at_path_data_file(fallback);
+    const char *list = own ? own : options->problem_list;
+    struct at_progress *progress = options->session.progress;
+    struct problems found = {0};
+    enum at_status status = own ? at_path_require_data(err) : AT_OK;
+
+    for (size_t i = 0; i < options->problem_count && status == AT_OK; i++)
+        status = add(&found, options->problems[i], progress, err);
+    if (status == AT_OK && list)
+        status = add_list(&found, list, progress, err);
+    if (status == AT_OK)
+        status = check_unique(&found, err);
+    free(own);
+    if (status != AT_OK) {
+        free(found.items);
+        return status;
+    }
+    *problems = found.items;
+    *count = found.count;
+    return AT_OK;
+}
+
+/* ---- the device of a lookup ---- */
+
+/* Groups of --help, which the commands' own options join. */
+static const struct argp_option lookup_table[] = {
+    {NULL, 0, NULL, 0, "For which problem and device:", 1},
+    {NULL, 0, NULL, 0, "From where:", 2},
+    {"problem", 'p', "SPEC", 0,
+     "A problem, tuned or not, also without this option; may be repeated", 1},
+    {"gpu", 'g', "SEL", 0, "The device, as for tune (default: auto)", 1},
+    {"device", 'd', "NAME", 0,
+     "A device described in tuning/devices, like h200; it need not be present", 1},
+    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
+     2},
+    {"space", KEY_SPACE, "FILE", 0,
+     "Add a family: a space file with its template beside it; may be repeated", 2},
+    {0},
+};
+
+static error_t parse_lookup(int key, char *arg, struct argp_state *state)
+{
+    struct at_lookup_options *options = state->input;
+    struct at_run_options *run = &options->run;
+    struct at_error err;
+
+    switch (key) {
+    case 'p':
+        AT_PUSH(run->problems, run->problem_count, run->problem_capacity, arg);
+        return 0;
+    case 'g':
+        options->gpu = arg;
+        return 0;
+    case 'd':
+        options->device = arg;
+        return 0;
+    case KEY_POLICY:
+        if (at_policy_find(&options->policy, arg, &err) != AT_OK)
+            argp_error(state, "%s", err.message);
+        return 0;
+    case KEY_SPACE:
+        AT_PUSH(run->spaces, run->space_count, run->space_capacity, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (at_problem_is_spec(arg))
+            AT_PUSH(run->problems, run->problem_count, run->problem_capacity, arg);
+        else
+            at_parse_only(state, &options->file, arg, "profile");
+        return 0;
+    case ARGP_KEY_END:
+        if (options->gpu && options->device)
+            argp_error(state, "--gpu and --device both name the device: give only one of them");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp at_lookup_argp = {
+    .options = lookup_table, .parser = parse_lookup, .help_filter = at_help_filter};
+
+void at_lookup_options_init(struct at_lookup_options *options)
+{
+    *options = (struct at_lookup_options){.policy = &at_policies[0]};
+    at_run_options_init(&options->run);
+}
+
+void at_lookup_options_clear(struct at_lookup_options *options)
+{
+    at_run_options_clear(&options->run);
+}
+
+/* Fill in the software versions that can be found without a kernel. The others stay unknown. */
+static void find_environment(struct at_target *target)
+{
+    struct at_environment *environment = &target->environment;
+    const struct at_builder_options options = {
+        .compute_capability = target->device.compute_capability,
+        .image = AT_IMAGE_CUBIN,
+        .workers = 1,
+        .header = "",
+    };
+    struct at_builder *builder;
+    struct at_gpu *gpu;
+
+    if (at_gpu_open(&gpu, target->device.kind, target->device.ordinal, (struct at_turn){0}, NULL) ==
+        AT_OK) {
+        snprintf(environment->driver, sizeof environment->driver, "%s", at_gpu_driver_version(gpu));
+        snprintf(environment->cuda_driver, sizeof environment->cuda_driver, "%s",
+                 at_gpu_cuda_version(gpu));
+        at_gpu_close(gpu);
+    }
+    if (at_builder_open(&builder, &options, NULL, 0, NULL) == AT_OK) {
+        const struct at_compiler *compiler = at_builder_compiler(builder);
+
+        snprintf(environment->nvrtc, sizeof environment->nvrtc, "%s", compiler->version);
+        snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
+                 compiler->identity);
+        at_builder_close(builder);
+    }
+}
+
+static enum at_status find_gpu(struct at_target *target, const char *selector,
+                               struct at_progress *progress, struct at_error *err)
+{
+    struct at_device_info *infos;
+    size_t count;
+    enum at_status status = at_select_devices(selector ? selector : "auto", &infos, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    target->device = infos[0];
+    free(infos);
+    if (count > 1)
+        return at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one", selector, count);
+    if (!selector && at_device_is_emulated(&target->device))
+        at_warn(progress, "no usable GPU: the answer is for an emulated %s; --device names another",
+                target->device.name);
+    find_environment(target);
+    return AT_OK;
+}
+
+enum at_status at_target_find(struct at_target *target, struct at_lookup_options *options,
+                              struct at_error *err)
+{
+    struct at_target found = {.environment = {.autotune = PACKAGE_VERSION}};
+    enum at_status status;
+
+    if (options->device)
+        status = at_description_by_any_name(&found.device, options->device, err);
+    else
+        status = find_gpu(&found, options->gpu, &options->run.progress, err);
+    if (status == AT_OK)
+        *target = found;
+    return status;
 }

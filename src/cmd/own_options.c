@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options/own_options.h"
+#include "cmd/own_options.h"
 
 #include "base/memory.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a CUDA file of one's own: --entry, --grid, --block, --shared, --arg and
- * --include-dir, for the commands that take such a file. */
-#ifndef AT_OPTIONS_OWN_OPTIONS_H
-#define AT_OPTIONS_OWN_OPTIONS_H
+/* The options that say how to launch a kernel in a CUDA file of the user. */
+#ifndef AT_CMD_OWN_OPTIONS_H
+#define AT_CMD_OWN_OPTIONS_H
 
 #include "explain/own_kernel.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options/out_file.h"
+#include "cmd/files.h"
+
+#include "cmd/command_line.h"
 #include "system/output.h"
 
 #include <stdio.h>
@@ -65,4 +67,47 @@ enum at_status at_out_check(const char *out, const char *input, struct at_error 
         return status;
     return at_fail(err, AT_USAGE, "%s is %s, which would be lost: name another file, or remove it",
                    out, worth);
+}
+
+enum at_status at_read_profile(struct at_profile *profile, const char *file,
+                               struct at_progress *progress, struct at_error *err)
+{
+    enum at_status status = at_profile_read(profile, at_given_file(file), err);
+
+    if (status == AT_OK)
+        at_detail(progress, "read %s", file);
+    return status;
+}
+
+enum at_status at_searched_profiles(struct at_profiles *profiles, const char *file,
+                                    const char *const *first, size_t first_count,
+                                    struct at_progress *progress, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    if (file)
+        status = at_profiles_add(profiles, at_given_file(file), err);
+    for (size_t i = 0; !file && i < first_count && status == AT_OK; i++)
+        status = at_profiles_add(profiles, at_given_file(first[i]), err);
+    if (!file && status == AT_OK)
+        status = at_profiles_add_path(profiles, err);
+    for (size_t i = 0; i < profiles->skipped_count; i++)
+        at_warn(progress, "not searched: %s", profiles->skipped[i]);
+    for (size_t i = 0; i < profiles->count; i++)
+        at_detail(progress, "read %s", profiles->files[i].path);
+    return status;
+}
+
+enum at_status at_print_profile(struct at_profile *profile, enum at_output_format format,
+                                bool configs, struct at_error *err)
+{
+    const struct at_show_options options = {.color = at_stdout_color(), .configs = configs};
+
+    if (format == AT_FORMAT_JSON)
+        return at_profile_write_json(profile, stdout, err);
+    if (format == AT_FORMAT_TABLE)
+        at_profile_show(profile, &options, stdout);
+    else
+        at_profile_tabulate(profile, at_table_form(format), stdout);
+    return AT_OK;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The argument of an option: a whole number, or a word of a table. Only the table names its words:
- * --help lists them, and completion and the manual page follow. */
-#ifndef AT_OPTIONS_ARGUMENT_H
-#define AT_OPTIONS_ARGUMENT_H
+/* Reads the command line of any command: its own options, and --quiet and --verbose. */
+#ifndef AT_CMD_COMMAND_LINE_H
+#define AT_CMD_COMMAND_LINE_H
+
+#include "system/progress.h"
 
 #include <argp.h>
 #include <stdint.h>
+
+/* argp_parse, with the flags that argp_parse takes. `options` is the input of the command's argp.
+ * Sets *progress up as --quiet and --verbose want it; the last of them counts. */
+void at_command_line(const struct argp *command, unsigned flags, int argc, char **argv,
+                     void *options, struct at_progress *progress);
 
 /* Parse a whole number from least to most. Another text ends the program with a usage message. */
 int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,

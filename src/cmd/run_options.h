@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that all commands which run kernels share. */
-#ifndef AT_OPTIONS_RUN_OPTIONS_H
-#define AT_OPTIONS_RUN_OPTIONS_H
+/* The options that name problems, families and devices, and what they name. */
+#ifndef AT_CMD_RUN_OPTIONS_H
+#define AT_CMD_RUN_OPTIONS_H
 
 #include "pipeline/session.h"
+#include "profile/profile.h"
 
 #include <argp.h>
 
@@ -49,5 +50,46 @@ int at_default_jobs(size_t devices, size_t tuners);
  * search unless search_given. The caller frees. */
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err);
+
+/* Read a problem that the user has spelt, and tell its name if that is another. */
+enum at_status at_run_problem(struct at_problem *problem, const char *spec,
+                              struct at_progress *progress, struct at_error *err);
+
+/* Did the user name problems? */
+bool at_run_problems_given(const struct at_run_options *options);
+
+/* Read the problems of --problem, then those of --problems. Without both, read autotune's list
+ * `fallback` ("tuning/problems.yaml"), which may be NULL if the user named problems. The caller
+ * frees *problems. */
+enum at_status at_run_problems(const struct at_run_options *options, const char *fallback,
+                               struct at_problem **problems, size_t *count, struct at_error *err);
+
+/* Read a list like tuning/problems.yaml. The caller frees *problems. */
+enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
+                                    struct at_progress *progress, struct at_error *err);
+
+struct at_lookup_options {
+    const char *gpu;    /* selector; NULL: auto */
+    const char *device; /* name of a description; NULL: use gpu */
+    const char *file;   /* the only profile to search; NULL: those on the search path */
+    const struct at_policy *policy;
+    struct at_run_options run; /* for its --space, problems and progress */
+};
+
+/* A child of a command's argp. Its input is a struct at_lookup_options. */
+extern const struct argp at_lookup_argp;
+
+void at_lookup_options_init(struct at_lookup_options *options);
+void at_lookup_options_clear(struct at_lookup_options *options);
+
+/* A device and the versions of its software, which are unknown for a description. */
+struct at_target {
+    struct at_device_info device;
+    struct at_environment environment;
+};
+
+/* Find the device that the options name. Warn if `auto` found no GPU. */
+enum at_status at_target_find(struct at_target *target, struct at_lookup_options *options,
+                              struct at_error *err);
 
 #endif

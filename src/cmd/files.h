@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The profiles that commands read, print and write. */
+#ifndef AT_CMD_FILES_H
+#define AT_CMD_FILES_H
+
+#include "cmd/format.h"
+#include "profile/profile.h"
+#include "profile/profiles.h"
+#include "system/progress.h"
+
+/* Read the profile that new entries are to join, with all its entries. Without a file, or if it is
+ * empty, the profile has no devices. AT_USAGE if the file is no profile that can be read. `out` may
+ * be NULL or "-": standard output has nothing. */
+enum at_status at_out_profile_read(struct at_profile *profile, const char *out,
+                                   struct at_error *err);
+
+/* Check that `out` can be written, and that this loses no profile and no journal: AT_USAGE if it is
+ * one. `input`, a profile that the command writes again, may be replaced; NULL: none. */
+enum at_status at_out_check(const char *out, const char *input, struct at_error *err);
+
+/* at_profile_read, and tell of it; - is standard input. */
+enum at_status at_read_profile(struct at_profile *profile, const char *file,
+                               struct at_progress *progress, struct at_error *err);
+
+/* Read `file` (- is standard input); if it is NULL, the `first` files and then all on the search
+ * path. Warn of those that are skipped. Fails as at_profiles_add and at_profiles_add_path do. */
+enum at_status at_searched_profiles(struct at_profiles *profiles, const char *file,
+                                    const char *const *first, size_t first_count,
+                                    struct at_progress *progress, struct at_error *err);
+
+/* Print a profile to standard output; `configs`: a table for people has each winner's parameters.
+ * Fails as at_profile_write_json does. */
+enum at_status at_print_profile(struct at_profile *profile, enum at_output_format format,
+                                bool configs, struct at_error *err);
+
+#endif
