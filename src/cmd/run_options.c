@@ -126,7 +126,7 @@ static int divide_up(int number, size_t by)
 
 /* More than 16 are no faster: the same kernels are then spread over more programs, which takes more
  * processor time. Several devices seldom all wait for their compilers, so together they have up to
- * two workers per CPU. The tuners of a device do so more often (doc/lab/search.md). */
+ * two workers per CPU. The tuners of one device all wait more often. */
 int at_default_jobs(size_t devices, size_t tuners)
 {
     static const int most = 16;

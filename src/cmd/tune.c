@@ -197,7 +197,7 @@ static enum at_status prepare_recording(const struct at_tune_run *run, struct at
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
 }
 
-/* A tuner keeps about four CPUs at work; a fourth tuner is no faster (doc/lab/search.md). */
+/* A tuner keeps about four CPUs at work; a fourth tuner is no faster. */
 static size_t tuners_for(int cpus)
 {
     return cpus >= 12 ? 3 : cpus >= 8 ? 2 : 1;

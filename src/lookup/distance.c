@@ -134,7 +134,7 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
 static const float waste_weight = 96, fill_weight = 96, run_weight = 32;
 
 /* From here on a prediction chooses better than the distance. Of 242 such problems that nothing was
- * learnt from, it lost 5 % or more on a tenth (doc/lab/lookup.md). */
+ * learnt from, it lost 5 % or more on a tenth. */
 const float at_distance_far = 16;
 
 /* The terms of a distance as people see them: three of the launch, and sums of coordinates. */
@@ -213,7 +213,7 @@ static float other_runs(const struct at_traits *from, const struct at_traits *to
 
 /* An entry's halvings below the copy limit. A low share often means that the search missed the
  * families which win there, and neighbours lose the more by it. Chosen by the library's times, each
- * problem looked up without its tenth: 64 to 128 are alike (doc/lab/lookup.md). */
+ * problem looked up without its tenth: 64 to 128 are alike. */
 static const float share_weight = 96;
 
 float at_distance_of_share(int64_t of_copy_permille)

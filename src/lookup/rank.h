@@ -18,7 +18,7 @@ uint64_t at_rank_of(const struct at_device_record *record, bool emulated,
                     const struct at_query *query, bool same_problem);
 
 /* By how much entries of this device count as farther than equal ones of the query's. Between an
- * H100 and an H200 anything up to 32 serves about as well (doc/lab/lookup.md). */
+ * H100 and an H200 anything up to 32 serves about as well. */
 float at_rank_premium(const struct at_device_record *record, const struct at_query *query);
 
 enum at_tier at_rank_tier(uint64_t rank);

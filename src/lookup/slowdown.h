@@ -74,8 +74,8 @@ float at_slowdown_estimate(const struct at_slowdown *slowdown, struct at_slowdow
 float at_slowdown_predict(const struct at_slowdown *slowdown, struct at_slowdown_asked *asked,
                           const struct at_config *config, const struct at_launch *launch);
 
-/* The least estimates of a problem's configs. A config whose estimate is none of them is hardly
- * ever the fastest (doc/lab/lookup.md). */
+/* The least estimates of a problem's configs. A config that is not among them is hardly ever
+ * the fastest. */
 enum { AT_SHORTLIST = 32 };
 struct at_shortlist {
     float least[AT_SHORTLIST]; /* ascending */

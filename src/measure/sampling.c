@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* Warm samples of a kernel of 3 us agree to half a percent (H200, CUDA 13.0:
- * doc/lab/measurement.md). */
+/* Warm samples of a kernel of 3 us agree to half a percent (H200, CUDA 13.0). */
 static const double warm_share = 0.01;
 enum { WARM_UPS_MAX = 4 };
 

@@ -37,7 +37,7 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
 
 /* Untimed launches at the start. They follow another kernel, whose traces one launch may not
  * remove: in a shoot-out of twelve the winner took 0.3 to 0.8 % longer than in one of two, where
- * half of its trains follow its own (H200; doc/lab/measurement.md). */
+ * half of its trains follow its own (H200). */
 static size_t lead_in(int64_t launches)
 {
     return launches < 10 ? 1 : (size_t)launches / 10;

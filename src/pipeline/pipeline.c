@@ -98,7 +98,7 @@ static void let_go(struct at_pipeline *p)
 
 /* The part of the workers that compiles ahead. Most of what is compiled ahead is never asked for:
  * with all workers at it, a run takes twice the processor time and is no faster. Where a device has
- * several tuners, the others have use for the processors (doc/lab/search.md). */
+ * several tuners, the others have use for the processors. */
 enum { AHEAD_PART = 4 };
 
 /* Give idle compile workers what the strategy will probably ask for next. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the YAML that this program writes and its data files have: block style, in which a key or
  * an item and its text are on one line, or folded below ">-", and brackets with words in them.
- * libyaml takes ten times as many instructions (doc/lab/lookup.md). What is not surely of this
+ * libyaml takes ten times as many instructions. What is not surely of this
  * kind, and all that is wrong, is left to libyaml: tests/fuzz/fuzz_lines.c checks that both see the
  * same. */
 #ifndef AT_SCHEMA_LINES_H

@@ -84,7 +84,7 @@ static void remember_best(struct at_search *search, const struct at_finals *fina
 }
 
 /* After a much larger problem, a worker's launches of a few microseconds take a percent longer than
- * in a fresh worker, and unequally so (H200; doc/lab/measurement.md). The winner will run in a
+ * in a fresh worker, and unequally so (H200). The winner will run in a
  * fresh process, so the shoot-out does too. */
 static const double brief_ns = 20000;
 enum { MUCH_LARGER = 16 };

@@ -6,8 +6,7 @@
  *
  * Prints the mean time of each. The journal is in FOLDER, whose disk decides its times. Each
  * evaluation pays the first four once, and the GPU waits for all of them but the second. A run pays
- * the others. doc/lab/robustness.md compares them with the time of an
- * evaluation. */
+ * the others. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/device_lock.h"

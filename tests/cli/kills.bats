@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Processes of a run killed at random moments, ten times or AUTOTUNE_TEST_FAULTS times; and one that
-# cannot be killed. On the emulated device; a run with 200 kills is in
-# doc/lab/robustness.md.
+# cannot be killed. On the emulated device.
 
 bats_require_minimum_version 1.5.0
 load helpers

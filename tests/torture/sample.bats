@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # System calls of a run that fail, or are its last before a kill: a seeded sample that takes a minute on
-# two CPUs. `make torture` takes all points; doc/lab/robustness.md has
-# the result of such a run.
+# two CPUs. `make torture` takes all points.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers

@@ -64,8 +64,7 @@ static enum at_outcome capture(struct at_device *device, struct at_train *train,
         outcome = at_cuda_outcome(at_cuda.cuGraphInstantiate(&train->graph, graph, 0),
                                   "instantiating the graph", err);
     /* Otherwise the first launch uploads the graph, node by node, and short kernels wait for it:
-     * with kernels of 3 us, the first train took 1.3 times as long as the others
-     * (doc/lab/measurement.md). */
+     * with kernels of 3 us, the first train took 1.3 times as long as the others. */
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuGraphUpload(train->graph, stream),
                                   "uploading the graph", err);
