@@ -82,14 +82,14 @@ static enum at_status print_record(const struct cache_record *record, enum at_ou
     return AT_OK;
 }
 
-static enum at_status clear_folder(const struct at_cubin_folder *folder,
-                                   struct at_progress *progress, struct at_error *err)
+static enum at_status clear_cache(const struct at_cubin_cache *cache, struct at_progress *progress,
+                                  struct at_error *err)
 {
     struct at_cubin_usage usage;
-    enum at_status status = at_cubin_folder_usage(folder, &usage, err);
+    enum at_status status = at_cubin_cache_usage(cache, &usage, err);
 
     if (status == AT_OK)
-        status = at_cubin_folder_clear(folder, err);
+        status = at_cubin_cache_clear(cache, err);
     if (status == AT_OK)
         at_detail(progress, "removed %zu kernels in %zu programs", usage.kernels, usage.programs);
     return status;
@@ -97,7 +97,7 @@ static enum at_status clear_folder(const struct at_cubin_folder *folder,
 
 static void print_usage(const struct at_cubin_cache *cache, const struct at_cubin_usage *usage)
 {
-    printf("%s\n", at_cubin_cache_folder(cache)->path);
+    printf("%s\n", at_cubin_cache_path(cache));
     printf("  kernels   %zu in %zu programs\n", usage->kernels, usage->programs);
     printf("  size      %.1f MiB, of at most %" PRId64 " MiB\n", (double)usage->bytes / 0x1p20,
            AT_CUBIN_CACHE_BYTES_MAX >> 20);
@@ -115,15 +115,15 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
     if (status != AT_OK)
         return status;
     if (options.clear)
-        status = clear_folder(at_cubin_cache_folder(cache), &options.progress, err);
+        status = clear_cache(cache, &options.progress, err);
     if (status == AT_OK)
-        status = at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, err);
+        status = at_cubin_cache_usage(cache, &usage, err);
     if (status == AT_OK && options.format == AT_FORMAT_TABLE)
         print_usage(cache, &usage);
     else if (status == AT_OK)
         status = print_record(
             &(struct cache_record){
-                .folder = (char *)at_cubin_cache_folder(cache)->path,
+                .folder = (char *)at_cubin_cache_path(cache),
                 .kernels = (int64_t)usage.kernels,
                 .programs = (int64_t)usage.programs,
                 .bytes = (int64_t)usage.bytes,

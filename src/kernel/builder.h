@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/outcome.h"
-#include "kernel/compile_worker.h"
+#include "kernel/compile.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 #include "space/family.h"
@@ -107,6 +107,13 @@ enum at_status at_builder_wait(struct at_builder *builder, struct at_built *buil
 
 /* Hand out work until fd can be read or the deadline is over. A failure shows in the next step. */
 void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_ns);
+
+/* Hash everything that a compiled kernel depends on: the cache's key of it. */
+void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
+                   const struct at_config *config, struct at_problem_kind kind);
+
+/* Name the kernel of this key, as its program calls it. */
+void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key);
 
 /* Return one use of a program; the last one frees it. NULL is allowed. */
 void at_program_release(struct at_program *program);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "kernel/compile_worker.h"
 
 #include <signal.h>
 #include <stdio.h>

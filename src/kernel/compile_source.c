@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "kernel/compile_process.h"
+#include "kernel/compile_worker.h"
 #include "system/paths.h"
 
 #include <errno.h>

@@ -23,7 +23,7 @@ struct at_include_dirs {
 };
 
 /* Compile the text of the file at path, for a compute capability (90 for 9.0). It may include files
- * below its own folder and those of dirs, and CUDA's headers: see kernel/included_files.h.
+ * below its own folder and those of dirs, and CUDA's headers: see kernel/compile_worker.h.
  * AT_FAILED: NVRTC refuses it, in a message with the file's name and line. AT_DEVICE: there is no
  * NVRTC. AT_USAGE: there is no such folder. */
 enum at_status at_compile_source(struct at_compiled_source *compiled, const char *path,

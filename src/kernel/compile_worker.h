@@ -4,9 +4,11 @@
 #ifndef AT_KERNEL_COMPILE_WORKER_H
 #define AT_KERNEL_COMPILE_WORKER_H
 
+#include "base/error.h"
 #include "worker/worker.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Requests, each answered by a frame of the same type. */
 enum at_compile_request {
@@ -22,21 +24,42 @@ enum at_compile_request {
     AT_COMPILE_SOURCE,
 };
 
-/* What ptxas reports of a kernel. */
-struct at_kernel_resources {
-    int64_t registers;    /* per thread */
-    int64_t spill_bytes;  /* stores and loads per thread */
-    int64_t shared_bytes; /* static, per block */
-};
-
 #define AT_COMPILE_ROLE "compile"
 extern const struct at_worker_role at_compile_worker;
 
-/* Read the report on one entry from a log of `ptxas -v`. Zeroes if there is none. */
-struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry);
+/* A worker limits itself: to 2 GiB of memory, 64 MiB of stack, its folders, a time per program, and
+ * no writing of files. A template is not trusted: recursive templates or unrolled loops can keep
+ * the compiler busy for ever and fill any memory.
+ *
+ * No limits with AddressSanitizer and ThreadSanitizer: their shadow would count as memory, and
+ * their reports may go to a file. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define AT_COMPILE_LIMITS 0
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define AT_COMPILE_LIMITS 0
+#endif
+#endif
+#ifndef AT_COMPILE_LIMITS
+#define AT_COMPILE_LIMITS 1
+#endif
 
-/* Copy the first error of a log, on one line, cut to capacity. If it has no error: false, and the
- * log's first line. If the log is empty: false, and a text that says so. */
-bool at_compile_first_error(const char *log, char *text, size_t capacity);
+/* What a user's file may include lies in these folders or below. It may come from a stranger, and a
+ * compiler's message or the kernel itself could show what other files hold. All is borrowed. */
+struct at_include_folders {
+    const char *const *own; /* absolute: the file's, then those of --include-dir */
+    size_t own_count;
+    const char *const *cuda; /* of CUDA's headers */
+    size_t cuda_count;
+};
+
+/* Look at all #include directives of a text, and of the files in its own folders that these name,
+ * be they in #if or in a comment. Each file is only opened if it is a regular one. `alone`: no
+ * other guard keeps the compiler from files outside of the folders, so directives that name one are
+ * refused, and so are directives with a macro, since its value is not known here. AT_FAILED: a
+ * directive is refused; the message has the file, called `name` if it is the text, and the line. */
+enum at_status at_included_files_check(const char *name, const char *text,
+                                       const struct at_include_folders *folders, bool alone,
+                                       struct at_error *err);
 
 #endif

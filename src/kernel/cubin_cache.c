@@ -7,26 +7,210 @@
 #include "system/file.h"
 #include "system/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct at_cubin_cache {
+    int fd; /* of the folder */
+    char *path;
+    int64_t written_bytes; /* since the last trim */
+    bool swept;            /* swept before the first write */
+};
+
+/* ---- the folder's files ---- */
+
+enum kind { KERNEL, PROGRAM, NOTE, ASIDE, KINDS };
+
+static const char *const suffixes[KINDS] = {".kernel", ".program", ".note", ".aside"};
+
+struct entry {
+    char *name;
+    enum kind kind;
+    int64_t bytes;
+    struct timespec used;
+};
+
+struct listing {
+    struct entry *entries;
+    size_t count, capacity;
+};
+
+static bool has_kind(const char *name, enum kind *kind)
+{
+    const char *dot = strrchr(name, '.');
+
+    for (*kind = 0; dot && *kind < KINDS; ++*kind)
+        if (strcmp(dot, suffixes[*kind]) == 0)
+            return true;
+    return false;
+}
+
+static void free_listing(struct listing *listing)
+{
+    for (size_t i = 0; i < listing->count; i++)
+        at_free(listing->entries[i].name);
+    at_free(listing->entries);
+}
+
+static void close_stream(void *stream)
+{
+    closedir(stream);
+}
+
+/* Add the entry of a name to the listing, if it is one. False: it cannot be read. */
+static bool list_entry(struct listing *listing, int folder, const char *name)
+{
+    struct entry entry;
+    struct stat info;
+
+    if (!has_kind(name, &entry.kind))
+        return true;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT; /* another process has removed it */
+    entry.name = at_strdup(name);
+    entry.bytes = info.st_size;
+    entry.used = info.st_mtim;
+    AT_PUSH(listing->entries, listing->count, listing->capacity, entry);
+    return true;
+}
+
+static enum at_status list_entries(const struct at_cubin_cache *cache, struct listing *listing,
+                                   struct at_error *err)
+{
+    int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    enum at_status status = AT_OK;
+    struct dirent *next;
+    struct at_cleanup cleanup;
+
+    *listing = (struct listing){0};
+    if (!stream) {
+        at_fail(err, AT_USAGE, "cannot read the folder %s: %s", cache->path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return AT_USAGE;
+    }
+    at_cleanup_push(&cleanup, close_stream, stream);
+    for (errno = 0; (next = readdir(stream)); errno = 0)
+        if (!list_entry(listing, fd, next->d_name))
+            break;
+    if (errno != 0) {
+        status =
+            at_fail(err, AT_USAGE, "cannot list the folder %s: %s", cache->path, strerror(errno));
+        free_listing(listing);
+    }
+    at_cleanup_pop(&cleanup);
+    closedir(stream);
+    return status;
+}
+
+enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
+                                    struct at_cubin_usage *usage, struct at_error *err)
+{
+    struct listing listing;
+    enum at_status status = list_entries(cache, &listing, err);
+
+    if (status != AT_OK)
+        return status;
+    *usage = (struct at_cubin_usage){0};
+    for (size_t i = 0; i < listing.count; i++) {
+        usage->kernels += listing.entries[i].kind == KERNEL;
+        usage->programs += listing.entries[i].kind == PROGRAM;
+        usage->bytes += listing.entries[i].bytes;
+    }
+    free_listing(&listing);
+    return AT_OK;
+}
+
+static int by_use(const void *left, const void *right)
+{
+    const struct timespec *a = &((const struct entry *)left)->used;
+    const struct timespec *b = &((const struct entry *)right)->used;
+
+    if (a->tv_sec != b->tv_sec)
+        return a->tv_sec < b->tv_sec ? -1 : 1;
+    return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+void at_cubin_cache_trim(const struct at_cubin_cache *cache, int64_t most)
+{
+    struct listing listing;
+    int64_t bytes = 0;
+
+    if (list_entries(cache, &listing, NULL) != AT_OK)
+        return;
+    for (size_t i = 0; i < listing.count; i++)
+        bytes += listing.entries[i].bytes;
+    if (bytes > most) {
+        if (listing.count > 0)
+            qsort(listing.entries, listing.count, sizeof *listing.entries, by_use);
+        for (size_t i = 0; i < listing.count && bytes > most / 4 * 3; i++)
+            if (unlinkat(cache->fd, listing.entries[i].name, 0) == 0)
+                bytes -= listing.entries[i].bytes;
+    }
+    free_listing(&listing);
+}
+
+/* Remove half-written files that killed processes have left. Best effort. */
+static void sweep(const struct at_cubin_cache *cache)
+{
+    struct listing listing;
+
+    if (list_entries(cache, &listing, NULL) != AT_OK)
+        return;
+    for (size_t i = 0; i < listing.count; i++) {
+        const struct entry *entry = &listing.entries[i];
+        int fd = entry->kind == ASIDE ? openat(cache->fd, entry->name,
+                                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                                      : -1;
+
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) /* its writer has ended */
+            unlinkat(cache->fd, entry->name, 0);
+        close(fd);
+    }
+    free_listing(&listing);
+}
+
+enum at_status at_cubin_cache_clear(const struct at_cubin_cache *cache, struct at_error *err)
+{
+    struct listing listing;
+    size_t kept = 0;
+    enum at_status status = list_entries(cache, &listing, err);
+
+    if (status != AT_OK)
+        return status;
+    for (size_t i = 0; i < listing.count; i++) {
+        if (unlinkat(cache->fd, listing.entries[i].name, 0) == 0 ||
+            errno == ENOENT) /* another process removed it */
+            continue;
+        if (kept++ == 0)
+            at_fail(err, AT_USAGE, "cannot remove %s/%s: %s", cache->path, listing.entries[i].name,
+                    strerror(errno));
+    }
+    if (kept > 1)
+        at_fail_within(err, "%zu files were not removed", kept);
+    free_listing(&listing);
+    return kept == 0 ? AT_OK : AT_USAGE;
+}
+
+/* ---- opening and entries ---- */
+
 /* Changes with the layout of an entry. Entries of another layout are misses. */
 static const char entry_magic[8] = "atcube2";
 
 enum { ENTRY_BYTES_MAX = 64 << 20 };
-
-struct at_cubin_cache {
-    struct at_cubin_folder folder;
-    int64_t written_bytes; /* since the last trim of the folder */
-    bool swept;            /* swept before the first write */
-};
 
 /* Bytes written before the folder's total is checked again. */
 static const int64_t trim_interval_bytes = AT_CUBIN_CACHE_BYTES_MAX / 16;
@@ -88,7 +272,8 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
         close(fd);
         goto free_all;
     }
-    opened->folder = (struct at_cubin_folder){fd, path};
+    opened->fd = fd;
+    opened->path = path;
     *cache = opened;
     return AT_OK;
 
@@ -102,14 +287,14 @@ void at_cubin_cache_close(struct at_cubin_cache *cache)
 {
     if (!cache)
         return;
-    close(cache->folder.fd);
-    at_free(cache->folder.path);
+    close(cache->fd);
+    at_free(cache->path);
     at_free(cache);
 }
 
-const struct at_cubin_folder *at_cubin_cache_folder(const struct at_cubin_cache *cache)
+const char *at_cubin_cache_path(const struct at_cubin_cache *cache)
 {
-    return &cache->folder;
+    return cache->path;
 }
 
 /* Read exactly size bytes. */
@@ -159,7 +344,7 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
     int fd;
 
     snprintf(name, sizeof name, "%s.%s", key, kind);
-    fd = openat(cache->folder.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    fd = openat(cache->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     if (is_ours(fd) && read_exactly(fd, &header, sizeof header) &&
@@ -185,7 +370,7 @@ static void *read_entry(struct at_cubin_cache *cache, const char *key, const cha
  * locks it is written all the same. */
 static FILE *open_aside(struct at_cubin_cache *cache, const char *aside)
 {
-    int fd = openat(cache->folder.fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = openat(cache->fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *out = NULL;
 
     if (fd < 0)
@@ -194,7 +379,7 @@ static FILE *open_aside(struct at_cubin_cache *cache, const char *aside)
         out = fdopen(fd, "w");
     if (!out) {
         close(fd);
-        unlinkat(cache->folder.fd, aside, 0);
+        unlinkat(cache->fd, aside, 0);
     }
     return out;
 }
@@ -209,7 +394,7 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     int failed;
 
     if (!cache->swept)
-        at_cubin_folder_sweep(&cache->folder);
+        sweep(cache);
     cache->swept = true;
     memcpy(header.magic, entry_magic, sizeof entry_magic);
     memcpy(header.key, key, AT_HASH_CHARS);
@@ -225,12 +410,12 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     fwrite(content, size, 1, out);
     failed = fflush(out) != 0 || ferror(out);
     /* No fsync: after a crash of the machine the checksum detects a torn entry. */
-    if (failed || renameat(cache->folder.fd, aside, cache->folder.fd, name) != 0)
-        unlinkat(cache->folder.fd, aside, 0);
+    if (failed || renameat(cache->fd, aside, cache->fd, name) != 0)
+        unlinkat(cache->fd, aside, 0);
     fclose(out); /* after the rename: closing releases the lock */
     cache->written_bytes += (int64_t)size;
     if (cache->written_bytes > trim_interval_bytes) {
-        at_cubin_folder_trim(&cache->folder, AT_CUBIN_CACHE_BYTES_MAX);
+        at_cubin_cache_trim(cache, AT_CUBIN_CACHE_BYTES_MAX);
         cache->written_bytes = 0;
     }
 }

@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "kernel/compile_worker.h"
-#include "kernel/cubin_folder.h"
+#include "kernel/compile.h"
 #include "kernel/render.h"
 
 #include <stdbool.h>
@@ -36,8 +35,23 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
                                    struct at_error *err);
 void at_cubin_cache_close(struct at_cubin_cache *cache);
 
-/* Return the cache's folder; borrowed. */
-const struct at_cubin_folder *at_cubin_cache_folder(const struct at_cubin_cache *cache);
+/* Return the path of the cache's folder; borrowed. */
+const char *at_cubin_cache_path(const struct at_cubin_cache *cache);
+
+/* Count the entries and their bytes. Other files in the folder are left alone, here and below. */
+struct at_cubin_usage {
+    size_t kernels, programs;
+    int64_t bytes; /* of all files */
+};
+enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
+                                    struct at_cubin_usage *usage, struct at_error *err);
+
+/* Remove all entries; fails if any stays. */
+enum at_status at_cubin_cache_clear(const struct at_cubin_cache *cache, struct at_error *err);
+
+/* If the entries take more than `most` bytes, remove the least recently used ones, down to three
+ * quarters of that. Best effort; writing does it too. */
+void at_cubin_cache_trim(const struct at_cubin_cache *cache, int64_t most);
 
 /* In all functions below, cache == NULL is an empty cache that keeps nothing. The caller frees the
  * image. */

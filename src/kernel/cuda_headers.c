@@ -177,3 +177,118 @@ char *at_cuda_headers_request(void)
     }
     return at_format("%s %s %s", values[NAMED], values[HOME], values[PATH]);
 }
+
+/* ---- stand-ins ---- */
+
+/* What kernels need of the C library's headers. Headers that only host code uses are here too, so
+ * that a file can include them and keep its host code between #ifndef __CUDACC_RTC__ and #endif.
+ * cuda.h is one of them: it declares the driver's functions, which NVRTC refuses. */
+
+/* As libcu++ defines them for NVRTC, so that both may be included. */
+static const char integers[] =
+    "#ifndef AT_STDINT\n"
+    "#define AT_STDINT\n"
+    "typedef signed char int8_t;\n"
+    "typedef short int16_t;\n"
+    "typedef int int32_t;\n"
+    "typedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\n"
+    "typedef unsigned short uint16_t;\n"
+    "typedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n"
+    "typedef long long intptr_t;\n"
+    "typedef unsigned long long uintptr_t;\n"
+    "namespace std {\n"
+    "using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;\n"
+    "using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;\n"
+    "using ::intptr_t; using ::uintptr_t; using ::size_t;\n"
+    "}\n"
+    "#define INT8_MAX 127\n"
+    "#define INT16_MAX 32767\n"
+    "#define INT32_MAX 2147483647\n"
+    "#define INT64_MAX 9223372036854775807LL\n"
+    "#define UINT8_MAX 255\n"
+    "#define UINT16_MAX 65535\n"
+    "#define UINT32_MAX 4294967295U\n"
+    "#define UINT64_MAX 18446744073709551615ULL\n"
+    "#endif\n";
+static const char limits[] = "#ifndef INT_MAX\n"
+                             "#define CHAR_BIT 8\n"
+                             "#define SHRT_MAX 32767\n"
+                             "#define INT_MAX 2147483647\n"
+                             "#define INT_MIN (-INT_MAX - 1)\n"
+                             "#define UINT_MAX 4294967295U\n"
+                             "#define LLONG_MAX 9223372036854775807LL\n"
+                             "#define LLONG_MIN (-LLONG_MAX - 1)\n"
+                             "#define ULLONG_MAX 18446744073709551615ULL\n"
+                             "#endif\n";
+static const char floats[] = "#ifndef FLT_MAX\n"
+                             "#define FLT_MAX 3.402823466e+38F\n"
+                             "#define FLT_MIN 1.175494351e-38F\n"
+                             "#define FLT_EPSILON 1.192092896e-07F\n"
+                             "#define DBL_MAX 1.7976931348623158e+308\n"
+                             "#define DBL_MIN 2.2250738585072014e-308\n"
+                             "#define DBL_EPSILON 2.2204460492503131e-16\n"
+                             "#endif\n";
+/* NVRTC knows the functions. The constants are those of POSIX. */
+static const char mathematics[] = "#ifndef M_PI\n"
+                                  "#define M_E 2.7182818284590452354\n"
+                                  "#define M_LOG2E 1.4426950408889634074\n"
+                                  "#define M_LOG10E 0.43429448190325182765\n"
+                                  "#define M_LN2 0.69314718055994530942\n"
+                                  "#define M_LN10 2.30258509299404568402\n"
+                                  "#define M_PI 3.14159265358979323846\n"
+                                  "#define M_PI_2 1.57079632679489661923\n"
+                                  "#define M_PI_4 0.78539816339744830962\n"
+                                  "#define M_1_PI 0.31830988618379067154\n"
+                                  "#define M_2_PI 0.63661977236758134308\n"
+                                  "#define M_2_SQRTPI 1.12837916709551257390\n"
+                                  "#define M_SQRT2 1.41421356237309504880\n"
+                                  "#define M_SQRT1_2 0.70710678118654752440\n"
+                                  "#endif\n"
+                                  "#ifndef INFINITY\n"
+                                  "#define INFINITY __int_as_float(0x7f800000)\n"
+                                  "#define NAN __int_as_float(0x7fffffff)\n"
+                                  "#endif\n"
+                                  "namespace std {\n"
+                                  "using ::abs; using ::fabs; using ::sqrt; using ::cbrt;\n"
+                                  "using ::exp; using ::log; using ::pow; using ::fma;\n"
+                                  "using ::sin; using ::cos; using ::tan; using ::tanh;\n"
+                                  "using ::floor; using ::ceil; using ::fmin; using ::fmax;\n"
+                                  "}\n";
+
+#define HEADERS(X)                                                                                 \
+    X("stdint.h", integers)                                                                        \
+    X("cstdint", integers)                                                                         \
+    X("limits.h", limits)                                                                          \
+    X("climits", limits)                                                                           \
+    X("float.h", floats)                                                                           \
+    X("cfloat", floats)                                                                            \
+    X("algorithm", "")                                                                             \
+    X("assert.h", "")                                                                              \
+    X("cassert", "")                                                                               \
+    X("chrono", "")                                                                                \
+    X("cmath", mathematics)                                                                        \
+    X("cstddef", "")                                                                               \
+    X("cstdio", "")                                                                                \
+    X("cstdlib", "")                                                                               \
+    X("cstring", "")                                                                               \
+    X("cuda.h", "")                                                                                \
+    X("iostream", "")                                                                              \
+    X("math.h", mathematics)                                                                       \
+    X("numeric", "")                                                                               \
+    X("random", "")                                                                                \
+    X("stddef.h", "")                                                                              \
+    X("stdio.h", "")                                                                               \
+    X("stdlib.h", "")                                                                              \
+    X("string", "")                                                                                \
+    X("string.h", "")                                                                              \
+    X("time.h", "")                                                                                \
+    X("vector", "")
+
+#define NAME(name, text) name,
+#define TEXT(name, text) text,
+#define ONE(name, text)  +1
+const char *const at_standard_header_names[] = {HEADERS(NAME)};
+const char *const at_standard_header_texts[] = {HEADERS(TEXT)};
+const int at_standard_headers = HEADERS(ONE);

@@ -60,9 +60,18 @@ bool at_nvrtc_is_loaded(void);
 /* Return the file that NVRTC was loaded from, as the loader names it. */
 const char *at_nvrtc_path(void);
 
-/* Return what determines which NVRTC is loaded and how it is called: names, folder and options. The
- * caller frees it. */
-char *at_nvrtc_request(void);
+/* Find what at_nvrtc_open would determine for such a device and machine code, as the cache knows it
+ * from another process. Loading NVRTC only to ask takes 8 ms, longer than the rest of loading a
+ * cached kernel. False if NVRTC's file, or anything that leads the loader to it, has changed. Call
+ * it only while no NVRTC is loaded: the loaded one may differ from the one that the loader would
+ * find. cache == NULL finds nothing. */
+struct at_cubin_cache;
+bool at_nvrtc_recall(struct at_compiler *compiler, int64_t compute_capability,
+                     struct at_cubin_cache *cache);
+
+/* Keep what NVRTC says of itself in the cache. */
+void at_nvrtc_remember(const struct at_nvrtc *nvrtc, int64_t compute_capability,
+                       struct at_cubin_cache *cache);
 
 /* List the compute capabilities it compiles for, ascending. The caller frees the array. */
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err);

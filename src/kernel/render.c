@@ -3,11 +3,83 @@
 
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "kernel/includes.h"
 #include "system/file.h"
 #include "system/paths.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* ---- #include directives ---- */
+
+/* One directive: a line of the text, not terminated. */
+struct include {
+    const char *text;
+    size_t size;
+    int line; /* from 1 */
+};
+
+static const char *skip_blanks(const char *text)
+{
+    return text + strspn(text, " \t");
+}
+
+/* The word of a directive, after "#" and blanks; NULL: the line is none. */
+static const char *directive(const char *line)
+{
+    line = skip_blanks(line);
+    return *line == '#' ? skip_blanks(line + 1) : NULL;
+}
+
+static bool begins(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+static bool is_include(const char *word)
+{
+    static const char include[] = "include";
+
+    return begins(word, include) &&
+           !begins(skip_blanks(word + strlen(include)), "\"" AT_TEMPLATE_HEADER "\"");
+}
+
+/* Find the next directive; among those in #if too, if wanted. */
+static bool find_in(struct include *include, const char *from, int line, bool conditional)
+{
+    int depth = 0;
+
+    for (; *from; line++) {
+        size_t size = strcspn(from, "\n");
+        const char *word = directive(from);
+
+        if (word && begins(word, "if"))
+            depth++;
+        else if (word && begins(word, "endif"))
+            depth--;
+        else if (word && (conditional || depth == 0) && is_include(word)) {
+            *include = (struct include){from, size, line};
+            return true;
+        }
+        from += size + (from[size] == '\n');
+    }
+    return false;
+}
+
+/* Find the next directive at or after `from`, which is the beginning of line `line`, outside of
+ * #if: which of those inside count, only the compiler knows. */
+static bool find_include(struct include *include, const char *from, int line)
+{
+    return find_in(include, from, line, false);
+}
+
+bool at_source_includes(const char *source)
+{
+    struct include include;
+
+    return find_in(&include, source, 1, true);
+}
+
+/* ---- programs ---- */
 
 enum { TEMPLATE_BYTES_MAX = 256 * 1024 };
 
@@ -68,9 +140,9 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
 /* What a template includes comes before all namespaces, so that it is declared once for all. */
 static void write_includes(FILE *out, const struct at_family *family)
 {
-    struct at_include include = {family->source, 0, 1};
+    struct include include = {family->source, 0, 1};
 
-    while (at_include_find(&include, include.text + include.size, include.line)) {
+    while (find_include(&include, include.text + include.size, include.line)) {
         fprintf(out, "#line %d \"%s\"\n", include.line, at_path_name(family->template_path));
         fprintf(out, "%.*s\n", (int)include.size, include.text);
     }

@@ -32,6 +32,10 @@ char *at_render_options(const struct at_config *config, struct at_problem_kind k
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);
 
+/* Does the source include anything but AT_TEMPLATE_HEADER, which every program has? A directive
+ * within #if or a comment counts too: then a program only gets more than it needs. */
+bool at_source_includes(const char *source);
+
 /* Read templates/NAME, which the caller frees. */
 enum at_status at_template_read(char **text, const char *name, struct at_error *err);
 

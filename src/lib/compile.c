@@ -6,8 +6,7 @@
 
 #include "base/guard.h"
 #include "base/memory.h"
-#include "kernel/compile_advice.h"
-#include "kernel/compile_worker.h"
+#include "kernel/compile.h"
 #include "system/cpus.h"
 
 #include <locale.h>

@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"
-#include "kernel/key.h"
-#include "kernel/known_nvrtc.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -57,7 +55,7 @@ static enum at_status find_compiler(struct gathering *gathering, int64_t compute
     enum at_status status;
 
     if (!at_nvrtc_is_loaded() &&
-        at_known_nvrtc_find(gathering->cache, compute_capability, &gathering->compiler))
+        at_nvrtc_recall(&gathering->compiler, compute_capability, gathering->cache))
         return AT_OK;
     status = autotune_nvrtc_open(&nvrtc, compute_capability, gathering->cache, err);
     if (status != AT_OK)

@@ -4,9 +4,8 @@
 #include "base/guard.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "kernel/builder.h"
 #include "kernel/cubin_cache.h"
-#include "kernel/key.h"
-#include "kernel/known_nvrtc.h"
 #include "lib/compile.h"
 #include "lib/process.h"
 
@@ -107,8 +106,7 @@ static bool make_without_nvrtc(struct making *making, int64_t compute_capability
 {
     struct at_compiler known;
 
-    return at_known_nvrtc_find(making->cache, compute_capability, &known) &&
-           find_all(making, &known);
+    return at_nvrtc_recall(&known, compute_capability, making->cache) && find_all(making, &known);
 }
 
 enum at_status autotune_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
@@ -124,7 +122,7 @@ enum at_status autotune_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capa
     status = at_nvrtc_open(nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
     autotune_unlock(&lock);
     if (status == AT_OK && !was_loaded)
-        at_known_nvrtc_put(cache, compute_capability, *nvrtc);
+        at_nvrtc_remember(*nvrtc, compute_capability, cache);
     return status;
 }
 

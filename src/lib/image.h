@@ -5,7 +5,7 @@
 #ifndef AT_LIB_IMAGE_H
 #define AT_LIB_IMAGE_H
 
-#include "kernel/compile_worker.h"
+#include "kernel/compile.h"
 #include "lib/compile.h"
 #include "space/family.h"
 
@@ -18,7 +18,7 @@ struct autotune_image {
 struct at_cubin_cache;
 
 /* Open NVRTC for machine code, as at_nvrtc_open does, one thread at a time. If this loads it, what
- * it says of itself goes to the cache (kernel/known_nvrtc.h). */
+ * it says of itself goes to the cache (at_nvrtc_remember). */
 enum at_status autotune_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
                                    struct at_cubin_cache *cache, struct at_error *err);
 

@@ -4,7 +4,7 @@
 #ifndef AT_LIB_TRIAL_H
 #define AT_LIB_TRIAL_H
 
-#include "kernel/compile_worker.h"
+#include "kernel/compile.h"
 #include "lib/image.h"
 #include "lookup/rivals.h"
 #include "measure/policy.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/cubin_cache and cubin_folder: whatever happened to the files, the cache returns only
- * what was put there. */
+/* src/kernel/cubin_cache.c: whatever happened to the files, the cache returns only what was put
+ * there. */
 #include "base/memory.h"
 #include "kernel/cubin_cache.h"
-#include "kernel/cubin_folder.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -222,7 +221,7 @@ static void test_many_processes(void **state)
                 put(round % 5);
                 is_there((round + i) % 5);
                 if (i == 0)
-                    at_cubin_folder_trim(at_cubin_cache_folder(cache), 3 * CONTENT_BYTES);
+                    at_cubin_cache_trim(cache, 3 * CONTENT_BYTES);
             }
             _exit(0);
         }
@@ -250,23 +249,22 @@ static void test_trim(void **state)
     struct at_cubin_usage usage;
 
     (void)state;
-    assert_int_equal(at_cubin_folder_clear(at_cubin_cache_folder(cache), NULL), AT_OK);
+    assert_int_equal(at_cubin_cache_clear(cache, NULL), AT_OK);
     for (int i = 0; i < 8; i++) {
         put(i);
         set_used(i, 1000 + i);
     }
     assert_true(is_there(0)); /* used, so now the newest */
-    assert_int_equal(at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, NULL), AT_OK);
+    assert_int_equal(at_cubin_cache_usage(cache, &usage, NULL), AT_OK);
     assert_int_equal(usage.programs, 8);
-    at_cubin_folder_trim(at_cubin_cache_folder(cache), usage.bytes); /* exactly the limit */
+    at_cubin_cache_trim(cache, usage.bytes); /* exactly the limit */
     assert_true(is_there(1));
     set_used(1, 1001);
-    at_cubin_folder_trim(at_cubin_cache_folder(cache),
-                         usage.bytes - 1); /* at most three quarters stay */
+    at_cubin_cache_trim(cache, usage.bytes - 1); /* at most three quarters stay */
     for (int i = 0; i < 8; i++)
         assert_int_equal(is_there(i), i == 0 || i > 3);
-    assert_int_equal(at_cubin_folder_clear(at_cubin_cache_folder(cache), NULL), AT_OK);
-    assert_int_equal(at_cubin_folder_usage(at_cubin_cache_folder(cache), &usage, NULL), AT_OK);
+    assert_int_equal(at_cubin_cache_clear(cache, NULL), AT_OK);
+    assert_int_equal(at_cubin_cache_usage(cache, &usage, NULL), AT_OK);
     assert_int_equal(usage.bytes, 0);
 }
 

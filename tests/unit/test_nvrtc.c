@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/nvrtc.c, known_nvrtc.c and cuda_headers.c, src/lib/compile.c: a kernel is compiled to
+/* src/kernel/nvrtc.c and cuda_headers.c, src/lib/compile.c: a kernel is compiled to
  * the same bits whatever shares its program; what the cache knows of NVRTC is what NVRTC says; and
  * headers are those of the NVRTC that was loaded. */
 #include "base/memory.h"
+#include "kernel/cubin_cache.h"
 #include "kernel/cuda_headers.h"
-#include "kernel/known_nvrtc.h"
 #include "lib/compile.h"
 
 #include <elf.h>
@@ -168,7 +168,7 @@ static int put_known(const char *folder)
     if (at_cubin_cache_open(&cache, folder, NULL) != AT_OK ||
         at_nvrtc_open(&nvrtc, 90, AT_IMAGE_CUBIN, NULL) != AT_OK)
         return 1;
-    at_known_nvrtc_put(cache, 90, nvrtc);
+    at_nvrtc_remember(nvrtc, 90, cache);
     at_nvrtc_close(nvrtc);
     at_cubin_cache_close(cache);
     return 0;
@@ -192,7 +192,7 @@ static bool is_known(struct at_cubin_cache *cache, int64_t compute_capability)
     struct at_compiler known;
     struct at_nvrtc *nvrtc;
 
-    if (!at_known_nvrtc_find(cache, compute_capability, &known))
+    if (!at_nvrtc_recall(&known, compute_capability, cache))
         return false;
     nvrtc = open_nvrtc(compute_capability);
     assert_memory_equal(&known, at_nvrtc_compiler(nvrtc), sizeof known);

@@ -8,7 +8,8 @@
 #include "explain/kernel_argument.h"
 #include "explain/plain_name.h"
 #include "folder.h"
-#include "kernel/included_files.h"
+#include "kernel/compile.h"
+#include "kernel/compile_worker.h"
 
 #include <math.h>
 #include <setjmp.h>

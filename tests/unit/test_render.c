@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/kernel: the text for the compiler, and reading its log. */
 #include "base/memory.h"
-#include "kernel/compile_worker.h"
-#include "kernel/key.h"
+#include "kernel/builder.h"
 #include "kernel/render.h"
 
 #include <setjmp.h>

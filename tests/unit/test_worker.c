@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "folder.h"
-#include "kernel/compile_limits.h"
 #include "kernel/compile_worker.h"
 #include "roles.h"
 #include "worker/worker.h"
