@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* autotune convert: write a recording in another tuner's format, and back; or an old profile with
- * the current schema. */
+/* autotune convert: write a recording in another tuner's format, and back. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "profile/profile.h"
 #include "recording/recording.h"
-#include "system/file.h"
 #include "system/output.h"
 
 #include <stdio.h>
@@ -24,8 +21,8 @@ struct convert_options {
 enum { KEY_TO = 0x100, KEY_FAMILY };
 
 static const struct argp_option options_table[] = {
-    {"to", KEY_TO, "FORMAT", 0, "Format to write, for a recording {recordings}", 0},
-    {"family", KEY_FAMILY, "NAME", 0, "Write only this family of a recording", 0},
+    {"to", KEY_TO, "FORMAT", 0, "Format to write {recordings}", 0},
+    {"family", KEY_FAMILY, "NAME", 0, "Write only this family", 0},
     {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
     {0},
 };
@@ -52,6 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!options->file)
             argp_error(state, "which file?");
+        if (!options->format)
+            argp_error(state, "which format? See --to");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -64,8 +63,8 @@ static const struct argp argp = {
     .help_filter = at_help_filter,
     .args_doc = "FILE",
     .doc =
-        "Converts a recording to a format that other auto-tuners read, or back; or a profile of an "
-        "older autotune to the current schema, without --to.\vNo data of a recording is lost: what "
+        "Converts a recording to a format that other auto-tuners read, or back.\vNo data of a "
+        "recording is lost: what "
         "other formats have no place for goes into their member \"autotune\". Files made by other "
         "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
         "transpose.",
@@ -101,9 +100,9 @@ static enum at_status convert_recording(struct convert_options *options, struct 
     struct at_recording recording = {0};
     enum at_status status;
 
-    if (!options->format)
-        return at_fail(err, AT_USAGE, "%s is a recording: which format? See --to", options->file);
     status = at_recording_read(&recording, options->file, err);
+    if (status == AT_OK)
+        at_detail(&options->progress, "read %s", options->file);
     if (status == AT_OK && options->family)
         status = at_recording_keep_family(&recording, options->family, err);
     if (status == AT_OK)
@@ -112,60 +111,18 @@ static enum at_status convert_recording(struct convert_options *options, struct 
     return status;
 }
 
-static enum at_status write_profile(struct at_profile *profile, struct convert_options *options,
-                                    struct at_error *err)
-{
-    struct at_output *output = NULL;
-    enum at_status status;
-
-    if (!options->out || strcmp(options->out, "-") == 0)
-        return at_profile_write(profile, NULL, err);
-    status = at_output_open(&output, options->out, AT_OUTPUT_WAIT_BRIEFLY, &options->progress, err);
-    if (status == AT_OK)
-        status = tell_written(options, at_profile_write(profile, output, err));
-    at_output_close(output);
-    return status;
-}
-
-static enum at_status convert_profile(struct convert_options *options, int64_t schema,
-                                      struct at_error *err)
-{
-    struct at_profile profile = {0};
-    enum at_status status;
-
-    if (options->format || options->family)
-        return at_fail(err, AT_USAGE, "%s is a profile: --to and --family are for recordings",
-                       options->file);
-    status = schema == 1 ? at_profile_read_schema1(&profile, options->file, err)
-                         : at_profile_read_whole(&profile, options->file, err);
-    if (status == AT_OK)
-        status = write_profile(&profile, options, err);
-    at_profile_clear(&profile);
-    return status;
-}
-
 static enum at_status run_convert(int argc, char **argv, struct at_error *err)
 {
     struct convert_options options = {0};
-    char *text;
-    size_t size;
-    int64_t schema;
     enum at_status status;
 
     at_command_line(&argp, 0, argc, argv, &options, &options.progress);
     status = at_out_check(options.out, options.file, err);
-    if (status == AT_OK)
-        status = at_file_read_text(&text, &size, options.file, AT_RECORDING_BYTES_MAX, err);
-    if (status != AT_OK)
-        return status;
-    at_detail(&options.progress, "read %s", options.file);
-    schema = at_profile_schema_of(text);
-    at_free(text);
-    return schema ? convert_profile(&options, schema, err) : convert_recording(&options, err);
+    return status == AT_OK ? convert_recording(&options, err) : status;
 }
 
 const struct at_command at_command_convert = {
     .name = "convert",
-    .summary = "recordings in the formats of other tuners, and back; old profiles",
+    .summary = "recordings in the formats of other tuners, and back",
     .run = run_convert,
 };

@@ -12,9 +12,10 @@
 #define MEASUREMENT                                                                                \
     "problem, family, family_hash, config, outcome, message, registers, spill_bytes,"              \
     "  shared_bytes, samples_ns, again, measured_utc_ms, gpu, clock_sm_khz, clock_memory_khz,"     \
-    "  expected_ns"
-#define LOOK  "power_mw, temperature_c, throttle"
-#define FINAL "problem, family, family_hash, config, gpu, place, won, samples_ns, filed_utc_ms"
+    "  expected_ns, power_mw, temperature_c, throttle, further_launches"
+#define FINAL                                                                                      \
+    "problem, family, family_hash, config, gpu, place, won, samples_ns, filed_utc_ms,"             \
+    "  further_launches"
 
 #define KEY     "run, problem, family, family_hash, config"
 #define ITS_KEY "?2, ?3, ?4, ?5, ?6"
@@ -36,16 +37,12 @@ static const struct {
     {"SELECT ?1 + id, ?2, " MEASUREMENT " FROM measurements WHERE run = ?3 ORDER BY id",
      "INSERT INTO measurements (id, run, " MEASUREMENT ")"
      "  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, " AGAIN
-     ", ?14, ?15, ?16, ?17, ?18"
+     ", ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22"
      "  WHERE " IS_NEW},
-    {"SELECT ?1 + measurement, " LOOK " FROM looks"
-     "  WHERE measurement IN (SELECT id FROM measurements WHERE run = ?3)",
-     "INSERT INTO looks (measurement, " LOOK ") SELECT ?1, ?2, ?3, ?4"
-     "  WHERE EXISTS (SELECT 1 FROM measurements WHERE id = ?1)"},
     {"SELECT ?2, " FINAL " FROM finals WHERE run = ?3 ORDER BY id",
-     "INSERT INTO finals (run, " FINAL ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+     "INSERT INTO finals (run, " FINAL ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
 };
-enum { BUT_FINALS = 2, ALL = AT_COUNT(tables) };
+enum { BUT_FINALS = 1, ALL = AT_COUNT(tables) };
 
 struct copying {
     struct at_journal *from, *into;
@@ -181,11 +178,8 @@ static enum at_status copy_all(struct copying *copying, struct at_error *err)
 
 static enum at_status open_one(struct at_journal **journal, const char *path, struct at_error *err)
 {
-    enum at_status status;
-
     *journal = at_alloc(sizeof **journal);
-    status = at_journal_open_file(*journal, path, err);
-    return status == AT_OK ? at_journal_upgrade(*journal, err) : status;
+    return at_journal_open_file(*journal, path, err);
 }
 
 enum at_status at_journal_absorb(const char *path, const char *part, struct at_error *err)

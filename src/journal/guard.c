@@ -42,7 +42,7 @@ static const struct {
     {SQLITE_LIMIT_COLUMN, 100},         {SQLITE_LIMIT_EXPR_DEPTH, 10},
     {SQLITE_LIMIT_COMPOUND_SELECT, 3},  {SQLITE_LIMIT_VDBE_OP, 25000},
     {SQLITE_LIMIT_FUNCTION_ARG, 8},     {SQLITE_LIMIT_ATTACHED, 0},
-    {SQLITE_LIMIT_VARIABLE_NUMBER, 20}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50},
+    {SQLITE_LIMIT_VARIABLE_NUMBER, 22}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50},
     {SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_WORKER_THREADS, 0},
 };
 
@@ -189,10 +189,9 @@ enum at_status at_journal_check_tables(const struct at_journal *journal, const c
 enum at_status at_journal_check_ids(struct at_journal *journal, struct at_error *err)
 {
     static const char *const tables[] = {"runs", "measurements", "finals"};
-    size_t count = AT_COUNT(tables) - journal->is_old;
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < count && status == AT_OK; i++) {
+    for (size_t i = 0; i < AT_COUNT(tables) && status == AT_OK; i++) {
         char *sql = at_format("SELECT count(*) FROM (SELECT min(id) AS id FROM %s"
                               "  UNION ALL SELECT max(id) FROM %s) WHERE id < 1 OR id > %" PRId64,
                               tables[i], tables[i], ID_MAX);

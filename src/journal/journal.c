@@ -16,14 +16,11 @@
 static const char add_sql[] =
     "INSERT INTO measurements (run, problem, family, family_hash, config,"
     "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again,"
-    "  gpu, clock_sm_khz, clock_memory_khz, expected_ns, measured_utc_ms)"
-    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+    "  gpu, clock_sm_khz, clock_memory_khz, expected_ns, power_mw, temperature_c, throttle,"
+    "  measured_utc_ms)"
+    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+    "  ?19,"
     "  CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))";
-
-/* It belongs to the measurement that was added last. */
-static const char add_look_sql[] =
-    "INSERT OR REPLACE INTO looks (measurement, power_mw, temperature_c, throttle)"
-    "  VALUES (last_insert_rowid(), ?1, ?2, ?3)";
 
 static const char add_final_sql[] =
     "INSERT INTO finals (run, problem, family, family_hash, config, gpu, place, won, samples_ns,"
@@ -33,7 +30,7 @@ static const char add_final_sql[] =
 static const char find_sql[] =
     "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
     "  FROM measurements WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND "
-    "config = ?5"
+    "config = ?5 AND further_launches IS NULL"
     "  ORDER BY id DESC LIMIT 1"; /* the newest, if it was measured again */
 
 /* Measurements between checkpoints. Each takes three pages of 4 KiB in the log. */
@@ -46,7 +43,6 @@ static enum at_status prepare(struct at_journal *journal, struct at_error *err)
         sqlite3_stmt **statement;
     } all[] = {
         {add_sql, &journal->add},
-        {add_look_sql, &journal->add_look},
         {add_final_sql, &journal->add_final},
         {find_sql, &journal->find},
     };
@@ -67,8 +63,6 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
     if (status == AT_OK)
         status = at_journal_choose_run(opened, setting, resume, err);
     if (status == AT_OK)
-        status = at_journal_upgrade(opened, err);
-    if (status == AT_OK)
         status = prepare(opened, err);
     if (status != AT_OK) {
         at_journal_close(opened);
@@ -83,7 +77,6 @@ void at_journal_close(struct at_journal *journal)
     if (!journal)
         return;
     sqlite3_finalize(journal->add);
-    sqlite3_finalize(journal->add_look);
     sqlite3_finalize(journal->add_final);
     sqlite3_finalize(journal->find);
     sqlite3_close(journal->db);
@@ -105,6 +98,8 @@ static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,
 static void bind_details(sqlite3_stmt *add, const struct at_measurement *measurement,
                          const struct at_journal_details *details)
 {
+    const struct at_look *look = &measurement->look;
+
     sqlite3_bind_int(add, 12, details->again);
     sqlite3_bind_text(add, 13, details->gpu, -1, SQLITE_STATIC);
     if (measurement->clock_sm_khz > 0)
@@ -113,6 +108,12 @@ static void bind_details(sqlite3_stmt *add, const struct at_measurement *measure
         sqlite3_bind_int64(add, 15, measurement->clock_memory_khz);
     if (details->expected_ns > 0)
         sqlite3_bind_double(add, 16, details->expected_ns);
+    if (look->power_mw > 0)
+        sqlite3_bind_int64(add, 17, look->power_mw);
+    if (look->temperature_c > 0)
+        sqlite3_bind_int64(add, 18, look->temperature_c);
+    if (look->throttle_known)
+        sqlite3_bind_int64(add, 19, (sqlite3_int64)look->throttle);
 }
 
 /* Carry out a statement that adds a row. */
@@ -131,21 +132,6 @@ static enum at_status add_row(struct at_journal *journal, sqlite3_stmt *add, str
     sqlite3_reset(add);
     sqlite3_clear_bindings(add);
     return status;
-}
-
-/* What is unknown stays NULL; if everything is, nothing is filed. */
-static enum at_status add_look(struct at_journal *journal, const struct at_look *look,
-                               struct at_error *err)
-{
-    if (look->power_mw <= 0 && look->temperature_c <= 0 && !look->throttle_known)
-        return AT_OK;
-    if (look->power_mw > 0)
-        sqlite3_bind_int64(journal->add_look, 1, look->power_mw);
-    if (look->temperature_c > 0)
-        sqlite3_bind_int64(journal->add_look, 2, look->temperature_c);
-    if (look->throttle_known)
-        sqlite3_bind_int64(journal->add_look, 3, (sqlite3_int64)look->throttle);
-    return add_row(journal, journal->add_look, err);
 }
 
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
@@ -171,7 +157,7 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     bind_details(add, measurement, details);
     status = add_row(journal, add, err);
     free(samples);
-    return status == AT_OK ? add_look(journal, &measurement->look, err) : status;
+    return status;
 }
 
 enum at_status at_journal_add_final(struct at_journal *journal, const struct at_journal_key *key,
@@ -263,7 +249,8 @@ enum at_status at_journal_each(struct at_journal *journal, const char *problem,
                                void *data, struct at_error *err)
 {
     static const char sql[] = "SELECT id, family, config FROM measurements"
-                              "  WHERE run = ?1 AND problem = ?2 AND NOT again ORDER BY id";
+                              "  WHERE run = ?1 AND problem = ?2 AND NOT again"
+                              "  AND further_launches IS NULL ORDER BY id";
     struct at_journal_row row = {.what = "measurement"};
     enum at_status status = AT_OK;
     int result = SQLITE_ROW;
@@ -300,7 +287,8 @@ enum at_status at_journal_count(struct at_journal *journal, const char *problem,
                                 struct at_error *err)
 {
     static const char sql[] = "SELECT count(*) FROM measurements"
-                              "  WHERE run = ?1 AND problem = ?2 AND NOT again";
+                              "  WHERE run = ?1 AND problem = ?2 AND NOT again"
+                              "  AND further_launches IS NULL";
     sqlite3_stmt *statement = NULL;
 
     if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)

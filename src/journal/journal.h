@@ -43,8 +43,6 @@ struct at_journal_final {
  * newest run of this setting goes on. Without it a new run begins, and measurements of older runs
  * stay but are not found. ":memory:" is a journal without a file.
  *
- * A journal of the version before this is given what it lacks.
- *
  * AT_USAGE, with what to do: the file is no journal, damaged, or of another version; another
  * process has it open; or `resume` is set and this device has only runs of other settings. */
 enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,

@@ -26,10 +26,11 @@
 enum { LOCK_MS = 250 };
 
 /* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
-enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 4, OLD_VERSION = 3 };
+enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 5 };
 
-/* The tables of OLD_VERSION, which stay as they are: SQLite keeps this text in the file. */
-static const char old_tables_sql[] =
+/* SQLite keeps this text in the file, and a journal with another text is refused. This program
+ * writes no further_launches: it runs configs of one launch. */
+static const char tables_sql[] =
     "CREATE TABLE runs ("
     "  id INTEGER PRIMARY KEY,"
     "  setting TEXT NOT NULL,"
@@ -52,36 +53,32 @@ static const char old_tables_sql[] =
     "  gpu TEXT NOT NULL,"                /* UUID, as in a profile */
     "  clock_sm_khz INTEGER,"             /* median over its samples; NULL: unknown */
     "  clock_memory_khz INTEGER,"         /* NVML's answer meanwhile; NULL: not asked */
-    "  expected_ns REAL);"                /* what the search predicted; NULL: nothing */
+    "  expected_ns REAL,"                 /* what the search predicted; NULL: nothing */
+    "  power_mw INTEGER,"                 /* NVML's answers meanwhile; NULL: unknown */
+    "  temperature_c INTEGER,"
+    "  throttle INTEGER,"       /* bits of enum at_throttle */
+    "  further_launches TEXT);" /* a JSON array; NULL: the config is one launch */
     "CREATE INDEX measurements_by_key"
-    "  ON measurements (run, problem, family, family_hash, config);";
-
-/* What TABLES_VERSION adds. They are tables of their own, so that a journal of OLD_VERSION becomes
- * one of this version by adding them. */
-static const char added_tables_sql[] =
-    "CREATE TABLE looks (" /* what NVML said while a config was evaluated */
-    "  measurement INTEGER PRIMARY KEY REFERENCES measurements (id),"
-    "  power_mw INTEGER,"      /* NULL: unknown */
-    "  temperature_c INTEGER," /* NULL: unknown */
-    "  throttle INTEGER);"     /* bits of enum at_throttle; NULL: unknown */
-    "CREATE TABLE finals ("    /* the finalists of shoot-outs */
+    "  ON measurements (run, problem, family, family_hash, config);"
+    "CREATE TABLE finals (" /* the finalists of shoot-outs */
     "  id INTEGER PRIMARY KEY,"
     "  run INTEGER NOT NULL REFERENCES runs (id),"
     "  problem TEXT NOT NULL,"
     "  family TEXT NOT NULL,"
     "  family_hash TEXT NOT NULL,"
     "  config TEXT NOT NULL,"
-    "  gpu TEXT NOT NULL,"               /* UUID, as in a profile */
-    "  place INTEGER NOT NULL,"          /* 0 begins a shoot-out; the last one of a run counts */
-    "  won INTEGER NOT NULL,"            /* 1: the winner */
-    "  samples_ns TEXT NOT NULL,"        /* a JSON array, one of each round, all in turn */
-    "  filed_utc_ms INTEGER NOT NULL);"; /* Unix time */
+    "  gpu TEXT NOT NULL,"             /* UUID, as in a profile */
+    "  place INTEGER NOT NULL,"        /* 0 begins a shoot-out; the last one of a run counts */
+    "  won INTEGER NOT NULL,"          /* 1: the winner */
+    "  samples_ns TEXT NOT NULL,"      /* a JSON array, one of each round, all in turn */
+    "  filed_utc_ms INTEGER NOT NULL," /* Unix time */
+    "  further_launches TEXT);";       /* as in measurements */
 
 /* Only reads, so that another file stays unchanged. */
 enum at_status at_journal_check_existing(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_int64 application = 0, version = 0;
-    char *verdict = NULL, *tables;
+    char *verdict = NULL;
     enum at_status status;
 
     status = at_journal_query(journal, "PRAGMA application_id", &application, NULL, err);
@@ -92,16 +89,13 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
                          journal->path);
     if (status == AT_OK)
         status = at_journal_query(journal, "PRAGMA user_version", &version, NULL, err);
-    if (status == AT_OK && version != TABLES_VERSION && version != OLD_VERSION)
+    if (status == AT_OK && version != TABLES_VERSION)
         status = at_fail(err, AT_USAGE,
-                         "journal %s has version %lld of the format, this program knows versions "
-                         "%d and %d: name another file",
-                         journal->path, version, OLD_VERSION, TABLES_VERSION);
-    journal->is_old = version == OLD_VERSION;
-    tables = at_format("%s%s", old_tables_sql, journal->is_old ? "" : added_tables_sql);
+                         "journal %s has version %lld of the format, this program knows version "
+                         "%d: name another file",
+                         journal->path, version, TABLES_VERSION);
     if (status == AT_OK)
-        status = at_journal_check_tables(journal, tables, err);
-    free(tables);
+        status = at_journal_check_tables(journal, tables_sql, err);
     if (status == AT_OK)
         status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
     if (status == AT_OK)
@@ -117,26 +111,11 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
 
 static enum at_status make_tables(struct at_journal *journal, struct at_error *err)
 {
-    char *sql =
-        at_format("BEGIN; %s%s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-                  old_tables_sql, added_tables_sql, APPLICATION_ID, TABLES_VERSION);
+    char *sql = at_format("BEGIN; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                          tables_sql, APPLICATION_ID, TABLES_VERSION);
     enum at_status status = at_journal_execute(journal, sql, err);
 
     free(sql);
-    return status;
-}
-
-enum at_status at_journal_upgrade(struct at_journal *journal, struct at_error *err)
-{
-    char *sql;
-    enum at_status status;
-
-    if (!journal->is_old)
-        return AT_OK;
-    sql = at_format("BEGIN; %s PRAGMA user_version = %d; COMMIT", added_tables_sql, TABLES_VERSION);
-    status = at_journal_execute(journal, sql, err);
-    free(sql);
-    journal->is_old = status != AT_OK;
     return status;
 }
 

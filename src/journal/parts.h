@@ -12,8 +12,7 @@ struct at_journal {
     char *path;
     sqlite3_int64 run;
     int uncheckpointed; /* measurements since the log was last moved into the file */
-    bool is_old;        /* without the tables that this version has added */
-    sqlite3_stmt *add, *add_look, *add_final, *find;
+    sqlite3_stmt *add, *add_final, *find;
 };
 
 /* SQLite's access to files without locking them. */
@@ -59,11 +58,8 @@ enum at_status at_journal_samples(const struct at_journal *journal,
                                   const struct at_journal_row *row, int column,
                                   struct at_measurement *measurement, struct at_error *err);
 
-/* open.c: check that the file is a sound journal, of this version or the one before. */
+/* open.c: check that the file is a sound journal of this version. */
 enum at_status at_journal_check_existing(struct at_journal *journal, struct at_error *err);
-
-/* open.c: give a journal of the version before this one's tables. */
-enum at_status at_journal_upgrade(struct at_journal *journal, struct at_error *err);
 
 /* open.c: open the file, and make its tables or check that it is a journal. */
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,

@@ -144,14 +144,15 @@ enum {
     POWER,
     TEMPERATURE,
     THROTTLE,
+    FURTHER_LAUNCHES,
 };
 
 static const char rows_sql[] =
     "SELECT m.id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns,"
     "  family, family_hash, config, problem, gpu, setting, started_utc, again, measured_utc_ms,"
-    "  run, clock_sm_khz, clock_memory_khz, expected_ns, power_mw, temperature_c, throttle"
-    "  FROM measurements AS m LEFT JOIN runs AS r ON m.run = r.id"
-    "  LEFT JOIN looks ON measurement = m.id ORDER BY m.id";
+    "  run, clock_sm_khz, clock_memory_khz, expected_ns, power_mw, temperature_c, throttle,"
+    "  further_launches"
+    "  FROM measurements AS m LEFT JOIN runs AS r ON m.run = r.id ORDER BY m.id";
 
 /* An integer from 0 to most; NULL is 0 where it is optional. */
 static bool take_number(sqlite3_stmt *row, int column, bool optional, int64_t most, int64_t *value)
@@ -179,6 +180,20 @@ static enum at_status fail_bounds(const struct at_journal *journal, const char *
                    "that: name another file",
                    journal->path, what, (long long)sqlite3_column_int64(row, 0),
                    sqlite3_column_name(row, column));
+}
+
+/* Newer programs may file configs of several launches. */
+static enum at_status check_launches(const struct at_journal *journal,
+                                     const struct at_journal_row *row, int column,
+                                     struct at_error *err)
+{
+    return sqlite3_column_type(row->statement, column) == SQLITE_NULL
+               ? AT_OK
+               : at_fail(err, AT_USAGE,
+                         "journal %s: %s %lld is of several launches, and this program knows "
+                         "configs of one only: use the autotune that wrote the journal",
+                         journal->path, row->what,
+                         (long long)sqlite3_column_int64(row->statement, 0));
 }
 
 static enum at_status take_numbers(const struct at_journal *journal, sqlite3_stmt *row,
@@ -226,8 +241,10 @@ static enum at_status take_row(const struct at_journal *journal, const struct at
         {GPU, &entry->details.gpu},     {SETTING, &entry->setting},
         {STARTED, &entry->started_utc},
     };
-    enum at_status status = at_journal_measurement(journal, row, &entry->measurement, err);
+    enum at_status status = check_launches(journal, row, FURTHER_LAUNCHES, err);
 
+    if (status == AT_OK)
+        status = at_journal_measurement(journal, row, &entry->measurement, err);
     for (size_t i = 0; i < AT_COUNT(texts) && status == AT_OK; i++)
         status = at_journal_text(journal, row, texts[i].column, texts[i].text, err);
     return status == AT_OK ? take_numbers(journal, row->statement, entry, err) : status;
@@ -258,13 +275,15 @@ enum {
     FINAL_RUN,
     FINAL_PLACE,
     FINAL_WON,
+    FINAL_FURTHER_LAUNCHES,
 };
 
 /* More than take part in any shoot-out. */
 enum { PLACES_MAX = 64 };
 
 static const char finals_sql[] =
-    "SELECT f.id, problem, family, family_hash, config, gpu, setting, samples_ns, run, place, won"
+    "SELECT f.id, problem, family, family_hash, config, gpu, setting, samples_ns, run, place, won,"
+    "  further_launches"
     "  FROM finals AS f LEFT JOIN runs AS r ON f.run = r.id ORDER BY f.id";
 
 static enum at_status take_final_texts(const struct at_journal *journal,
@@ -282,7 +301,7 @@ static enum at_status take_final_texts(const struct at_journal *journal,
         {FINAL_GPU, &entry->gpu},
         {FINAL_SETTING, &entry->setting},
     };
-    enum at_status status = AT_OK;
+    enum at_status status = check_launches(journal, row, FINAL_FURTHER_LAUNCHES, err);
 
     for (size_t i = 0; i < AT_COUNT(texts) && status == AT_OK; i++)
         status = at_journal_text(journal, row, texts[i].column, texts[i].text, err);
@@ -359,7 +378,7 @@ static enum at_status open_copy(struct at_journal *journal, const char *copy, st
         status = at_journal_execute(journal, "PRAGMA locking_mode = EXCLUSIVE", err);
     if (status == AT_OK)
         status = at_journal_check_existing(journal, err);
-    return status == AT_OK ? at_journal_upgrade(journal, err) : status;
+    return status;
 }
 
 enum at_status at_journal_read(const char *path, const struct at_journal_takers *takers,

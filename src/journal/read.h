@@ -35,9 +35,8 @@ struct at_journal_takers {
 };
 
 /* Call the takers with each measurement, in the order in which they were filed, then with each
- * finalist. Journals of the version before have no finalists, and no looks at the device. AT_USAGE,
- * with what to do: there is no file, it is no journal, damaged, or of another version; another
- * process has it open; or a row has a value that this program does not write. */
+ * finalist. AT_USAGE, with what to do: there is no file, it is no journal, damaged, or of another
+ * version; another process has it open; or a row has a value that this program does not write. */
 enum at_status at_journal_read(const char *path, const struct at_journal_takers *takers,
                                struct at_error *err);
 

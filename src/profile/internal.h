@@ -14,12 +14,7 @@ enum {
 };
 #define AT_CONFIGS_MAX INT64_C(1000000000000)
 
-/* What all schemas have in common. */
-extern const struct at_schema at_environment_schema, at_policy_schema, at_answers_schema;
-
-/* schema1.c: read a text of schema 1. */
-enum at_status at_profile_parse_schema1(struct at_profile *profile, const char *name,
-                                        const char *text, size_t size, struct at_error *err);
+extern const struct at_schema at_answers_schema;
 
 /* Move the default configs out of the entries and into the record's list, where all entries of a
  * family agree; and back. A file has them once, and a profile in memory has them in each entry. */

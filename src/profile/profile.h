@@ -200,10 +200,6 @@ enum at_status at_profile_read_whole(struct at_profile *profile, const char *pat
 enum at_status at_profile_read_groups(struct at_profile *profile, const char *path,
                                       struct at_error *err);
 
-/* The same as at_profile_read for a profile of schema 1, which at_profile_read refuses. */
-enum at_status at_profile_read_schema1(struct at_profile *profile, const char *path,
-                                       struct at_error *err);
-
 /* Return the schema that a file's text names; 0: none, so it is no profile. */
 int64_t at_profile_schema_of(const char *text);
 void at_profile_clear(struct at_profile *profile);

@@ -31,19 +31,12 @@ int64_t at_profile_schema_of(const char *text)
 /* Check the version before parsing: another version has keys unknown to us, and "unknown key" would
  * be a useless message. Every version has a line `schema: N` without indentation. The parser
  * refuses a file without it. */
-static enum at_status check_version(const char *name, const char *text, int64_t known,
-                                    struct at_error *err)
+static enum at_status check_version(const char *name, const char *text, struct at_error *err)
 {
     int64_t found = at_profile_schema_of(text);
 
-    if (found == 0 || found == known ||
-        (known == AT_PROFILE_SCHEMA && found == AT_PROFILE_SCHEMA_ANSWERS))
+    if (found == 0 || found == AT_PROFILE_SCHEMA || found == AT_PROFILE_SCHEMA_ANSWERS)
         return AT_OK;
-    if (found == AT_PROFILE_SCHEMA - 1)
-        return at_fail(err, AT_USAGE,
-                       "%s: schema is %jd, of an older autotune: `autotune convert %s --out NEW` "
-                       "writes it with schema %d",
-                       name, (intmax_t)found, name, AT_PROFILE_SCHEMA);
     return at_fail(
         err, AT_USAGE,
         "%s: schema is %jd, and this program knows versions %d and %d: tune again, or use "
@@ -54,8 +47,8 @@ static enum at_status check_version(const char *name, const char *text, int64_t 
 typedef enum at_status parse_fn(struct at_profile *profile, const char *name, const char *text,
                                 size_t size, struct at_error *err);
 
-static enum at_status read_schema(struct at_profile *profile, const char *path, int64_t schema,
-                                  parse_fn *parse, struct at_error *err)
+static enum at_status read_profile(struct at_profile *profile, const char *path, parse_fn *parse,
+                                   struct at_error *err)
 {
     struct at_profile read = {0};
     char *text = NULL;
@@ -64,7 +57,7 @@ static enum at_status read_schema(struct at_profile *profile, const char *path, 
 
     if (status != AT_OK)
         return status;
-    status = check_version(path, text, schema, err);
+    status = check_version(path, text, err);
     if (status == AT_OK)
         status = parse(&read, path, text, size, err);
     if (status != AT_OK && text[0] > ' ' && !find_key(text, "devices:"))
@@ -111,19 +104,13 @@ static enum at_status parse(struct at_profile *profile, const char *name, const 
 enum at_status at_profile_read_whole(struct at_profile *profile, const char *path,
                                      struct at_error *err)
 {
-    return read_schema(profile, path, AT_PROFILE_SCHEMA, parse, err);
+    return read_profile(profile, path, parse, err);
 }
 
 enum at_status at_profile_read_groups(struct at_profile *profile, const char *path,
                                       struct at_error *err)
 {
-    return read_schema(profile, path, AT_PROFILE_SCHEMA, parse_groups, err);
-}
-
-enum at_status at_profile_read_schema1(struct at_profile *profile, const char *path,
-                                       struct at_error *err)
-{
-    return read_schema(profile, path, 1, at_profile_parse_schema1, err);
+    return read_profile(profile, path, parse_groups, err);
 }
 
 void at_profile_clear(struct at_profile *profile)

@@ -19,7 +19,7 @@ static const struct at_field environment_fields[] = {
     AT_CHARS(at_environment, driver, AT_OPTIONAL),
     AT_CHARS(at_environment, cuda_driver, AT_OPTIONAL),
 };
-const struct at_schema at_environment_schema =
+static const struct at_schema environment_schema =
     AT_SCHEMA("an environment", at_environment, environment_fields);
 
 static const struct at_field policy_fields[] = {
@@ -29,7 +29,7 @@ static const struct at_field policy_fields[] = {
     AT_INT(at_policy_record, search_samples, 1, 1000000),
     AT_INT(at_policy_record, shootout_samples, 1, 1000000),
 };
-const struct at_schema at_policy_schema =
+static const struct at_schema policy_schema =
     AT_SCHEMA("a measurement policy", at_policy_record, policy_fields);
 
 static const struct at_field conditions_fields[] = {
@@ -149,9 +149,9 @@ static const struct at_schema model_schema =
     AT_SCHEMA("a model of device", at_device_info, model_fields);
 
 static const struct at_field device_record_fields[] = {
-    AT_OBJECT(at_device_record, "environment", environment, at_environment_schema),
+    AT_OBJECT(at_device_record, "environment", environment, environment_schema),
     AT_OBJECT(at_device_record, "device", device, at_device_schema),
-    AT_OBJECT(at_device_record, "policy", policy, at_policy_schema),
+    AT_OBJECT(at_device_record, "policy", policy, policy_schema),
     AT_OBJECT(at_device_record, "conditions", conditions, conditions_schema),
     AT_OBJECTS(at_device_record, also_correct_on, 0, AT_DEVICES_MAX, model_schema, AT_OPTIONAL),
     AT_OBJECTS(at_device_record, defaults, 0, AT_DEFAULTS_MAX, default_schema, AT_OPTIONAL),

@@ -219,7 +219,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
         refused 'would be lost' bench --gpu emu --out "$file"
         refused 'would be lost' study own.cu --gpu emu --grid 1 --block 32 --arg 'float[32]' --out "$file"
         refused 'would be lost' replay --out "$file" none.recording
-        refused 'would be lost' convert other.yaml --out "$file"
+        refused 'would be lost' convert --to t4 other.recording --out "$file"
         refused 'would be lost' check --gpu emu other.yaml --out "$file"
         [ "$(sha256sum "$file")" = "$sum" ]
     done

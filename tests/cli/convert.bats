@@ -39,8 +39,6 @@ setup() {
         "$AUTOTUNE" convert --to recording tile.json | cmp - tile.recording
     done
     refused 'no family "tiel" (did you mean tile' convert --to t4 --family tiel "$one"
-    refused 'is a profile: --to and --family are for recordings' \
-        convert --family tile "$srcdir/tests/golden/profile/least.yaml"
 }
 
 @test "a search takes the same course on a recording in any format" {
@@ -71,30 +69,13 @@ setup() {
     [[ $output == *': 1 configs, the best 27008 ns'* ]]
 }
 
-@test "a profile of schema 1 is converted, and then no command minds" {
-    cp "$srcdir/tests/data/profile-schema1.yaml" old.yaml
-    for command in show check 'diff old.yaml' 'merge old.yaml'; do
-        # shellcheck disable=SC2086 # words
-        refused 'convert old.yaml --out NEW' $command old.yaml
-    done
-    run --separate-stderr -0 "$AUTOTUNE" convert old.yaml --out new.yaml
-    [ -z "$output$stderr" ]
-    # Schema 1 knew neither why a search ended early nor which GPU measured a problem.
-    sed -E '/^    (gpu|ended: (budget|interrupted))/d' "$srcdir/tests/golden/profile/two-devices.yaml" |
-        diff - new.yaml
-    run -0 "$AUTOTUNE" show new.yaml
-    # What is of schema 2 stays as it is.
-    "$AUTOTUNE" convert new.yaml | cmp - new.yaml
-}
-
 @test "bad arguments and bad files are refused" {
     cp "$srcdir/tests/golden/profile/least.yaml" best.yaml
     cp "$recordings/h200-10007x10009-b1.recording" one.recording
     refused 'which file?' convert --to t4
     refused 'one file at a time' convert --to t4 a b
-    refused 'one.recording is a recording: which format? See --to' convert one.recording
-    refused 'cannot open none.json' convert none.json
-    refused 'best.yaml is a profile: --to and --family are for recordings' convert --to t4 best.yaml
+    refused 'which format? See --to' convert one.recording
+    refused 'best.yaml:1:1: this is no recording of autotune' convert --to t4 best.yaml
     refused 'unknown format "xml" (did you mean t4?); known are recording, kernel-tuner, t4' convert --to xml a
     refused 'cannot open none.json' convert --to t4 none.json
     printf '{"results": [}' >broken.json

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a profile of either schema: refused with a message, or read, shown and written as
- * JSON. */
+/* Any bytes as a profile: refused with a message, or read, shown and written as JSON. */
 #include "base/text_stream.h"
 #include "fuzz_file.h"
 #include "profile/profile.h"
@@ -15,8 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length;
     FILE *out;
 
-    if (at_profile_read(&profile, path, &err) != AT_OK &&
-        at_profile_read_schema1(&profile, path, &err) != AT_OK)
+    if (at_profile_read(&profile, path, &err) != AT_OK)
         return 0;
     out = at_text_open(&stream);
     at_profile_show(&profile, &(struct at_show_options){true, true}, out);

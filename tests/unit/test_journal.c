@@ -405,14 +405,16 @@ static void test_looks(void **state)
         assert_int_equal(at_journal_add(journal, &key, &measured, &details, NULL), AT_OK);
     }
     at_journal_close(journal);
-    assert_int_equal(query(path, "SELECT count(*) FROM looks"), 3);
     assert_int_equal(query(path, "SELECT power_mw = 650000 AND temperature_c = 61 AND throttle = 5"
-                                 "  FROM looks WHERE measurement = 1"),
+                                 "  FROM measurements WHERE id = 1"),
+                     1);
+    assert_int_equal(query(path, "SELECT power_mw IS NULL AND temperature_c IS NULL"
+                                 "  AND throttle IS NULL FROM measurements WHERE id = 2"),
                      1);
     assert_int_equal(query(path, "SELECT power_mw IS NULL AND temperature_c = 40"
-                                 "  AND throttle IS NULL FROM looks WHERE measurement = 3"),
+                                 "  AND throttle IS NULL FROM measurements WHERE id = 3"),
                      1);
-    assert_int_equal(query(path, "SELECT throttle = 0 FROM looks WHERE measurement = 4"), 1);
+    assert_int_equal(query(path, "SELECT throttle = 0 FROM measurements WHERE id = 4"), 1);
     free(path);
 }
 
@@ -530,9 +532,7 @@ static void test_absorbed(void **state)
         assert_int_equal(query(path, "SELECT sum(run = 2) FROM measurements"), 2);
         assert_int_equal(query(path, "SELECT sum(run = 3 AND config = 'PAD=2') FROM measurements"),
                          1);
-        assert_int_equal(query(path, "SELECT count(*) FROM looks JOIN measurements"
-                                     "  ON measurement = id WHERE power_mw = 7"),
-                         3);
+        assert_int_equal(query(path, "SELECT count(*) FROM measurements WHERE power_mw = 7"), 3);
         assert_int_equal(query(path, "SELECT count(*) FROM finals AS f JOIN measurements AS m"
                                      "  ON f.run = m.run AND f.config = m.config WHERE won"),
                          3);
@@ -575,7 +575,7 @@ static void test_parts(void **state)
     assert_int_equal(at_journal_absorb(path, other, &err), AT_OK);
     assert_int_equal(query(path, "SELECT count(*) FROM measurements"), 5);
     assert_int_equal(query(path, "SELECT count(*) FROM measurements WHERE NOT again"), 4);
-    assert_int_equal(query(path, "SELECT count(*) FROM looks"), 5);
+    assert_int_equal(query(path, "SELECT count(*) FROM measurements WHERE power_mw = 7"), 5);
     assert_int_equal(query(path, "SELECT count(*) FROM finals"), 5);
     free(path);
     free(part);
@@ -608,38 +608,32 @@ static void test_not_absorbed(void **state)
     free(part);
 }
 
-/* A journal of the version before is read as it is, and resumed; then it has what this version
- * adds. */
-static void test_old_version(void **state)
+/* A row of several launches is another program's: it is never taken for a config of one launch, and
+ * a report refuses it. */
+static void test_further_launches(void **state)
 {
-    static const char age[] = "DROP TABLE looks; DROP TABLE finals; PRAGMA user_version = 3";
+    static const char *const tables[] = {"measurements", "finals"};
     char *path = at_format("%s/journal", (char *)*state);
-    struct at_journal *journal = open_journal(path, false);
-    const double sample = 49000;
-    const struct at_journal_final final = {0, true, &sample, 1};
-    struct read read;
+    int64_t count = 0;
 
-    add_registers(journal, &key, 7);
-    at_journal_close(journal);
-    execute(path, age);
-    read = read_journal(path);
-    assert_int_equal(read.measurements, 1);
-    assert_int_equal(read.finals, 0);
-    assert_int_equal(query(path, "PRAGMA user_version"), 3); /* reading changes nothing */
+    for (size_t i = 0; i < AT_COUNT(tables); i++) {
+        char *mark = at_format("UPDATE %s SET further_launches = '[]'", tables[i]);
+        const struct at_journal_takers takers = {take_read, take_final, &(struct read){0}};
+        struct at_journal *journal;
+        struct at_error err = {0};
 
-    assert_int_equal(at_journal_open(&journal, path, "another", true, NULL), AT_USAGE);
-    assert_int_equal(query(path, "PRAGMA user_version"), 3); /* nor does a refusal */
-
-    journal = open_journal(path, true);
-    assert_int_equal(find_registers(journal, &key), 7);
-    assert_int_equal(at_journal_add_final(journal, &key, "GPU-1", &final, NULL), AT_OK);
-    at_journal_close(journal);
-    assert_int_equal(query(path, "PRAGMA user_version"), 4);
-    assert_int_equal(query(path, "SELECT count(*) FROM runs"), 1);
-    at_journal_close(open_journal(path, true));
-    read = read_journal(path);
-    assert_int_equal(read.measurements, 1);
-    assert_int_equal(read.finals, 1);
+        make_part(path, setting, false, key.config);
+        execute(path, mark);
+        assert_int_equal(at_journal_read(path, &takers, &err), AT_USAGE);
+        assert_non_null(strstr(err.message, "is of several launches"));
+        journal = open_journal(path, true);
+        assert_int_equal(find_registers(journal, &key), i == 0 ? -1 : 0);
+        assert_int_equal(at_journal_count(journal, key.problem, &count, NULL), AT_OK);
+        assert_int_equal(count, i);
+        at_journal_close(journal);
+        assert_int_equal(unlink(path), 0);
+        free(mark);
+    }
     free(path);
 }
 
@@ -778,13 +772,11 @@ static void test_not_a_journal(void **state)
     assert_refused_untouched(path, "SQLite database, but not a journal");
     assert_int_equal(unlink(path), 0);
     at_journal_close(open_journal(path, false));
-    execute(path, "PRAGMA user_version = 2");
-    assert_refused_untouched(path, "version 2 of the format, this program knows versions 3 and 4: "
+    execute(path, "PRAGMA user_version = 4");
+    assert_refused_untouched(path, "version 4 of the format, this program knows version 5: "
                                    "name another file");
-    execute(path, "PRAGMA user_version = 5");
-    assert_refused_untouched(path, "version 5 of the format");
-    execute(path, "PRAGMA user_version = 3"); /* which has fewer tables */
-    assert_refused_untouched(path, "has what no journal has");
+    execute(path, "PRAGMA user_version = 6");
+    assert_refused_untouched(path, "version 6 of the format");
     free(path);
 }
 
@@ -1301,7 +1293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_absorbed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_not_absorbed, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_old_version, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_further_launches, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_killed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_sync, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_locked, make_folder, remove_folder),
