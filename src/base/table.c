@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/table.h"
 
+#include "base/flow.h"
 #include "base/memory.h"
 
 #include <stdarg.h>
@@ -18,19 +19,9 @@ void at_table_add(struct at_table *table, const char *format, ...)
     AT_PUSH(table->cells, table->count, table->capacity, cell);
 }
 
-/* Columns of a UTF-8 text, if each character takes one. */
-static int width_of(const char *text)
-{
-    int width = 0;
-
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 static void print_padded(const char *text, int width, bool left, FILE *out)
 {
-    int padding = width - width_of(text);
+    int padding = width - at_text_columns(text);
 
     fprintf(out, "%*s%s%*s", left || padding < 0 ? 0 : padding, "", text,
             left && padding > 0 ? padding : 0, "");
@@ -49,28 +40,6 @@ static void print_text_row(const struct at_table *table, const char *const *cell
 }
 
 enum { GAP = 2, FOLDED_INDENT = 4, WORDS_LEAST = 30 };
-
-/* Print words from column `from` on, in lines up to column `to`. */
-static void print_words(const char *text, int from, int to, FILE *out)
-{
-    int column = from;
-
-    while (*text) {
-        size_t bytes = strcspn(text, " ");
-        char *word = at_strndup(text, bytes);
-        int width = width_of(word);
-
-        if (column > from && column + 1 + width > to) {
-            fprintf(out, "\n%*s", from, "");
-            column = from;
-        }
-        column += fprintf(out, "%s", column > from ? " " : "") + width;
-        fputs(word, out);
-        at_free(word);
-        text += bytes;
-        text += strspn(text, " ");
-    }
-}
 
 /* Is column c the last, of words that are broken into lines if it begins at `start`? */
 static bool is_broken(const struct at_table *table, const int *widths, size_t c, int start,
@@ -92,7 +61,7 @@ static void print_folded_row(const struct at_table *table, const char *const *ce
             !last && next + widths[c + 1] > most && !is_broken(table, widths, c + 1, next, most);
 
         if (is_broken(table, widths, c, start, most))
-            print_words(cells[c], start, most, out);
+            at_flow_add_words(&(struct at_flow){out, most, start, start, false}, cells[c]);
         else
             print_padded(cells[c], left && (last || folds) ? 0 : widths[c], left, out);
         if (last)
@@ -167,10 +136,10 @@ static void measure(const struct at_table *table, const char **titles, int *widt
 {
     for (size_t c = 0; c < table->column_count; c++) {
         titles[c] = table->columns[c].title;
-        widths[c] = width_of(titles[c]);
+        widths[c] = at_text_columns(titles[c]);
         for (size_t i = c; i < table->count; i += table->column_count)
-            if (width_of(table->cells[i]) > widths[c])
-                widths[c] = width_of(table->cells[i]);
+            if (at_text_columns(table->cells[i]) > widths[c])
+                widths[c] = at_text_columns(table->cells[i]);
     }
 }
 

@@ -47,40 +47,19 @@ static const struct argp argp = {
     .doc = "Shows where compiled kernels are kept, how many, and how much space they take.",
 };
 
-/* The cache as JSON. */
 struct cache_record {
     char *folder; /* borrowed */
     int64_t kernels, programs, bytes, bytes_max;
 };
 
 static const struct at_field cache_fields[] = {
-    AT_WRITTEN(cache_record, bytes, AT_FIELD_INT),
-    AT_WRITTEN(cache_record, bytes_max, AT_FIELD_INT),
-    AT_WRITTEN(cache_record, folder, AT_FIELD_TEXT),
-    AT_WRITTEN(cache_record, kernels, AT_FIELD_INT),
-    AT_WRITTEN(cache_record, programs, AT_FIELD_INT),
+    AT_WRITTEN(cache_record, bytes, AT_FIELD_INT, AT_COLUMN(4, "bytes")),
+    AT_WRITTEN(cache_record, bytes_max, AT_FIELD_INT, AT_COLUMN(5, "at most")),
+    AT_WRITTEN(cache_record, folder, AT_FIELD_TEXT, AT_COLUMN(1, "folder")),
+    AT_WRITTEN(cache_record, kernels, AT_FIELD_INT, AT_COLUMN(2, "kernels")),
+    AT_WRITTEN(cache_record, programs, AT_FIELD_INT, AT_COLUMN(3, "programs")),
 };
 static const struct at_schema cache_schema = AT_SCHEMA("the cache", cache_record, cache_fields);
-
-static enum at_status print_record(const struct cache_record *record, enum at_output_format format,
-                                   struct at_error *err)
-{
-    static const struct at_table_column columns[] = {
-        {"folder", true}, {"kernels", false}, {"programs", false},
-        {"bytes", false}, {"at most", false},
-    };
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
-
-    if (format == AT_FORMAT_JSON)
-        return at_print_json(&cache_schema, record, err);
-    at_table_add(&table, "%s", record->folder);
-    at_table_add(&table, "%" PRId64, record->kernels);
-    at_table_add(&table, "%" PRId64, record->programs);
-    at_table_add(&table, "%" PRId64, record->bytes);
-    at_table_add(&table, "%" PRId64, record->bytes_max);
-    at_print_table(&table, format);
-    return AT_OK;
-}
 
 static enum at_status clear_cache(const struct at_cubin_cache *cache, struct at_progress *progress,
                                   struct at_error *err)
@@ -121,15 +100,15 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
     if (status == AT_OK && options.format == AT_FORMAT_TABLE)
         print_usage(cache, &usage);
     else if (status == AT_OK)
-        status = print_record(
-            &(struct cache_record){
-                .folder = (char *)at_cubin_cache_path(cache),
-                .kernels = (int64_t)usage.kernels,
-                .programs = (int64_t)usage.programs,
-                .bytes = (int64_t)usage.bytes,
-                .bytes_max = AT_CUBIN_CACHE_BYTES_MAX,
-            },
-            options.format, err);
+        status = at_print(&cache_schema,
+                          &(struct cache_record){
+                              .folder = (char *)at_cubin_cache_path(cache),
+                              .kernels = (int64_t)usage.kernels,
+                              .programs = (int64_t)usage.programs,
+                              .bytes = (int64_t)usage.bytes,
+                              .bytes_max = AT_CUBIN_CACHE_BYTES_MAX,
+                          },
+                          options.format, stdout, err);
     at_cubin_cache_close(cache);
     return status;
 }

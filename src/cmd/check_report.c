@@ -11,13 +11,14 @@ struct document {
 };
 
 static const struct at_field row_fields[] = {
-    AT_WRITTEN(at_check_row, config, AT_FIELD_TEXT),
-    AT_WRITTEN(at_check_row, device, AT_FIELD_TEXT),
-    AT_WRITTEN(at_check_row, message, AT_FIELD_TEXT, AT_OPTIONAL),
-    AT_WRITTEN(at_check_row, now_ns, AT_FIELD_INT, AT_OPTIONAL),
-    AT_WRITTEN(at_check_row, problem, AT_FIELD_TEXT),
-    AT_WRITTEN(at_check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL),
-    AT_WRITTEN(at_check_row, verdict, AT_FIELD_TEXT),
+    AT_WRITTEN(at_check_row, config, AT_FIELD_TEXT, AT_COLUMN(3, "config")),
+    AT_WRITTEN(at_check_row, device, AT_FIELD_TEXT, AT_COLUMN(2, "device")),
+    AT_WRITTEN(at_check_row, message, AT_FIELD_TEXT, AT_OPTIONAL, AT_COLUMN(7, "reason")),
+    AT_WRITTEN(at_check_row, now_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(6, "us", 1000, 2)),
+    AT_WRITTEN(at_check_row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
+    AT_WRITTEN(at_check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL,
+               AT_COLUMN(5, "recorded us", 1000, 2)),
+    AT_WRITTEN(at_check_row, verdict, AT_FIELD_TEXT, AT_COLUMN(4, "verdict")),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a check", at_check_row, row_fields);
 static const struct at_field document_fields[] = {
@@ -40,45 +41,13 @@ void at_check_add(struct at_check_report *report, const struct at_check_row *row
     AT_PUSH(report->rows, report->count, report->capacity, copy);
 }
 
-static void add_time(struct at_table *table, int64_t ns)
-{
-    if (ns > 0)
-        at_table_add(table, "%.2f", (double)ns / 1e3);
-    else
-        at_table_add(table, "%s", "");
-}
-
-static void print_table(const struct at_check_report *report)
-{
-    static const struct at_table_column columns[] = {
-        {"problem", true},      {"device", true}, {"config", true}, {"verdict", true},
-        {"recorded us", false}, {"us", false},    {"reason", true},
-    };
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
-
-    for (size_t i = 0; i < report->count; i++) {
-        const struct at_check_row *row = &report->rows[i];
-
-        at_table_add(&table, "%s", row->problem);
-        at_table_add(&table, "%s", row->device);
-        at_table_add(&table, "%s", row->config);
-        at_table_add(&table, "%s", row->verdict);
-        add_time(&table, row->recorded_ns);
-        add_time(&table, row->now_ns);
-        at_table_add(&table, "%s", row->message);
-    }
-    at_print_table(&table, report->format);
-}
-
 enum at_status at_check_print(struct at_check_report *report, struct at_error *err)
 {
     struct document document = {{report->rows, report->count}};
     enum at_status status = AT_OK;
 
-    if (report->format == AT_FORMAT_JSON)
-        status = at_print_json(&document_schema, &document, err);
-    else if (report->format != AT_FORMAT_TABLE)
-        print_table(report);
+    if (report->format != AT_FORMAT_TABLE)
+        status = at_print(&document_schema, &document, report->format, stdout, err);
     at_schema_clear(&document_schema, &document);
     *report = (struct at_check_report){.format = report->format};
     return status;

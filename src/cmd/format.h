@@ -5,13 +5,11 @@
 
 #include "base/choice.h"
 #include "base/table.h"
-#include "schema/schema.h"
+#include "schema/print.h"
 
 #include <argp.h>
 #include <stdbool.h>
 
-/* How a result is printed: for people or for programs. */
-enum at_output_format { AT_FORMAT_TABLE, AT_FORMAT_JSON, AT_FORMAT_CSV, AT_FORMAT_MARKDOWN };
 at_choice_fn at_format_choice;
 
 /* Parse the argument of --format. An unknown word ends the program with a usage message. */

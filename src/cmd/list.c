@@ -11,6 +11,7 @@
 #include "measure/gpu.h"
 #include "measure/select.h"
 #include "profile/profile.h"
+#include "schema/table.h"
 #include "system/paths.h"
 
 #include <glob.h>
@@ -72,34 +73,54 @@ static const struct argp argp = {
 struct listed_device {
     struct at_device_info device;
     int64_t copy_limit_MB_per_s; /* 0: unknown */
+    /* For tables. */
+    char ordinal[16], compute_capability[16];
+    int64_t memory_GiB, l2_MiB;
 };
 
 struct device_list {
     struct at_list devices; /* of struct listed_device */
 };
 
-static const struct at_field listed_fields[] = {
-    {.key = "copy_limit_MB_per_s",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct listed_device, copy_limit_MB_per_s),
-     .max = INT64_MAX,
-     .optional = true},
-    {.key = "device",
-     .kind = AT_FIELD_OBJECT,
-     .offset = offsetof(struct listed_device, device),
-     .object = &at_device_schema},
+#define COLUMN(member, kind, ...)                                                                  \
+    AT_ONLY_COLUMN(listed_device, member, kind, AT_COLUMN(0, __VA_ARGS__))
+#define JSON_FIELDS                                                                                \
+    AT_WRITTEN(listed_device, copy_limit_MB_per_s, AT_FIELD_INT, AT_OPTIONAL),                     \
+        AT_OBJECT(listed_device, "device", device, at_device_schema)
+
+static const struct at_field gpu_fields[] = {
+    JSON_FIELDS,
+    COLUMN(ordinal, AT_FIELD_CHARS, "GPU"),
+    COLUMN(device.name, AT_FIELD_CHARS, "name"),
+    COLUMN(compute_capability, AT_FIELD_CHARS, "cc"),
+    COLUMN(memory_GiB, AT_FIELD_INT, "memory", .unit = " GiB"),
+    COLUMN(l2_MiB, AT_FIELD_INT, "L2", .unit = " MiB"),
+    AT_ONLY_COLUMN(listed_device, copy_limit_MB_per_s, AT_FIELD_INT, AT_OPTIONAL,
+                   AT_COLUMN(0, "copy limit", .per = 1000, .unit = " GB/s", .missing = "unknown")),
+    COLUMN(device.pci_bus_id, AT_FIELD_CHARS, "PCI"),
+    COLUMN(device.uuid, AT_FIELD_CHARS, "UUID"),
 };
-static const struct at_schema listed_schema = {"a listed device", sizeof(struct listed_device),
-                                               listed_fields, AT_COUNT(listed_fields)};
-static const struct at_field list_fields[] = {
-    {.key = "devices",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct device_list, devices),
-     .max = 1024,
-     .object = &listed_schema},
+static const struct at_field emulated_fields[] = {
+    JSON_FIELDS,
+    COLUMN(device.uuid, AT_FIELD_CHARS, "GPU"),
+    COLUMN(device.name, AT_FIELD_CHARS, "name"),
+    COLUMN(compute_capability, AT_FIELD_CHARS, "cc"),
+    COLUMN(device.multiprocessors, AT_FIELD_INT, "SMs"),
+    COLUMN(memory_GiB, AT_FIELD_INT, "memory", .unit = " GiB"),
+    COLUMN(l2_MiB, AT_FIELD_INT, "L2", .unit = " MiB"),
+    COLUMN(device.peak_bandwidth_MB_per_s, AT_FIELD_INT, "DRAM", .per = 1000, .unit = " GB/s"),
+    COLUMN(device.predictions, AT_FIELD_CHARS, "predictions"),
 };
-static const struct at_schema list_schema = {"a list of devices", sizeof(struct device_list),
-                                             list_fields, AT_COUNT(list_fields)};
+static const struct at_schema gpu_schema = AT_SCHEMA("a GPU", listed_device, gpu_fields);
+static const struct at_schema emulated_schema =
+    AT_SCHEMA("an emulated device", listed_device, emulated_fields);
+
+#define LIST_OF(schema) AT_WRITTEN(device_list, devices, AT_FIELD_OBJECTS, .object = &(schema))
+static const struct at_field gpus_fields[] = {LIST_OF(gpu_schema)};
+static const struct at_field emulated_devices_fields[] = {LIST_OF(emulated_schema)};
+static const struct at_schema gpus_schema = AT_SCHEMA("GPUs", device_list, gpus_fields);
+static const struct at_schema emulated_devices_schema =
+    AT_SCHEMA("emulated devices", device_list, emulated_devices_fields);
 
 /* Return the bandwidth of the profile's best copy on this model from DRAM; 0: none. */
 static int64_t copy_limit_in(const struct at_profile *profile, const struct at_device_info *device)
@@ -147,57 +168,20 @@ static int64_t shipped_copy_limit(const struct at_device_info *device, struct at
     return best;
 }
 
-static const struct at_table_column columns[] = {
-    {"GPU", true}, {"name", true},        {"cc", true},  {"memory", false},
-    {"L2", false}, {"copy limit", false}, {"PCI", true}, {"UUID", true},
-};
-static const struct at_table_column emulated_columns[] = {
-    {"GPU", true},     {"name", true}, {"cc", true},    {"SMs", false},
-    {"memory", false}, {"L2", false},  {"DRAM", false}, {"predictions", true},
-};
-
-static void add_device(struct at_table *table, const struct listed_device *device)
+static struct listed_device make_listed(const struct at_device_info *device,
+                                        struct at_progress *progress)
 {
-    const struct at_device_info *d = &device->device;
+    struct listed_device listed = {
+        .device = *device,
+        .copy_limit_MB_per_s = shipped_copy_limit(device, progress),
+        .memory_GiB = device->memory_bytes >> 30,
+        .l2_MiB = device->l2_bytes >> 20,
+    };
 
-    at_table_add(table, "%jd", (intmax_t)d->ordinal);
-    at_table_add(table, "%s", d->name);
-    at_table_add(table, "%jd.%jd", (intmax_t)d->compute_capability / 10,
-                 (intmax_t)d->compute_capability % 10);
-    at_table_add(table, "%jd GiB", (intmax_t)(d->memory_bytes >> 30));
-    at_table_add(table, "%jd MiB", (intmax_t)(d->l2_bytes >> 20));
-    if (device->copy_limit_MB_per_s > 0)
-        at_table_add(table, "%jd GB/s", (intmax_t)(device->copy_limit_MB_per_s + 500) / 1000);
-    else
-        at_table_add(table, "unknown");
-    at_table_add(table, "%s", d->pci_bus_id);
-    at_table_add(table, "%s", d->uuid);
-}
-
-static void add_emulated(struct at_table *table, const struct listed_device *device)
-{
-    const struct at_device_info *d = &device->device;
-
-    at_table_add(table, "%s", d->uuid);
-    at_table_add(table, "%s", d->name);
-    at_table_add(table, "%jd.%jd", (intmax_t)d->compute_capability / 10,
-                 (intmax_t)d->compute_capability % 10);
-    at_table_add(table, "%jd", (intmax_t)d->multiprocessors);
-    at_table_add(table, "%jd GiB", (intmax_t)(d->memory_bytes >> 30));
-    at_table_add(table, "%jd MiB", (intmax_t)(d->l2_bytes >> 20));
-    at_table_add(table, "%jd GB/s", (intmax_t)(d->peak_bandwidth_MB_per_s + 500) / 1000);
-    at_table_add(table, "%s", d->predictions);
-}
-
-static void print_devices(const struct listed_device *devices, size_t count,
-                          const struct list_options *options)
-{
-    struct at_table table = {options->emulated ? emulated_columns : columns, AT_COUNT(columns),
-                             NULL, 0, 0};
-
-    for (size_t i = 0; i < count; i++)
-        (options->emulated ? add_emulated : add_device)(&table, &devices[i]);
-    at_print_table(&table, options->format);
+    snprintf(listed.ordinal, sizeof listed.ordinal, "%jd", (intmax_t)device->ordinal);
+    snprintf(listed.compute_capability, sizeof listed.compute_capability, "%jd.%jd",
+             (intmax_t)device->compute_capability / 10, (intmax_t)device->compute_capability % 10);
+    return listed;
 }
 
 static enum at_status list_families(const struct list_options *options, struct at_error *err)
@@ -237,13 +221,10 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
         return status;
     devices = at_alloc_array(count, sizeof *devices);
     for (size_t i = 0; i < count; i++)
-        devices[i] =
-            (struct listed_device){infos[i], shipped_copy_limit(&infos[i], &options.progress)};
+        devices[i] = make_listed(&infos[i], &options.progress);
     list.devices = (struct at_list){devices, count};
-    if (options.format == AT_FORMAT_JSON)
-        status = at_print_json(&list_schema, &list, err);
-    else
-        print_devices(devices, count, &options);
+    status = at_print(options.emulated ? &emulated_devices_schema : &gpus_schema, &list,
+                      options.format, stdout, err);
     free(devices);
     free(infos);
     return status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/show_top.h"
 
+#include "base/flow.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "journal/read.h"
-#include "profile/flow.h"
 #include "schema/table.h"
 #include "tune/copy_limit.h"
 
@@ -33,14 +33,14 @@ struct document {
 };
 
 static const struct at_field row_fields[] = {
-    AT_WRITTEN(row, problem, AT_FIELD_TEXT),
-    AT_WRITTEN(row, rank, AT_FIELD_INT),
-    AT_WRITTEN(row, time_ns, AT_FIELD_INT),
-    AT_WRITTEN(row, over_best_permille, AT_FIELD_INT),
-    AT_WRITTEN(row, expected_ns, AT_FIELD_INT, AT_OPTIONAL),
-    AT_WRITTEN(row, family, AT_FIELD_TEXT),
-    AT_WRITTEN(row, config, AT_FIELD_TEXT),
-    AT_WRITTEN(row, registers, AT_FIELD_INT),
+    AT_WRITTEN(row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
+    AT_WRITTEN(row, rank, AT_FIELD_INT, AT_COLUMN(2, "rank")),
+    AT_WRITTEN(row, time_ns, AT_FIELD_INT, AT_COLUMN(3, "us", 1000, 2)),
+    AT_WRITTEN(row, over_best_permille, AT_FIELD_INT, AT_COLUMN(4, "slower %", 10, 1)),
+    AT_WRITTEN(row, expected_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(5, "expected us", 1000, 2)),
+    AT_WRITTEN(row, family, AT_FIELD_TEXT, AT_COLUMN(6, "kernel")),
+    AT_WRITTEN(row, config, AT_FIELD_TEXT, AT_COLUMN(7, "config")),
+    AT_WRITTEN(row, registers, AT_FIELD_INT, AT_COLUMN(8, "registers")),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a measured config", row, row_fields);
 static const struct at_field document_fields[] = {
@@ -183,46 +183,14 @@ static void print_text(const struct rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->items[i];
-        char *words = at_strdup(row->config), *rest = words, *word;
-        struct at_flow flow;
 
         if (row->rank == 1)
             printf("%s%s\n%4s %10s %9s  kernel\n", i > 0 ? "\n" : "", row->problem, "rank", "us",
                    "slower %");
         printf("%4jd %10.2f %9.1f  %s\n", (intmax_t)row->rank, (double)row->time_ns / 1e3,
                (double)row->over_best_permille / 10, row->family);
-        flow = at_flow_begin(stdout, WIDTH, INDENT, "");
-        while ((word = strsep(&rest, " ")) != NULL)
-            at_flow_add(&flow, "%s", word);
-        at_flow_end(&flow);
-        free(words);
+        at_flow_paragraph(stdout, WIDTH, INDENT, "", row->config);
     }
-}
-
-static void print_plain(const struct rows *rows, enum at_output_format format)
-{
-    static const struct at_table_column columns[] = {
-        {"problem", true},      {"rank", false},  {"us", false},    {"slower %", false},
-        {"expected us", false}, {"kernel", true}, {"config", true}, {"registers", false},
-    };
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
-
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct row *row = &rows->items[i];
-
-        at_table_add(&table, "%s", row->problem);
-        at_table_add(&table, "%jd", (intmax_t)row->rank);
-        at_table_add(&table, "%.2f", (double)row->time_ns / 1e3);
-        at_table_add(&table, "%.1f", (double)row->over_best_permille / 10);
-        if (row->expected_ns > 0)
-            at_table_add(&table, "%.2f", (double)row->expected_ns / 1e3);
-        else
-            at_table_add(&table, "%s", "");
-        at_table_add(&table, "%s", row->family);
-        at_table_add(&table, "%s", row->config);
-        at_table_add(&table, "%jd", (intmax_t)row->registers);
-    }
-    at_print_table(&table, format);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -254,12 +222,11 @@ enum at_status at_show_top(const char *path, size_t most, enum at_output_format 
     }
     if (status == AT_OK && rows.count == 0)
         status = at_fail(err, AT_FAILED, "%s has no correct config", path);
-    else if (status == AT_OK && format == AT_FORMAT_JSON)
-        status = at_print_json(&document_schema, &(struct document){{rows.items, rows.count}}, err);
     else if (status == AT_OK && format == AT_FORMAT_TABLE)
         print_text(&rows);
     else if (status == AT_OK)
-        print_plain(&rows, format);
+        status = at_print(&document_schema, &(struct document){{rows.items, rows.count}}, format,
+                          stdout, err);
     for (size_t i = 0; i < rows.count; i++)
         clear_row(&rows.items[i]);
     free(rows.items);

@@ -158,8 +158,8 @@ struct study_list {
 };
 
 static const struct at_field listed_fields[] = {
-    AT_WRITTEN(listed_study, name, AT_FIELD_TEXT),
-    AT_WRITTEN(listed_study, title, AT_FIELD_TEXT),
+    AT_WRITTEN(listed_study, name, AT_FIELD_TEXT, AT_COLUMN(0, "study")),
+    AT_WRITTEN(listed_study, title, AT_FIELD_TEXT, AT_COLUMN(0, "title")),
 };
 static const struct at_schema listed_schema =
     AT_SCHEMA("a listed study", listed_study, listed_fields);
@@ -171,22 +171,12 @@ static const struct at_schema list_schema = AT_SCHEMA("a list of studies", study
 static enum at_status print_studies(const struct study_list *list, enum at_output_format format,
                                     struct at_error *err)
 {
-    static const struct at_table_column columns[] = {{"study", true}, {"title", true}};
     const struct listed_study *studies = list->studies.items;
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
 
-    if (format == AT_FORMAT_JSON)
-        return at_print_json(&list_schema, list, err);
-    for (size_t i = 0; i < list->studies.count; i++) {
-        if (format == AT_FORMAT_TABLE) {
-            printf("%-12s  %s\n", studies[i].name, studies[i].title);
-            continue;
-        }
-        at_table_add(&table, "%s", studies[i].name);
-        at_table_add(&table, "%s", studies[i].title);
-    }
     if (format != AT_FORMAT_TABLE)
-        at_print_table(&table, format);
+        return at_print(&list_schema, list, format, stdout, err);
+    for (size_t i = 0; i < list->studies.count; i++)
+        printf("%-12s  %s\n", studies[i].name, studies[i].title);
     return AT_OK;
 }
 

@@ -19,10 +19,10 @@ struct spaces_record {
 };
 
 static const struct at_field space_fields[] = {
-    AT_WRITTEN(space_record, device, AT_FIELD_TEXT),
-    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT),
-    AT_WRITTEN(space_record, configs, AT_FIELD_INT),
-    AT_WRITTEN(space_record, points, AT_FIELD_INT),
+    AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
+    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
+    AT_WRITTEN(space_record, configs, AT_FIELD_INT, AT_COLUMN(0, "configs")),
+    AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
 };
 static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
 static const struct at_field spaces_fields[] = {
@@ -57,22 +57,6 @@ static void print_text(const struct space_record *records, size_t record_count, 
     }
 }
 
-static void print_plain(const struct space_record *records, size_t record_count,
-                        enum at_output_format format)
-{
-    static const struct at_table_column columns[] = {
-        {"device", true}, {"problem", true}, {"configs", false}, {"points", false}};
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
-
-    for (size_t i = 0; i < record_count; i++) {
-        at_table_add(&table, "%s", records[i].device);
-        at_table_add(&table, "%s", records[i].problem);
-        at_table_add(&table, "%jd", (intmax_t)records[i].configs);
-        at_table_add(&table, "%jd", (intmax_t)records[i].points);
-    }
-    at_print_table(&table, format);
-}
-
 enum at_status at_tune_print_spaces(const struct at_tune_run *run, struct at_error *err)
 {
     size_t all = run->device_count * run->problem_count, made = 0;
@@ -84,12 +68,10 @@ enum at_status at_tune_print_spaces(const struct at_tune_run *run, struct at_err
     for (; made < all && status == AT_OK; made++)
         status = count(run, &run->devices[made / run->problem_count],
                        &run->problems[made % run->problem_count], &records[made], err);
-    if (status == AT_OK && format == AT_FORMAT_JSON)
-        status = at_print_json(&spaces_schema, &document, err);
-    else if (status == AT_OK && format == AT_FORMAT_TABLE)
+    if (status == AT_OK && format == AT_FORMAT_TABLE)
         print_text(records, all, run->problem_count);
     else if (status == AT_OK)
-        print_plain(records, all, format);
+        status = at_print(&spaces_schema, &document, format, stdout, err);
     for (size_t i = 0; i < made; i++) {
         free(records[i].device);
         free(records[i].problem);

@@ -2,8 +2,8 @@
 #include "explain/diagram.h"
 #include "cache/level.h"
 
+#include "base/flow.h"
 #include "base/memory.h"
-#include "profile/flow.h"
 #include "system/streams.h"
 
 #include <stdio.h>

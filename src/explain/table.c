@@ -5,8 +5,8 @@
 #include "explain/diagram.h"
 #include "explain/reason.h"
 
+#include "base/flow.h"
 #include "base/memory.h"
-#include "profile/flow.h"
 #include "system/paths.h"
 #include "system/streams.h"
 

@@ -2,8 +2,8 @@
 /* The answer of a lookup, as text and as JSON. */
 #include "lookup/answer.h"
 
+#include "base/flow.h"
 #include "base/memory.h"
-#include "profile/flow.h"
 #include "schema/table.h"
 #include "space/named.h"
 

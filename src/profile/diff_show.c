@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a difference between profiles, for people and as JSON. */
+#include "base/flow.h"
 #include "base/memory.h"
 #include "profile/diff.h"
-#include "profile/flow.h"
 #include "profile/internal.h"
 #include "schema/table.h"
 

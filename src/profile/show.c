@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile as a table for people: a line per problem, 80 columns wide where names allow. */
 #include "profile/show.h"
+#include "base/flow.h"
 #include "base/memory.h"
 #include "base/outcome.h"
-#include "profile/flow.h"
 #include "profile/internal.h"
 #include "profile/merge.h"
 #include "profile/newest.h"

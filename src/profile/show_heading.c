@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/flow.h"
 #include "base/memory.h"
-#include "profile/flow.h"
 #include "profile/merge.h"
 #include "profile/show.h"
 

@@ -10,6 +10,9 @@ static inline void *at_field_slot(const struct at_field *field, void *record)
     return (char *)record + field->offset;
 }
 
+/* Is this the value that a reader gives a missing field? */
+bool at_field_is_absent(const struct at_field *field, const void *slot);
+
 /* The size of an item in the list of such a field; 0 if it is not a list. */
 static inline size_t at_field_item_size(const struct at_field *field)
 {

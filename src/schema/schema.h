@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that describe the content of files. One table per record drives its YAML reader, YAML
- * writer, JSON writer and clearing, so that they always agree.
+ * writer, JSON writer, printing and clearing, so that they always agree.
  *
  * Reading is strict: at most 4 MiB and 16 levels; no anchors, aliases, tags, directives or second
  * document. Duplicate, unknown and missing keys, and values out of bounds, are AT_USAGE, with
@@ -57,6 +57,16 @@ struct at_named_int {
  * all of it. */
 struct at_list at_named_ints_copy(const struct at_named_int *from, size_t count);
 
+/* The column of a field in a table (schema/print.h). */
+struct at_column {
+    const char *title; /* NULL: none */
+    int place;   /* columns stand in this order; those of the same place in the fields' order */
+    int64_t per; /* INT: the value is shown divided by this; 0: as it is */
+    int digits;  /* after the decimal point, of a divided value */
+    const char *unit;    /* INT: follows the number; NULL: nothing */
+    const char *missing; /* what stands for an optional value that is absent; NULL: nothing */
+};
+
 struct at_field {
     const char *key;
     enum at_field_kind kind;
@@ -67,6 +77,8 @@ struct at_field {
     bool word;                /* CHARS: as in AT_FIELD_WORD */
     const char *const *words; /* CHOICE: `max` of them; NULL: none, only if the field is optional */
     const struct at_schema *object;
+    struct at_column column;
+    bool only_column; /* in tables alone: neither YAML nor JSON has it */
 };
 
 struct at_schema {

@@ -38,7 +38,12 @@
 /* A field without bounds, in a record that is only written. */
 #define AT_WRITTEN(record, member, field_kind, ...)                                                \
     AT_FIELD(record, #member, member, .kind = (field_kind), __VA_ARGS__)
-#define AT_OPTIONAL .optional = true
+#define AT_OPTIONAL                 .optional = true
+/* The field's column; more of struct at_column may follow. */
+#define AT_COLUMN(where, name, ...) .column = {.title = (name), .place = (where), __VA_ARGS__}
+/* A field that only tables have. */
+#define AT_ONLY_COLUMN(record, member, field_kind, ...)                                            \
+    AT_WRITTEN(record, member, field_kind, .only_column = true, __VA_ARGS__)
 
 #define AT_SCHEMA(name, record, table)                                                             \
     {                                                                                              \

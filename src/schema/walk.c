@@ -154,8 +154,7 @@ static bool all_zero(const char *bytes, size_t size)
     return size == 0;
 }
 
-/* Is this the value that a reader gives a missing field? */
-static bool is_absent(const struct at_field *field, const void *slot)
+bool at_field_is_absent(const struct at_field *field, const void *slot)
 {
     switch (field->kind) {
     case AT_FIELD_INT:
@@ -188,7 +187,7 @@ static enum at_status walk_record(struct walk *walk, const struct at_schema *sch
         const struct at_field *field = &schema->fields[i];
         const void *slot = (const char *)record + field->offset;
 
-        if (field->optional && is_absent(field, slot))
+        if (field->only_column || (field->optional && at_field_is_absent(field, slot)))
             continue;
         status = check(walk, walk->sink->key(walk->sink, field->key));
         if (status == AT_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A study as a table. */
+#include "base/flow.h"
 #include "base/memory.h"
-#include "profile/flow.h"
 #include "study/study_run.h"
 #include "system/streams.h"
 
