@@ -62,11 +62,8 @@ none() {
         check_length 950 README.md
         check_length 1550 HACKING.md
         check_length 1100 doc/cluster.md
-        check_length 600 doc/library.md
         check_length 900 doc/own-kernels.md
-        check_length 525 doc/plans.md
         check_length 1200 doc/tutorial.md
-        check_length 7900 doc/{downstream,emulation,robustness,studies}.md
     )"
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes each call of a run fail in turn, kills the run at each call in turn, and checks the
- * results. The calls are those for files, processes and memory. See doc/robustness.md.
+ * results. The calls are those for files, processes and memory. See doc/lab/robustness.md.
  *
  *     torture [OPTION]... [SCENARIO|POINT]...
  */
