@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# System calls of a run that fail, or are its last before a kill: a seeded sample that takes a minute on
-# two CPUs. `make torture` takes all points.
+# System calls of a run that fail, or are its last before a kill: a seeded sample. With AUTOTUNE_TEST_WHOLE in
+# the environment it is four times as large, and `make torture` takes all points.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
@@ -16,11 +16,12 @@ setup() {
     fi
 }
 
-# tortured SCENARIO POINTS: this many points of the scenario break no rule.
+# tortured SCENARIO POINTS: this many points of the scenario, or four times as many, break no rule.
 tortured() {
-    local torture=${AUTOTUNE%/*}/tests/torture/torture
+    local torture=${AUTOTUNE%/*}/tests/torture/torture points=$2
+    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((4 * points))
     [ -x "$torture" ] || skip "$torture is not built"
-    run "$torture" --sample "$2" "$1"
+    run "$torture" --sample "$points" "$1"
     [ "$status" -ne 77 ] || skip "${lines[-1]}"
     echo "$output"
     [ "$status" -eq 0 ]
@@ -28,46 +29,46 @@ tortured() {
 
 @test "tune survives failing calls" {
     need_nvrtc
-    tortured tune 70
+    tortured tune 18
 }
 
 @test "tune with an old profile survives failing calls" {
     need_nvrtc
-    tortured onto 20
+    tortured onto 5
 }
 
 @test "tune --resume survives failing calls" {
     need_nvrtc
-    tortured resume 20
+    tortured resume 5
 }
 
 @test "tune with nothing compiled survives failing calls" {
     need_nvrtc
-    tortured cold 20
+    tortured cold 5
 }
 
 @test "export survives failing calls" {
     need_nvrtc
-    tortured export 20
+    tortured export 5
 }
 
 @test "check survives failing calls" {
     need_nvrtc
-    tortured check 20
+    tortured check 5
 }
 
 @test "merge survives failing calls" {
-    tortured merge 30
+    tortured merge 8
 }
 
 @test "show survives failing calls" {
-    tortured show 10
+    tortured show 3
 }
 
 @test "lookup survives failing calls" {
-    tortured lookup 20
+    tortured lookup 5
 }
 
 @test "cache --clear survives failing calls" {
-    tortured clear 20
+    tortured clear 5
 }

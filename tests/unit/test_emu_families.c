@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every family and element size on the emulated device, the families of the studies included.
- * Configs are drawn from the spaces and compiled to PTX by the real NVRTC, for the oldest
- * architecture that it knows and for compute_90. They run on small awkward problems and must equal
- * a transpose in C, bit for bit. The kernels of templates/harness.cu must agree with it, too. */
+ * Configs are drawn from the spaces and compiled to PTX by the real NVRTC, for compute_90 and, in
+ * whole, for the oldest architecture that it knows. They run on small awkward problems and must
+ * equal a transpose in C, bit for bit. The kernels of templates/harness.cu must agree with it, too.
+ */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "emu/machine.h"
@@ -23,18 +24,25 @@
 #include <cmocka.h>
 
 #include "family_problems.h"
+#include "sample.h"
 #include "seen_values.h"
 #include "skipped.h"
 #include "source_tree.h"
 
+/* How many are drawn. */
+struct sample {
+    size_t configs; /* of each family, element size and architecture; then one more for each value
+                     * of a parameter that is not drawn yet */
+    size_t study_configs; /* the same of the small families of the studies */
+    size_t permutations;  /* of rank 2 to 8, for one config each */
+};
+static const struct sample whole = {6, 3, 504}, part = {4, 2, 64};
+static const struct sample *sample;
+
 enum {
-    SAMPLE = 6,          /* configs of each family, element size and architecture, */
-    STUDY_SAMPLE = 3,    /* fewer for the small families of the studies; then one more for each */
-                         /* value of a parameter that is not drawn yet; */
-    DRAWN_FOR = 8,       /* drawn from the spaces of this many problems of the family, */
-    PROGRAM_KERNELS = 8, /* this many kernels per program, */
+    DRAWN_FOR = 8, /* configs are drawn from the spaces of this many problems of the family, */
+    PROGRAM_KERNELS = 8, /* there are this many kernels per program, */
     PROBLEMS = 3,        /* and each kernel runs on this many problems. */
-    PERMUTATIONS = 504,  /* of rank 2 to 8, for one config each */
     HARNESS_PROBLEM = 8, /* a batch with odd gaps */
     SPACE_MAX = 500000,
     BYTES_MAX = 4 << 20,
@@ -318,7 +326,7 @@ static void check_config(const struct at_ptx_kernel *kernel, const struct drawn 
 static void check_program(const struct drawn *drawn, size_t count, struct at_rng *rng,
                           size_t *checked)
 {
-    struct at_rendering renderings[PROGRAM_KERNELS];
+    struct at_rendering renderings[PROGRAM_KERNELS] = {0};
     struct at_ptx_module *module;
     char *source;
 
@@ -361,19 +369,19 @@ static struct drawn *list_configs(struct at_family *family, int elem_size, struc
     return list;
 }
 
-/* Move a sample to the front: `sample` configs, and then one for each value that is not drawn yet,
- * at most as many again. */
-static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rng *rng)
+/* Move some to the front: `wanted` configs, and then one for each value that is not drawn yet, at
+ * most as many again. */
+static size_t draw(struct drawn *list, size_t count, size_t wanted, struct at_rng *rng)
 {
     struct seen seen = {0};
     size_t drawn = 0;
 
-    while (drawn < count && drawn < 2 * sample) {
+    while (drawn < count && drawn < 2 * wanted) {
         size_t news, pick = drawn + draw_news(list + drawn, count - drawn, sizeof *list,
                                               (struct seen *[]){&seen}, 1, rng, &news);
         struct drawn picked = list[pick];
 
-        if (drawn >= sample && news == 0)
+        if (drawn >= wanted && news == 0)
             break;
         list[pick] = list[drawn];
         list[drawn++] = picked;
@@ -381,13 +389,13 @@ static size_t draw(struct drawn *list, size_t count, size_t sample, struct at_rn
     return drawn;
 }
 
-static void check_family(struct at_family *family, int elem_size, size_t sample)
+static void check_family(struct at_family *family, int elem_size, size_t configs)
 {
     struct at_rng rng = {(uint64_t)(device.compute_capability * 100 + elem_size)};
     size_t count, checked = 0;
     struct drawn *drawn = list_configs(family, elem_size, &rng, &count);
 
-    count = draw(drawn, count, sample, &rng);
+    count = draw(drawn, count, configs, &rng);
     for (size_t i = 0; i < count; i += PROGRAM_KERNELS)
         check_program(drawn + i, count - i < PROGRAM_KERNELS ? count - i : PROGRAM_KERNELS, &rng,
                       &checked);
@@ -396,26 +404,29 @@ static void check_family(struct at_family *family, int elem_size, size_t sample)
         fail_msg("%s, %d bytes: nothing was checked", family->name, elem_size);
 }
 
-static void check_families(struct at_family *const *list, size_t count, size_t sample)
+static void check_families(struct at_family *const *list, size_t count, size_t configs)
 {
     const int architecture = (int)device.compute_capability;
 
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; family_is_for(list[i], architecture) && k < AT_COUNT(elem_sizes); k++)
-            check_family(list[i], elem_sizes[k], family_sample(list[i], sample));
+            if (runs_with_size(i, k))
+                check_family(list[i], elem_sizes[k], family_sample(list[i], configs));
 }
 
-/* Machine code is tested by test_compile_space. */
+/* Machine code is tested by test_compile_space. A sample is for the newer architecture alone. */
 static void test_families(void **state)
 {
+    if (sample == &part && *(const int *)*state != 90)
+        skip();
     use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
-    check_families(families, family_count, SAMPLE);
+    check_families(families, family_count, sample->configs);
 }
 
 static void test_study_families(void **state)
 {
     use_architecture(*(const int *)*state, AT_IMAGE_PTX);
-    check_families(study_families, study_family_count, STUDY_SAMPLE);
+    check_families(study_families, study_family_count, sample->study_configs);
 }
 
 /* ---- permutations ---- */
@@ -485,7 +496,7 @@ static void test_permutations(void **state)
     struct drawn drawn[PROGRAM_KERNELS];
 
     use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
-    for (size_t i = 0; i < PERMUTATIONS; i += PROGRAM_KERNELS) {
+    for (size_t i = 0; i < sample->permutations; i += PROGRAM_KERNELS) {
         size_t checked = 0;
 
         for (size_t k = 0; k < PROGRAM_KERNELS; k++) {
@@ -651,5 +662,6 @@ int main(void)
 
     if (lacks_nvrtc())
         return SKIPPED;
+    sample = runs_whole() ? &whole : &part;
     return cmocka_run_group_tests(tests, read_sources, free_sources);
 }
