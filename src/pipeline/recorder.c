@@ -101,6 +101,7 @@ static size_t list_families(const struct at_search *search, struct at_recorded_f
                 number++;
             added.family = session->options.families[number];
             added.hash = session->family_hashes[number];
+            added.launches = 1;
             AT_PUSH(*list, count, capacity, added);
         }
         (*list)[count - 1].config_count++;

@@ -78,6 +78,12 @@ static enum at_status read_param(const struct at_json_reader *reader, struct at_
     if (status == AT_OK && !at_param_has_value(param, param->default_value))
         status = at_fail(reader->err, AT_USAGE, "%.*s: the default is none of the values",
                          AT_QUOTED(param->name, 80));
+    param->has_neutral = json_object_get(object, "neutral") != NULL;
+    if (status == AT_OK && param->has_neutral)
+        status = read_number(reader, object, "neutral", INT32_MIN, INT32_MAX, &param->neutral);
+    if (status == AT_OK && param->has_neutral && !at_param_has_value(param, param->neutral))
+        status = at_fail(reader->err, AT_USAGE, "%.*s: the neutral value is none of the values",
+                         AT_QUOTED(param->name, 80));
     return status;
 }
 
@@ -110,6 +116,10 @@ static enum at_status read_family(struct at_json_reader *reader, const json_t *o
     if (status == AT_OK)
         status = read_number(reader, object, "preference", INT32_MIN, INT32_MAX,
                              &recorded->family->preference);
+    recorded->launches = 1;
+    if (status == AT_OK && json_object_get(object, "launches"))
+        status = read_number(reader, object, "launches", 2, AT_RECORDING_LAUNCHES_MAX,
+                             &recorded->launches);
     for (size_t i = 0; i + 1 < recording->family_count && status == AT_OK; i++)
         if (strcmp(recording->families[i].family->name, recorded->family->name) == 0)
             status = at_fail(reader->err, AT_USAGE, "a second family named %.*s",
@@ -169,7 +179,8 @@ struct at_family *at_json_foreign_family(struct at_json_reader *reader, const ch
     family->name = at_strdup(name);
     family->params = at_alloc_array(param_count, sizeof *family->params);
     recording->families = at_alloc(sizeof *recording->families);
-    recording->families[0] = (struct at_recorded_family){.family = family, .hash = at_strdup("")};
+    recording->families[0] =
+        (struct at_recorded_family){.family = family, .hash = at_strdup(""), .launches = 1};
     recording->family_count = 1;
     return family;
 }
@@ -267,13 +278,15 @@ static json_t *params_of(const struct at_family *family)
 
     for (size_t i = 0; i < family->param_count; i++) {
         const struct at_param *param = &family->params[i];
-        json_t *values = json_array();
+        json_t *values = json_array(), *object;
 
         for (size_t j = 0; j < param->value_count; j++)
             json_array_append_new(values, json_integer(param->values[j]));
-        json_array_append_new(params,
-                              json_pack("{s:s, s:I, s:o}", "name", param->name, "default",
-                                        (json_int_t)param->default_value, "values", values));
+        object = json_pack("{s:s, s:I, s:o}", "name", param->name, "default",
+                           (json_int_t)param->default_value, "values", values);
+        if (param->has_neutral)
+            json_object_set_new(object, "neutral", json_integer(param->neutral));
+        json_array_append_new(params, object);
     }
     return params;
 }
@@ -285,11 +298,13 @@ json_t *at_json_about(const struct at_recording *recording)
 
     for (size_t i = 0; i < recording->family_count; i++) {
         const struct at_recorded_family *recorded = &recording->families[i];
+        json_t *family = json_pack("{s:s, s:I, s:s, s:o}", "name", recorded->family->name,
+                                   "preference", (json_int_t)recorded->family->preference, "hash",
+                                   recorded->hash, "params", params_of(recorded->family));
 
-        json_array_append_new(
-            families, json_pack("{s:s, s:I, s:s, s:o}", "name", recorded->family->name,
-                                "preference", (json_int_t)recorded->family->preference, "hash",
-                                recorded->hash, "params", params_of(recorded->family)));
+        if (recorded->launches > 1)
+            json_object_set_new(family, "launches", json_integer(recorded->launches));
+        json_array_append_new(families, family);
     }
     about = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:o}", "version", ABOUT_VERSION, "problem",
                       problem, "device", recording->device, "setting", recording->setting,

@@ -68,9 +68,12 @@ enum at_status at_json_read_config(const struct at_json_reader *reader, const js
     row->config.family = family;
     for (size_t i = 0; i < family->param_count; i++) {
         const struct at_param *param = &family->params[i];
+        const json_t *given = json_object_get(values, param->name);
 
-        if (!at_json_integer(json_object_get(values, param->name), &value) ||
-            !at_param_has_value(param, value))
+        value = param->neutral;
+        if (given || !param->has_neutral
+                ? !at_json_integer(given, &value) || !at_param_has_value(param, value)
+                : false)
             return at_fail(reader->err, AT_USAGE, "no value for %.*s", AT_QUOTED(param->name, 80));
         row->config.values[i] = (int32_t)value;
     }

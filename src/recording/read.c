@@ -15,7 +15,6 @@ struct reader {
     char *next; /* the line after this one */
     struct at_source source;
     size_t family_capacity, config_capacity, result_capacity;
-    int version;
     struct at_error *err;
 };
 
@@ -81,15 +80,13 @@ static enum at_status take_time(const struct reader *reader, int64_t *ns, char *
     return AT_OK;
 }
 
-static enum at_status take_version(struct reader *reader, char *value)
+static enum at_status check_version(const struct reader *reader, const char *value)
 {
     int64_t version;
 
-    if (!at_integer_parse(value, strlen(value), &version) || version < 1 ||
-        version > AT_RECORDING_VERSION)
-        return FAIL(reader, "this is version %.*s of the format; versions 1 to %d can be read",
+    if (!at_integer_parse(value, strlen(value), &version) || version != AT_RECORDING_VERSION)
+        return FAIL(reader, "this is version %.*s of the format; only version %d can be read",
                     AT_QUOTED(value, 20), AT_RECORDING_VERSION);
-    reader->version = (int)version;
     return AT_OK;
 }
 
@@ -99,7 +96,7 @@ static enum at_status take_head(struct reader *reader, size_t index, char *value
 
     switch (index) {
     case 0:
-        return take_version(reader, value);
+        return check_version(reader, value);
     case 1:
         if (at_problem_parse(&recording->problem, value, reader->err) != AT_OK)
             return at_fail_within(reader->err, "%s:%d", reader->source.file, reader->source.line);
@@ -139,7 +136,9 @@ static enum at_status read_values(const struct reader *reader, struct at_param *
 {
     size_t capacity = 0;
     int64_t value;
+    char *neutral = values;
 
+    values = cut(&neutral, '\t');
     while (values) {
         if (param->value_count == AT_PARAM_VALUES_MAX)
             return FAIL(reader, "more than %d values", AT_PARAM_VALUES_MAX);
@@ -148,12 +147,16 @@ static enum at_status read_values(const struct reader *reader, struct at_param *
             return FAIL(reader, "expected values of 32 bits, no two alike");
         AT_PUSH(param->values, param->value_count, capacity, value);
     }
-    return at_param_has_value(param, param->default_value)
-               ? AT_OK
-               : FAIL(reader, "the default is none of the values");
+    if (!at_param_has_value(param, param->default_value))
+        return FAIL(reader, "the default is none of the values");
+    param->has_neutral = neutral != NULL;
+    if (neutral && (!cut_integer(&neutral, '\t', INT32_MIN, INT32_MAX, &param->neutral) ||
+                    neutral || !at_param_has_value(param, param->neutral)))
+        return FAIL(reader, "the neutral value is none of the values");
+    return AT_OK;
 }
 
-/* "param", NAME, default, values */
+/* "param", NAME, default, values; then the neutral value, if there is one */
 static enum at_status read_param(const struct reader *reader, struct at_family *family, char *line)
 {
     struct at_param *param = &family->params[family->param_count];
@@ -169,6 +172,22 @@ static enum at_status read_param(const struct reader *reader, struct at_family *
     if (!cut_integer(&line, '\t', INT32_MIN, INT32_MAX, &param->default_value) || !line)
         return FAIL(reader, "expected a default, a tab and the values");
     return read_values(reader, param, line);
+}
+
+/* "launches" and their number, if there are several. */
+static enum at_status read_launches(struct reader *reader, int64_t *launches)
+{
+    static const char key[] = "launches\t";
+    char *line;
+
+    *launches = 1;
+    if (strncmp(reader->next, key, sizeof key - 1) != 0)
+        return AT_OK;
+    line = next_line(reader);
+    cut(&line, '\t');
+    if (!cut_integer(&line, '\t', 2, AT_RECORDING_LAUNCHES_MAX, launches) || line)
+        return FAIL(reader, "expected 2 to %d launches", AT_RECORDING_LAUNCHES_MAX);
+    return AT_OK;
 }
 
 /* "family", NAME, preference, hash, number of parameters, number of configs */
@@ -202,6 +221,7 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
     added.family->params = at_alloc_array((size_t)params, sizeof *added.family->params);
     added.hash = at_strdup(hash);
     added.config_count = (size_t)count;
+    status = read_launches(reader, &added.launches);
     AT_PUSH(recording->families, recording->family_count, reader->family_capacity, added);
     for (int64_t i = 0; i < params && status == AT_OK; i++) {
         char *param = next_line(reader);
@@ -256,10 +276,9 @@ static enum at_status read_result(const struct reader *reader, struct at_recorde
 {
     char *cost = text, *samples = cut(&cost, '\t');
 
-    if (!samples || (cost != NULL) != (reader->version > 1))
-        return FAIL(reader, "expected a tab and samples, or an outcome%s",
-                    reader->version > 1 ? "; then a tab and the time of the evaluation" : "");
-    if (cost && (!cut_integer(&cost, '\t', 0, AT_RECORDING_NS_MAX, &result->cost_ns) || cost))
+    if (!samples)
+        return FAIL(reader, "expected a tab and samples, or an outcome");
+    if (cost && (!cut_integer(&cost, '\t', 1, AT_RECORDING_NS_MAX, &result->cost_ns) || cost))
         return FAIL(reader, "expected the time of the evaluation in nanoseconds");
     for (int i = AT_CORRECT + 1; i < AT_OUTCOMES; i++) {
         if (strcmp(samples, at_outcome_names[i]) != 0)

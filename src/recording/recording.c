@@ -12,20 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without times of evaluations a file is of version 1, which older readers take. */
-static bool has_costs(const struct at_recording *recording)
-{
-    for (size_t i = 0; i < recording->space.count; i++)
-        if (recording->results[i].cost_ns > 0)
-            return true;
-    return false;
-}
-
-static void write_head(FILE *out, const struct at_recording *recording, int version)
+static void write_head(FILE *out, const struct at_recording *recording)
 {
     char *problem = at_problem_format(&recording->problem);
 
-    fprintf(out, "autotune recording\t%d\n", version);
+    fprintf(out, "autotune recording\t%d\n", AT_RECORDING_VERSION);
     fprintf(out, "problem\t%s\n", problem);
     fprintf(out, "device\t%s\n", recording->device);
     fprintf(out, "setting\t%s\n", recording->setting);
@@ -40,18 +31,21 @@ static void write_family(FILE *out, const struct at_recorded_family *recorded)
 
     fprintf(out, "family\t%s\t%" PRId64 "\t%s\t%zu\t%zu\n", family->name, family->preference,
             recorded->hash, family->param_count, recorded->config_count);
+    if (recorded->launches > 1)
+        fprintf(out, "launches\t%" PRId64 "\n", recorded->launches);
     for (size_t i = 0; i < family->param_count; i++) {
         const struct at_param *param = &family->params[i];
 
         fprintf(out, "param\t%s\t%" PRId64, param->name, param->default_value);
         for (size_t j = 0; j < param->value_count; j++)
             fprintf(out, "%c%" PRId64, j == 0 ? '\t' : ' ', param->values[j]);
+        if (param->has_neutral)
+            fprintf(out, "\t%" PRId64, param->neutral);
         fputc('\n', out);
     }
 }
 
-static void write_row(FILE *out, const struct at_config *config, const struct at_recorded *result,
-                      int version)
+static void write_row(FILE *out, const struct at_config *config, const struct at_recorded *result)
 {
     for (size_t i = 0; i < config->family->param_count; i++)
         fprintf(out, "%s%" PRId32, i == 0 ? "" : " ", config->values[i]);
@@ -61,7 +55,7 @@ static void write_row(FILE *out, const struct at_config *config, const struct at
     for (size_t i = 0; i < result->sample_count; i++)
         fprintf(out, "%c%" PRId64, i == 0 ? '\t' : ' ',
                 result->samples_ns[i] < 1 ? 1 : (int64_t)(result->samples_ns[i] + 0.5));
-    if (version > 1)
+    if (result->cost_ns > 0)
         fprintf(out, "\t%" PRId64,
                 result->cost_ns < AT_RECORDING_NS_MAX ? result->cost_ns : AT_RECORDING_NS_MAX);
     fputc('\n', out);
@@ -69,15 +63,14 @@ static void write_row(FILE *out, const struct at_config *config, const struct at
 
 static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
 {
-    int version = has_costs(recording) ? AT_RECORDING_VERSION : 1;
     size_t row = 0;
 
     (void)err;
-    write_head(out, recording, version);
+    write_head(out, recording);
     for (size_t i = 0; i < recording->family_count; i++) {
         write_family(out, &recording->families[i]);
         for (size_t j = 0; j < recording->families[i].config_count; j++, row++)
-            write_row(out, &recording->space.configs[row], &recording->results[row], version);
+            write_row(out, &recording->space.configs[row], &recording->results[row]);
     }
     return AT_OK;
 }

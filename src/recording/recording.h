@@ -13,12 +13,13 @@
 
 /* Limits of a file. */
 enum {
-    AT_RECORDING_VERSION = 2, /* 1: without the times of evaluations */
+    AT_RECORDING_VERSION = 3,
     AT_RECORDING_BYTES_MAX = 64 << 20,
     AT_RECORDING_FAMILIES_MAX = 32,
     AT_RECORDING_SAMPLES_MAX = 64,
     AT_RECORDING_CONFIGS_MAX = 500000,
     AT_RECORDING_TEXT_MAX = 1000, /* bytes of a name, a device, a setting */
+    AT_RECORDING_LAUNCHES_MAX = 16,
 };
 
 /* A config's result. */
@@ -33,6 +34,7 @@ struct at_recorded {
 struct at_recorded_family {
     struct at_family *family; /* only name, preference and parameters */
     char *hash;               /* of its template and launch */
+    int64_t launches;         /* of a config, one after the other */
     size_t config_count;
 };
 

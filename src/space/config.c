@@ -53,7 +53,7 @@ size_t at_param_level(const struct at_param *param, int64_t value)
 
 bool at_param_is_written(const struct at_param *param, int64_t value)
 {
-    return !param->host || value != param->default_value;
+    return !param->has_neutral || value != param->neutral;
 }
 
 bool at_param_has_value(const struct at_param *param, int64_t value)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a family from a space file: checks its names, numbers and expressions. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/printable.h"
 #include "space/family_file.h"
@@ -61,9 +62,25 @@ static enum at_status check_values(const struct reading *reading,
     return AT_OK;
 }
 
+static enum at_status take_neutral(const struct reading *reading, const struct at_located *given,
+                                   struct at_param *param)
+{
+    if (!given->text)
+        return AT_OK;
+    param->has_neutral = at_integer_parse(given->text, strlen(given->text), &param->neutral) &&
+                         at_param_has_value(param, param->neutral);
+    return param->has_neutral
+               ? AT_OK
+               : at_fail_at(reading->err, source_of(reading, given),
+                            "%s: neutral: expected one of its values, found \"%.*s\"", param->name,
+                            AT_QUOTED(given->text, 60));
+}
+
 static enum at_status take_param(const struct reading *reading, struct at_param_record *record)
 {
     struct at_family *family = reading->family;
+    struct at_param *param = &family->params[family->param_count];
+    struct at_located neutral = record->neutral;
     const char *name = record->name.text;
     enum at_status status;
 
@@ -83,7 +100,8 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
     if (status != AT_OK)
         return status;
     /* The family takes over the record's memory; at_schema_clear finds it zeroed. */
-    family->params[family->param_count++] = (struct at_param){
+    family->param_count++;
+    *param = (struct at_param){
         .name = record->name.text,
         .summary = record->summary,
         .values = record->values.items,
@@ -92,8 +110,8 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
         .host = record->host == 1,
         .yields = record->yields == 1,
     };
-    *record = (struct at_param_record){0};
-    return AT_OK;
+    *record = (struct at_param_record){.neutral = neutral};
+    return take_neutral(reading, &neutral, param);
 }
 
 static enum at_status take_params(const struct reading *reading)

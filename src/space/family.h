@@ -22,11 +22,13 @@ struct at_param {
     int64_t *values; /* in the order of the file; 32 bits each, without duplicates */
     size_t value_count;
     int64_t default_value; /* one of values */
-    /* Only the host uses it, so configs that differ in it alone share a kernel. It is written only
-     * where it is not the default: families get such parameters without a change to old profiles.
-     */
-    bool host;
-    bool yields; /* where the default config is not legal, the next value is taken */
+    /* Files mean this value where they do not name the parameter, and leave it out where it has
+     * this value. So files of before the parameter was added keep their meaning, and their configs
+     * have the same text as new ones. */
+    bool has_neutral;
+    int64_t neutral; /* one of values; fixed for ever */
+    bool host;       /* only the host uses it: configs that differ in it alone share a kernel */
+    bool yields;     /* where the default config is not legal, the next value is taken */
 };
 
 struct at_rule; /* space/rules.h */
@@ -73,8 +75,10 @@ void at_family_free(struct at_family *family);
 
 /* The index of value in param->values; value_count if it is not there. */
 size_t at_param_level(const struct at_param *param, int64_t value);
-bool at_param_is_written(const struct at_param *param, int64_t value);
 bool at_param_has_value(const struct at_param *param, int64_t value);
+
+/* Do files name the parameter where it has this value? */
+bool at_param_is_written(const struct at_param *param, int64_t value);
 
 /* Are family and values the same? */
 bool at_config_equal(const struct at_config *a, const struct at_config *b);

@@ -12,6 +12,7 @@ static const struct at_field param_fields[] = {
              .max = INT32_MAX),
     AT_FIELD(at_param_record, "host", host, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_FIELD(at_param_record, "name", name, LOCATED),
+    AT_FIELD(at_param_record, "neutral", neutral, LOCATED, AT_OPTIONAL),
     AT_TEXT(at_param_record, summary, SUMMARY_MAX),
     AT_LIST(at_param_record, values, AT_FIELD_INTS, 1, AT_PARAM_VALUES_MAX),
     AT_FIELD(at_param_record, "yields", yields, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),

@@ -7,7 +7,7 @@
 #include "space/family.h"
 
 struct at_param_record {
-    struct at_located name;
+    struct at_located name, neutral;
     char *summary;
     struct at_list values; /* of int64_t */
     int64_t default_value, host, yields;

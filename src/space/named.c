@@ -74,10 +74,13 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
 
     if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < known->param_count; i++)
-        if (!known->params[i].host && !given[i])
+    for (size_t i = 0; i < known->param_count; i++) {
+        if (!given[i] && !known->params[i].has_neutral)
             return at_fail(err, AT_USAGE, "a config of family %s needs parameter %s", family,
                            known->params[i].name);
+        if (!given[i])
+            found.values[i] = (int32_t)known->params[i].neutral;
+    }
     *config = found;
     return AT_OK;
 }
@@ -94,7 +97,7 @@ static bool read_named(char *word, struct at_named_int *named)
     return true;
 }
 
-/* Does the config format to this text? If so, no parameter is missing or given twice. */
+/* Does the config format to this text? If so, no parameter is given twice. */
 static bool is_text_of(const struct at_config *config, const char *text)
 {
     char *parameters = at_config_format(config),
@@ -118,9 +121,8 @@ enum at_status at_config_parse(struct at_config *config, struct at_family *const
 
     while (good && (word = strtok_r(NULL, " ", &rest)))
         good = parameters.count < AT_PARAMS_MAX && read_named(word, &named[parameters.count++]);
-    status =
-        good ? at_config_from_some_names(&found, families, family_count, family, &parameters, err)
-             : AT_USAGE;
+    status = good ? at_config_from_names(&found, families, family_count, family, &parameters, err)
+                  : AT_USAGE;
     if (!good || (status == AT_OK && !is_text_of(&found, text)))
         status = at_fail(err, AT_USAGE, "\"%.*s\" is no config", AT_QUOTED(text, 200));
     if (status == AT_OK)

@@ -241,11 +241,11 @@ costly() {
     head -n 40 "$one" >short.recording
     refused 'short.recording:40:1: the file ends before the last config of naive' \
         replay short.recording
-    sed '1s/1$/3/' "$one" >later.recording
-    refused 'later.recording:1:1: this is version 3 of the format; versions 1 to 2 can be read' \
+    sed '1s/3$/4/' "$one" >later.recording
+    refused 'later.recording:1:1: this is version 4 of the format; only version 3 can be read' \
         replay later.recording
     refused 'this is no recording of autotune' replay "$srcdir/results/nvidia-h200.yaml"
-    printf 'autotune recording\t1\n\0' >binary.recording
+    printf 'autotune recording\t3\n\0' >binary.recording
     refused 'binary.recording: not a text file' replay binary.recording
 }
 

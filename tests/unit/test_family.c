@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/space/family*.c, config.c, families.c: good and bad space files. */
 #include "base/memory.h"
+#include "kernel/render.h"
+#include "space/named.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -14,6 +16,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "source_tree.h"
 
 static const char good[] = "schema: 1\n"                                      /* 1 */
                            "family: tile\n"                                   /* 2 */
@@ -197,6 +201,10 @@ static void refuses(void **state)
          ":7:11: ELEM_SIZE is given to every template and cannot be a parameter"},
         {"name: TILE", "name: AXES",
          ":7:11: AXES is given to every template and cannot be a parameter"},
+        {"default: 32", "default: 32\n    neutral: 48",
+         ":11:14: TILE: neutral: expected one of its values, found \"48\""},
+        {"default: 32", "default: 32\n    neutral: none",
+         ":11:14: TILE: neutral: expected one of its values, found \"none\""},
         {"preference: 1", "preference: 1\ntensors: all",
          ":6:10: tensors: expected none, batch or packed, found \"all\""},
         {"  block_x: TILE\n", "  block_x: TILE\n  side_src: 8\n",
@@ -412,6 +420,66 @@ static void reads_folders(void **state)
     free(second);
 }
 
+/* Read the shipped family "tile", with more text before its constraints. */
+static struct at_family *read_tile(const char *more)
+{
+    char *space = text_of("tuning/tile.yaml"), *source = text_of("templates/tile.cu"),
+         *at = strstr(space, "constraints:"), *grown;
+    struct at_family *family;
+    struct at_error err = {0};
+
+    assert_non_null(at);
+    grown = at_format("%.*s%s%s", (int)(at - space), space, more, at);
+    write_text("tuning/tile.yaml", grown);
+    write_text("tuning/tile.cu", source);
+    if (read_family(&family, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(space);
+    free(source);
+    free(grown);
+    return family;
+}
+
+static char *macros_of(const struct at_config *config)
+{
+    return at_render_macros(config, (struct at_problem_kind){.elem_size = 4, .axes = 1});
+}
+
+/* What files say of a config stays true when its family gets another parameter. */
+static void gets_a_parameter(void **state)
+{
+    static const char more[] = "  - name: ADDED\n    summary: as before, or otherwise\n"
+                               "    values: [1, 0]\n    default: 1\n    neutral: 0\n";
+    struct at_family *before = read_tile(""), *after = read_tile(more);
+    struct at_config old = at_family_default(before), same, other = at_family_default(after);
+    struct at_list names = at_config_to_names(&old), again;
+    char *old_text = at_config_format(&old), *same_text, *other_text, *old_macros = macros_of(&old),
+         *same_macros, *expected;
+
+    (void)state;
+    assert_int_equal(at_config_from_names(&same, &after, 1, "tile", &names, NULL), AT_OK);
+    assert_int_equal(same.values[after->param_count - 1], 0);
+    same_text = at_config_format(&same);
+    assert_string_equal(same_text, old_text); /* as in a journal */
+    again = at_config_to_names(&same);        /* as in a profile */
+    assert_int_equal(again.count, names.count);
+    same_macros = macros_of(&same);
+    expected = at_format("%s#define ADDED 0\n", old_macros);
+    assert_string_equal(same_macros, expected);
+    other_text = at_config_format(&other);
+    assert_memory_equal(other_text, "ADDED=1 ", 8);
+    at_free(names.items);
+    at_free(again.items);
+    free(old_text);
+    free(same_text);
+    free(other_text);
+    free(old_macros);
+    free(same_macros);
+    free(expected);
+    at_family_free(before);
+    at_family_free(after);
+}
+
 int main(void)
 {
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -424,6 +492,7 @@ int main(void)
         WITH_FOLDER(launches),
         WITH_FOLDER(says_why_a_config_is_not_legal),
         WITH_FOLDER(knows_its_values),
+        WITH_FOLDER(gets_a_parameter),
         WITH_FOLDER(reads_folders),
     };
 

@@ -56,7 +56,7 @@ static char *write_as(const struct at_recording *recording, const char *name)
 
 /* Two families that share a parameter, and every outcome. */
 #define OURS                                                                                       \
-    "autotune recording\t1\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
+    "autotune recording\t3\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
     "copy_ns\t90\nevaluation_ns\t5000001\n"                                                        \
     "family\to\"ne\t1\tabc\t2\t7\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1 7\n"                       \
     "1 0\t100 104 101\n1 5\tcompile\n1 -1\twrong\n1 7\ttimeout\n2 0\tcrash\n2 5\t899999999999\n"   \
@@ -64,11 +64,11 @@ static char *write_as(const struct at_recording *recording, const char *name)
     "family\ttwo\t-2\tdef\t2\t2\nparam\tB\t9\t9 0\nparam\tC\t3\t3\n"                               \
     "9 3\tlaunch\n0 3\t1\n"
 
-/* Times of evaluations, of which one is not known. */
+/* Times of evaluations, of which one is not known; a neutral value, and configs of two launches. */
 #define OURS_WITH_COSTS                                                                            \
-    "autotune recording\t2\nproblem\t64x32:f16\ndevice\tG\nsetting\tany\ncopy_ns\t90\n"            \
-    "evaluation_ns\t5000001\nfamily\tone\t1\tabc\t1\t3\nparam\tA\t1\t1 2 3\n"                      \
-    "1\t100 104 101\t7000001\n2\tcompile\t0\n3\t99\t900000000000\n"
+    "autotune recording\t3\nproblem\t64x32:f16\ndevice\tG\nsetting\tany\ncopy_ns\t90\n"            \
+    "evaluation_ns\t5000001\nfamily\tone\t1\tabc\t1\t3\nlaunches\t2\nparam\tA\t1\t1 2 3\t2\n"      \
+    "1\t100 104 101\t7000001\n2\tcompile\n3\t99\t900000000000\n"
 
 static void check_there_and_back(const char *text)
 {
@@ -100,8 +100,29 @@ static void test_there_and_back(void **state)
     free(shipped);
 }
 
+/* A config that does not name a parameter has its neutral value. */
+static void test_neutral(void **state)
+{
+    struct at_recording recording, again;
+    char *written, *back, *given;
+
+    (void)state;
+    read_put(&recording, OURS_WITH_COSTS);
+    written = write_as(&recording, "t4");
+    given = strstr(written, "\"A\": 2");
+    assert_non_null(given);
+    given[1] = 'Z';
+    read_put(&again, written);
+    back = write_as(&again, "recording");
+    assert_string_equal(back, OURS_WITH_COSTS);
+    free(back);
+    free(written);
+    at_recording_clear(&again);
+    at_recording_clear(&recording);
+}
+
 #define HEAD                                                                                       \
-    "autotune recording\t1\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
+    "autotune recording\t3\nproblem\t64x32:f16,ld_src=40\ndevice\tSome \"GPU\"\nsetting\tany\n"    \
     "copy_ns\t90\nevaluation_ns\t5000001\n"
 
 static const struct {
@@ -556,7 +577,7 @@ static void test_names_that_clash(void **state)
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    read_put(&recording, "autotune recording\t1\nproblem\t8x8:f32\ndevice\tG\nsetting\ts\n"
+    read_put(&recording, "autotune recording\t3\nproblem\t8x8:f32\ndevice\tG\nsetting\ts\n"
                          "copy_ns\t0\nevaluation_ns\t0\nfamily\tf\t0\th\t1\t1\n"
                          "param\ttime\t1\t1\n1\t5\n");
     assert_int_equal(at_recording_format_find(&format, "t4", &err), AT_OK);
@@ -571,6 +592,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_neutral),
         cmocka_unit_test(test_keep_family),
         cmocka_unit_test(test_kernel_tuner_schema),
         cmocka_unit_test(test_t4_schema),

@@ -26,14 +26,11 @@
 /* ---- reading and writing ---- */
 
 #define HEAD                                                                                       \
-    "autotune recording\t1\nproblem\t64x64:f32\ndevice\tSome GPU\nsetting\tany\n"                  \
+    "autotune recording\t3\nproblem\t64x64:f32\ndevice\tSome GPU\nsetting\tany\n"                  \
     "copy_ns\t90\nevaluation_ns\t5000000\n"
-#define HEAD_2                                                                                     \
-    "autotune recording\t2\nproblem\t64x64:f32\ndevice\tSome GPU\nsetting\tany\n"                  \
-    "copy_ns\t90\nevaluation_ns\t5000000\n"
-#define FAMILY "family\tone\t1\tabc\t2\t3\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1\n"
-#define ROWS   "1 0\t100 104 101\n1 -1\twrong\n2 5\t99\n"
-#define ROWS_2 "1 0\t100 104 101\t7000000\n1 -1\twrong\t0\n2 5\t99\t900000000000\n"
+#define FAMILY     "family\tone\t1\tabc\t2\t3\nparam\tA\t1\t1 2\nparam\tB\t0\t0 5 -1\n"
+#define ROWS       "1 0\t100 104 101\n1 -1\twrong\n2 5\t99\n"
+#define ROWS_COSTS "1 0\t100 104 101\t7000000\n1 -1\twrong\n2 5\t99\t900000000000\n"
 
 static char path[] = "/tmp/autotune-test-recording-XXXXXX";
 
@@ -80,7 +77,7 @@ static void test_read_costs(void **state)
     char *text;
 
     (void)state;
-    if (read_text(&recording, HEAD_2 FAMILY ROWS_2, &err) != AT_OK)
+    if (read_text(&recording, HEAD FAMILY ROWS_COSTS, &err) != AT_OK)
         fail_msg("%s", err.message);
     assert_int_equal(at_recording_cost(&recording, 0), 7000000);
     assert_int_equal(recording.results[1].outcome, AT_WRONG);
@@ -90,7 +87,7 @@ static void test_read_costs(void **state)
     recording.results[2].cost_ns++;
     assert_int_equal(at_recording_write(&recording, path, &err), AT_OK);
     assert_int_equal(at_file_read(&text, &size, path, 1 << 20, &err), AT_OK);
-    assert_string_equal(text, HEAD_2 FAMILY ROWS_2);
+    assert_string_equal(text, HEAD FAMILY ROWS_COSTS);
     free(text);
     at_recording_clear(&recording);
 }
@@ -123,17 +120,17 @@ static void test_read_what_is_wrong(void **state)
         {"autotune", "the last line does not end"},
         {"\n", ":1:1: this is no recording of autotune"},
         {"# tile\n", ":1:1: this is no recording of autotune"},
-        {"autotune recording\t3\n",
-         ":1:1: this is version 3 of the format; versions 1 to 2 can be read"},
+        {"autotune recording\t4\n",
+         ":1:1: this is version 4 of the format; only version 3 can be read"},
         {"autotune recording\t0\n", ":1:1: this is version 0 of the format"},
         {"autotune recording\tone\n", ":1:1: this is version one of the format"},
-        {"autotune recording\t1\ndevice\tX\n", ":2:1: expected \"problem\", a tab and its value"},
-        {"autotune recording\t1\nproblem\t64\n", ":2: problem \"64\": expected ROWSxCOLS"},
-        {"autotune recording\t1\nproblem\t64x64:f32\ndevice\t\n",
+        {"autotune recording\t3\ndevice\tX\n", ":2:1: expected \"problem\", a tab and its value"},
+        {"autotune recording\t3\nproblem\t64\n", ":2: problem \"64\": expected ROWSxCOLS"},
+        {"autotune recording\t3\nproblem\t64x64:f32\ndevice\t\n",
          ":3:1: expected a printable text"},
-        {"autotune recording\t1\nproblem\t64x64:f32\ndevice\tX\nsetting\tY\ncopy_ns\t-1\n",
+        {"autotune recording\t3\nproblem\t64x64:f32\ndevice\tX\nsetting\tY\ncopy_ns\t-1\n",
          ":5:1: expected a time in nanoseconds"},
-        {"autotune recording\t1\nproblem\t64x64:f32\ndevice\t\033[2J\n",
+        {"autotune recording\t3\nproblem\t64x64:f32\ndevice\t\033[2J\n",
          ":3:1: expected a printable text"},
         {HEAD, "no config in this recording is correct"},
         {HEAD "family\to\177e\t1\tabc\t2\t1\n", ":7:1: expected \"family\", its name"},
@@ -147,6 +144,10 @@ static void test_read_what_is_wrong(void **state)
         {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t1 1\n", ":8:1: expected values of 32 bits"},
         {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t1 x\n", ":8:1: expected values of 32 bits"},
         {HEAD "family\tone\t1\tabc\t2\t1\nparam\tA\t1\t1\nparam\tA\t1\t1\n", ":9:1: a second"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t1 2\t3\n",
+         ":8:1: the neutral value is none"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nparam\tA\t1\t1 2\t\n", ":8:1: the neutral value is none"},
+        {HEAD "family\tone\t1\tabc\t1\t1\nlaunches\t1\n", ":8:1: expected 2 to 16 launches"},
         {HEAD FAMILY, ":9:1: the file ends before the last config of one"},
         {HEAD FAMILY "1 0\t100\n", ":10:1: the file ends before"},
         {HEAD FAMILY "1 7\t100\n", ":10:1: no value for B"},
@@ -158,15 +159,11 @@ static void test_read_what_is_wrong(void **state)
         {HEAD FAMILY "1 0\t1.5\n", ":10:1: expected samples in nanoseconds"},
         {HEAD FAMILY "1 0\tright\n", ":10:1: expected samples in nanoseconds"},
         {HEAD FAMILY "1 0\tcorrect\n", ":10:1: expected samples in nanoseconds"},
-        {HEAD FAMILY "1 0\t100\t5\n", ":10:1: expected a tab and samples, or an outcome"},
-        {HEAD_2 FAMILY "1 0\t100\n",
-         ":10:1: expected a tab and samples, or an outcome; then a tab"},
-        {HEAD_2 FAMILY "1 0\twrong\n", ":10:1: expected a tab and samples, or an outcome; then"},
-        {HEAD_2 FAMILY "1 0\t100\t\n", ":10:1: expected the time of the evaluation"},
-        {HEAD_2 FAMILY "1 0\t100\t-1\n", ":10:1: expected the time of the evaluation"},
-        {HEAD_2 FAMILY "1 0\t100\t900000000001\n", ":10:1: expected the time of the evaluation"},
-        {HEAD_2 FAMILY "1 0\t100\t5\t5\n", ":10:1: expected the time of the evaluation"},
-        {HEAD_2 FAMILY "1 0\t\t5\n", ":10:1: expected samples in nanoseconds"},
+        {HEAD FAMILY "1 0\t100\t\n", ":10:1: expected the time of the evaluation"},
+        {HEAD FAMILY "1 0\t100\t0\n", ":10:1: expected the time of the evaluation"},
+        {HEAD FAMILY "1 0\t100\t900000000001\n", ":10:1: expected the time of the evaluation"},
+        {HEAD FAMILY "1 0\t100\t5\t5\n", ":10:1: expected the time of the evaluation"},
+        {HEAD FAMILY "1 0\t\t5\n", ":10:1: expected samples in nanoseconds"},
         {HEAD FAMILY "1 0\t100\n1 0\t100\n", ":11:1: this config does not come after"},
         {HEAD FAMILY "2 0\t100\n1 0\t100\n", ":11:1: this config does not come after"},
         {HEAD FAMILY ROWS "2 -1\t1\n", ":13:1: expected \"family\", its name"},
@@ -829,7 +826,7 @@ static void test_spent(void **state)
     struct at_course course;
 
     (void)state;
-    assert_int_equal(read_text(&recording, HEAD_2 FAMILY ROWS_2, NULL), AT_OK);
+    assert_int_equal(read_text(&recording, HEAD FAMILY ROWS_COSTS, NULL), AT_OK);
     assert_int_equal(at_replay(&course, &recording, &plan, NULL), AT_OK);
     assert_int_equal(course.count, 3);
     assert_true(at_course_spent(&course, 0) == 0);

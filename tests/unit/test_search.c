@@ -503,10 +503,16 @@ static void test_tensor_cases(void **state)
 
 /* ---- configs by name ---- */
 
-static int64_t tile_values[] = {16, 32, 64}, pad_values[] = {-1, 0, 1};
+static int64_t tile_values[] = {16, 32, 64}, pad_values[] = {-1, 0, 1}, depth_values[] = {1, 2};
 static struct at_param params[] = {
     {.name = (char[]){"TILE"}, .values = tile_values, .value_count = 3, .default_value = 32},
     {.name = (char[]){"PAD"}, .values = pad_values, .value_count = 3, .default_value = 0},
+    {.name = (char[]){"DEPTH"},
+     .values = depth_values,
+     .value_count = 2,
+     .default_value = 2,
+     .has_neutral = true,
+     .neutral = 1},
 };
 static struct at_family tile = {
     .name = (char[]){"tile"}, .params = params, .param_count = AT_COUNT(params)};
@@ -526,6 +532,7 @@ static void test_config_from_names(void **state)
     assert_ptr_equal(config.family, &tile);
     assert_int_equal(config.values[0], 64);
     assert_int_equal(config.values[1], -1);
+    assert_int_equal(config.values[2], 1); /* not the default */
     assert_int_equal(
         at_config_from_names(&config, families, AT_COUNT(families), "bare", &none, &err), AT_OK);
     assert_ptr_equal(config.family, &bare);
@@ -579,6 +586,7 @@ static void test_config_parse(void **state)
         "tile",
         "tile PAD=-1",
         "tile PAD=-1 TILE=33",
+        "tile DEPTH=1 PAD=-1 TILE=64", /* a file leaves the neutral value out */
         "tile TILE=64 PAD=-1",
         "tile PAD=-1 PAD=-1 TILE=64",
         "tile PAD=-1 TILE=64 TILE=64",
@@ -596,6 +604,11 @@ static void test_config_parse(void **state)
     assert_ptr_equal(config.family, &tile);
     assert_int_equal(config.values[0], 64);
     assert_int_equal(config.values[1], -1);
+    assert_int_equal(config.values[2], 1);
+    assert_int_equal(
+        at_config_parse(&config, families, AT_COUNT(families), "tile DEPTH=2 PAD=-1 TILE=64", &err),
+        AT_OK);
+    assert_int_equal(config.values[2], 2);
     config.family = NULL;
     for (size_t i = 0; i < AT_COUNT(wrong); i++) {
         if (at_config_parse(&config, families, AT_COUNT(families), wrong[i], &err) != AT_USAGE)
