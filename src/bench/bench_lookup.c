@@ -8,7 +8,7 @@ enum at_status at_bench_lookup_open(struct at_bench_lookup *lookup, const char *
     enum at_status status = at_profiles_add(&lookup->profiles, path, err);
 
     if (status == AT_OK)
-        lookup->lookup = at_lookup_open(&lookup->profiles, families, family_count);
+        status = at_lookup_open(&lookup->lookup, &lookup->profiles, families, family_count, err);
     return status;
 }
 

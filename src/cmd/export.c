@@ -190,8 +190,7 @@ static enum at_status export_problems(struct export_options *options,
                                       const struct at_profiles *profiles,
                                       const struct at_target *target, struct at_error *err)
 {
-    struct at_lookup *lookup = at_lookup_open(profiles, options->common.run.families,
-                                              options->common.run.session.family_count);
+    struct at_lookup *lookup = NULL;
     struct at_export export = {.device = &target->device,
                                .environment = &target->environment,
                                .policy = options->common.policy->name};
@@ -201,6 +200,9 @@ static enum at_status export_problems(struct export_options *options,
 
     if (status == AT_OK)
         status = find_problems(options, profiles, &target->device, &problems, &count, err);
+    if (status == AT_OK)
+        status = at_lookup_open(&lookup, profiles, options->common.run.families,
+                                options->common.run.session.family_count, err);
     if (status == AT_OK)
         status = at_export_make(&export, lookup, problems, count, err);
     if (status == AT_OK)

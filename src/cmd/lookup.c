@@ -222,9 +222,10 @@ static enum at_status look_up(struct lookup_options *options, const struct at_pr
         status = at_target_find(&target, &options->common, err);
     if (status == AT_OK)
         status = at_run_families(&options->common.run, err);
+    if (status == AT_OK)
+        status = at_lookup_open(&lookup, profiles, options->common.run.families,
+                                options->common.run.session.family_count, err);
     if (status == AT_OK) {
-        lookup = at_lookup_open(profiles, options->common.run.families,
-                                options->common.run.session.family_count);
         status = answer_all(options, lookup, &target, problems, count, err);
         at_lookup_close(lookup);
     }

@@ -31,11 +31,13 @@ static enum at_status open_profile(void *data, struct at_error *err)
                            : at_profiles_add_path(&opened->profiles, err);
     if (status == AT_OK)
         status = read_families(opened, err);
+    if (status == AT_OK)
+        status = at_lookup_open(&opened->lookup, &opened->profiles, opened->families,
+                                opened->family_count, err);
     if (status != AT_OK) {
         autotune_profile_free(opened);
         return status;
     }
-    opened->lookup = at_lookup_open(&opened->profiles, opened->families, opened->family_count);
     opened->memo = autotune_memo_new();
     opening->opened = opened;
     return AT_OK;

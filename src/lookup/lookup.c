@@ -198,15 +198,10 @@ static void fill_blocks(struct at_lookup *lookup)
     }
 }
 
-struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
-                                 struct at_family *const *families, size_t family_count)
+static void add_profiles(struct at_lookup *lookup, const struct at_profiles *profiles)
 {
-    struct at_lookup *lookup = at_alloc(sizeof *lookup);
     struct opening opening = {lookup, NULL, 1};
 
-    lookup->families = families;
-    lookup->family_count = family_count;
-    lookup->slowdown = at_slowdown_open(families, family_count);
     lookup->capacity = count_entries(profiles);
     lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
     lookup->marks = at_alloc_raw(lookup->capacity * sizeof *lookup->marks);
@@ -221,9 +216,27 @@ struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
             add_place(&opening, file, &records[j]);
     }
     at_free(opening.slots);
-    sort_marks(lookup);
-    fill_blocks(lookup);
-    return lookup;
+}
+
+enum at_status at_lookup_open(struct at_lookup **lookup, const struct at_profiles *profiles,
+                              struct at_family *const *families, size_t family_count,
+                              struct at_error *err)
+{
+    struct at_slowdown *slowdown;
+    struct at_lookup *opened;
+    enum at_status status = at_slowdown_open(&slowdown, families, family_count, err);
+
+    if (status != AT_OK)
+        return status;
+    opened = at_alloc(sizeof *opened);
+    opened->families = families;
+    opened->family_count = family_count;
+    opened->slowdown = slowdown;
+    add_profiles(opened, profiles);
+    sort_marks(opened);
+    fill_blocks(opened);
+    *lookup = opened;
+    return AT_OK;
 }
 
 void at_lookup_close(struct at_lookup *lookup)

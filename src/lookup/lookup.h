@@ -57,10 +57,12 @@ struct at_answer {
 
 struct at_lookup;
 
-/* Prepare the profiles' entries for lookups. Profiles and families are borrowed. Entries whose
- * config is not in its family's space are left out. */
-struct at_lookup *at_lookup_open(const struct at_profiles *profiles,
-                                 struct at_family *const *families, size_t family_count);
+/* Read the networks, and prepare the profiles' entries for lookups. Profiles and families are
+ * borrowed. Entries whose config is not in its family's space are left out. AT_USAGE if the file of
+ * networks is missing or damaged. */
+enum at_status at_lookup_open(struct at_lookup **lookup, const struct at_profiles *profiles,
+                              struct at_family *const *families, size_t family_count,
+                              struct at_error *err);
 void at_lookup_close(struct at_lookup *lookup);
 
 /* Answer a query. AT_FAILED if not even a default config is legal. Several threads may use one

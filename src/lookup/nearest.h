@@ -4,7 +4,7 @@
 #define AT_LOOKUP_NEAREST_H
 
 #include "lookup/lookup.h"
-#include "lookup/slowdown.h"
+#include "lookup/predict.h"
 
 /* An entry whose config is in its family's space. Of the problem, which is larger than all the
  * rest, it has what most searches ask for. */

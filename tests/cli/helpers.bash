@@ -53,8 +53,9 @@ need_nvrtc() {
 make_data() {
     local family
     export AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
-    mkdir -p "$AUTOTUNE_DATADIR/tuning"
+    mkdir -p "$AUTOTUNE_DATADIR/tuning" "$AUTOTUNE_DATADIR/results"
     ln -s "$srcdir/templates" "$AUTOTUNE_DATADIR"
+    ln -s "$srcdir/results/networks.bin" "$AUTOTUNE_DATADIR/results"
     ln -s "$srcdir/tuning/devices" "$srcdir/tuning/textbook.yaml" "$AUTOTUNE_DATADIR/tuning"
     for family; do
         ln -s "$srcdir/tuning/$family.yaml" "$AUTOTUNE_DATADIR/tuning"

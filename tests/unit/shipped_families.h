@@ -3,6 +3,7 @@
 #ifndef AT_TESTS_UNIT_SHIPPED_FAMILIES_H
 #define AT_TESTS_UNIT_SHIPPED_FAMILIES_H
 
+#include "lookup/lookup.h"
 #include "source_tree.h"
 #include "space/space.h"
 
@@ -25,6 +26,17 @@ static inline void free_shipped_families(void)
     for (size_t i = 0; i < family_count; i++)
         at_family_free(families[i]);
     free(families);
+}
+
+/* Open a lookup among the profiles, with these families. */
+static inline struct at_lookup *open_lookup(const struct at_profiles *profiles)
+{
+    struct at_lookup *lookup;
+    struct at_error err = {AT_OK, ""};
+
+    if (at_lookup_open(&lookup, profiles, families, family_count, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return lookup;
 }
 
 #endif

@@ -38,7 +38,7 @@ static int set_up(void **state)
     read_shipped_families();
     if (at_profiles_add(&profiles, profile, &err) != AT_OK)
         fail_msg("%s", err.message);
-    lookup = at_lookup_open(&profiles, families, family_count);
+    lookup = open_lookup(&profiles);
     free(profile);
     return 0;
 }

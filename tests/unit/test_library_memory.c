@@ -614,6 +614,7 @@ static const char *const own_files[] = {
     "tuning/naive.yaml",
     "templates/naive.cu",
     "tuning/devices/h100.yaml",
+    "results/networks.bin",
 };
 
 static void link_into(const char *tree, const char *name, const char *target)

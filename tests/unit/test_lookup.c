@@ -88,7 +88,7 @@ static struct at_answer ask_for(const struct at_profiles *profiles, const char *
                                 const struct at_device_info *device, const char *policy,
                                 bool strict)
 {
-    struct at_lookup *lookup = at_lookup_open(profiles, families, family_count);
+    struct at_lookup *lookup = open_lookup(profiles);
     struct at_problem problem = problem_of(spec);
     struct at_query query = {&problem, device, &nothing_known, policy, strict};
     struct at_answer answer;
@@ -584,7 +584,7 @@ static void test_facts(void **state)
     struct at_profiles profiles = read_profiles(h200_file);
     struct at_device_record *record = record_of(&profiles);
     struct at_environment environment = record->environment;
-    struct at_lookup *lookup = at_lookup_open(&profiles, families, family_count);
+    struct at_lookup *lookup = open_lookup(&profiles);
     struct at_problem problem = problem_of("8192x8192:f32");
     struct at_device_info device = record->device;
     struct at_query query = {&problem, &device, &environment, "cold", false};
@@ -752,8 +752,8 @@ static void test_groups(void **state)
     struct at_profiles spread = read_profiles(library), grouped = read_groups(library);
     const struct at_list *problems = &record_of(&spread)->problems;
     const struct at_entry *entries = problems->items;
-    struct at_lookup *lookup = at_lookup_open(&spread, families, family_count);
-    struct at_lookup *other = at_lookup_open(&grouped, families, family_count);
+    struct at_lookup *lookup = open_lookup(&spread);
+    struct at_lookup *other = open_lookup(&grouped);
     struct at_problem problem;
     const struct at_query query = {&problem, &record_of(&spread)->device, &nothing_known, "cold",
                                    false};

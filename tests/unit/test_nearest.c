@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "lookup/lookup.h"
-#include "lookup/slowdown.h"
+#include "lookup/predict.h"
 #include "model/description.h"
 #include "space/named.h"
 #include "space/point.h"
@@ -73,10 +73,13 @@ static void know(const struct at_device_info *device, const struct at_entry *ent
 
 static int read_all(void **state)
 {
+    struct at_error err = {AT_OK, ""};
+
     (void)state;
     use_source_tree();
     read_shipped_families();
-    slowdown = at_slowdown_open(families, family_count);
+    if (at_slowdown_open(&slowdown, families, family_count, &err) != AT_OK)
+        fail_msg("%s", err.message);
     read_profile("results/nvidia-h200.yaml");
     read_profile("results/nvidia-h200-library.yaml");
     for (size_t i = 0; i < profiles.count; i++) {
@@ -271,7 +274,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
 
 static void compare_all(const char *name)
 {
-    struct at_lookup *lookup = at_lookup_open(&profiles, families, family_count);
+    struct at_lookup *lookup = open_lookup(&profiles);
     struct at_rng rng = {1};
     struct at_device_info device;
     struct at_error err = {AT_OK, ""};

@@ -188,7 +188,7 @@ static struct at_lookup *open_without(size_t part)
 
     for (size_t i = part; i < target_count; i += PARTS)
         take_out(targets[i].problem);
-    lookup = at_lookup_open(&profiles, families, family_count);
+    lookup = open_lookup(&profiles);
     problems->count = count;
     return lookup;
 }

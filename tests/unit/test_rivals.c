@@ -2,8 +2,8 @@
 /* src/lookup/rivals.c over the shipped profiles of an H200: what rivals are, for problems of all
  * kinds. */
 #include "base/memory.h"
+#include "lookup/predict.h"
 #include "lookup/rivals.h"
-#include "lookup/slowdown.h"
 #include "model/description.h"
 #include "space/named.h"
 #include "space/point.h"
@@ -48,7 +48,7 @@ static int set_up(void **state)
     strcpy(h100.kind, "cuda");
     strcpy(b200.kind, "cuda");
     strcpy(emulated_b200.kind, AT_KIND_EMULATED);
-    lookup = at_lookup_open(&profiles, families, family_count);
+    lookup = open_lookup(&profiles);
     return 0;
 }
 
@@ -137,12 +137,13 @@ enum { FASTEST_OF = 8 };
 /* Is the first rival predicted to be the fastest, and the default the second, or alone? */
 static void check_order(const char *spec, const struct at_answer *answers, size_t count)
 {
-    struct at_slowdown *slowdown = at_slowdown_open(families, family_count);
+    struct at_slowdown *slowdown;
     struct at_slowdown_asked asked;
     struct at_problem problem;
     struct at_error err;
     float least = 0;
 
+    assert_int_equal(at_slowdown_open(&slowdown, families, family_count, &err), AT_OK);
     assert_int_equal(at_problem_parse(&problem, spec, &err), AT_OK);
     asked = at_slowdown_ask(slowdown, &problem, &h200);
     for (size_t i = 1; i <= count; i++) {
@@ -233,7 +234,7 @@ static void test_predicted(void **state)
                 strcpy(records[j].device.kind, emulated ? AT_KIND_EMULATED : "cuda");
         }
         at_lookup_close(lookup);
-        lookup = at_lookup_open(&profiles, families, family_count);
+        lookup = open_lookup(&profiles);
         assert_int_equal(find("6000x6000:f32", &h200, "cold", answers) > 0, !emulated);
     }
 }

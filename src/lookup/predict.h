@@ -2,15 +2,16 @@
 /* Predicts which of several configs is fastest on a problem, where nothing tuned is near enough to
  * tell: by neural networks that have learnt from the times of configs on many problems. A small one
  * estimates all configs; of those with the least estimates, the mean of larger ones predicts which
- * is fastest. contrib/library/train-slowdown makes their weights. */
-#ifndef AT_LOOKUP_SLOWDOWN_H
-#define AT_LOOKUP_SLOWDOWN_H
+ * is fastest. contrib/library/train-slowdown writes them to results/networks.bin. */
+#ifndef AT_LOOKUP_PREDICT_H
+#define AT_LOOKUP_PREDICT_H
 
-#include "lookup/slowdown_table.h"
 #include "space/point.h"
 
-/* What the networks know of a problem and a launch. Besides, they know a config's family and the
- * values of its parameters, by their names. */
+enum { AT_NETWORKS_MAX = 5, AT_NETWORK_UNITS_MAX = 256 };
+
+/* What the networks know of a problem and a launch, in the order of the file. Besides, they know a
+ * config's family and the values of its parameters, by their names. */
 enum at_slowdown_input {
     /* of the problem; all but the axes are logarithms to base 2 */
     AT_IN_ELEMENT_BYTES,
@@ -43,8 +44,10 @@ enum at_slowdown_input {
 
 struct at_slowdown;
 
-/* Find the families' inputs. Families are borrowed. */
-struct at_slowdown *at_slowdown_open(struct at_family *const *families, size_t count);
+/* Read the networks, and find the families' inputs. Families are borrowed. AT_USAGE if the file is
+ * missing or damaged. */
+enum at_status at_slowdown_open(struct at_slowdown **slowdown, struct at_family *const *families,
+                                size_t count, struct at_error *err);
 void at_slowdown_close(struct at_slowdown *slowdown);
 
 bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_family *family);
@@ -53,8 +56,8 @@ bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_famil
 struct at_slowdown_asked {
     struct at_point point; /* at the last config */
     float inputs[AT_IN_OF_PROBLEM];
-    float first[AT_SLOWDOWN_NETWORKS_MAX][AT_NETWORK_UNITS_MAX]; /* sums of their first layers, of
-                                                                  * these inputs alone */
+    float first[AT_NETWORKS_MAX][AT_NETWORK_UNITS_MAX]; /* sums of their first layers, of
+                                                         * these inputs alone */
 };
 
 /* Problem and device are borrowed. */
