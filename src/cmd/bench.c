@@ -10,7 +10,7 @@
 #include "cmd/files.h"
 #include "cmd/format.h"
 #include "cmd/run_options.h"
-#include "report/ladder.h"
+#include "report/report.h"
 #include "space/named.h"
 #include "study/textbook.h"
 #include "system/interrupt.h"

@@ -6,7 +6,7 @@
 #include "cmd/files.h"
 #include "cmd/format.h"
 #include "cmd/replay_table.h"
-#include "report/curves.h"
+#include "report/report.h"
 #include "system/cpus.h"
 #include "system/output.h"
 

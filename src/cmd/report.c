@@ -7,7 +7,6 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
-#include "report/costs.h"
 #include "system/output.h"
 #include "system/paths.h"
 
@@ -210,9 +209,7 @@ static enum at_status report(struct report_options *options, struct at_error *er
     inputs.report.profile = &inputs.profile;
     inputs.report.baseline = options->baseline ? &inputs.baseline : NULL;
     if (status == AT_OK)
-        status = at_report_make(&inputs.report, inputs.searches, err);
-    if (status == AT_OK)
-        status = at_report_count_costs(&inputs.report, (size_t)options->explained, err);
+        status = at_report_make(&inputs.report, inputs.searches, (size_t)options->explained, err);
     if (status == AT_OK)
         status = deliver(options, &inputs.report, err);
     at_report_clear(&inputs.report);

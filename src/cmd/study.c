@@ -10,7 +10,7 @@
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
 #include "model/description.h"
-#include "report/ladder.h"
+#include "report/report.h"
 #include "schema/table.h"
 #include "study/own_study.h"
 #include "study/study_run.h"

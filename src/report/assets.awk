@@ -16,7 +16,7 @@ BEGIN {
     for (i = 1; i < 256; i++)
         code[sprintf("%c", i)] = i
     print "/* Made by assets.awk. */"
-    print "#include \"report/assets.h\"\n"
+    print "#include \"report/html.h\"\n"
 }
 
 FNR == 1 {

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts together what a report shows. */
 #include "base/memory.h"
-#include "report/report.h"
+#include "kernel/render.h"
+#include "model/description.h"
+#include "report/sections.h"
+#include "space/named.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As many families as a profile may have. */
-enum { KERNELS_MAX = 64 };
+/* KERNELS_MAX: as many families as a profile may have. BLOCKS of the grid that are counted, as by
+ * `autotune explain`. */
+enum { KERNELS_MAX = 64, BLOCKS = 256 };
 
 static int64_t share(const struct at_report_row *row)
 {
@@ -40,14 +44,6 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-size_t at_report_series(const struct at_report *report, const char *family)
-{
-    const char **found = bsearch(&family, report->kernels, report->kernel_count,
-                                 sizeof *report->kernels, compare_names);
-
-    return found ? (size_t)(found - report->kernels) : 0;
-}
-
 const char *at_report_words(const struct at_report *report, const char *family, const char *name)
 {
     for (size_t i = 0; i < report->family_count; i++) {
@@ -58,11 +54,6 @@ const char *at_report_words(const struct at_report *report, const char *family, 
                 return known->params[j].summary;
     }
     return "";
-}
-
-const char *at_report_unit(const struct at_report_device *device)
-{
-    return device->predicted ? "predicted µs" : "µs";
 }
 
 static void find_old(const struct at_report *report, const struct at_device_record *record,
@@ -77,7 +68,15 @@ static void find_old(const struct at_report *report, const struct at_device_reco
         .from_record = old_record, .to_record = record, .from = row->old, .to = row->entry};
 }
 
-/* Note the families and the times of a row's search. */
+static void add_look(struct at_report_throttling *seen, const struct at_look *look)
+{
+    seen->looks += look->throttle_known != 0;
+    seen->throttled += look->throttle != 0;
+    for (size_t i = 0; i < AT_THROTTLES; i++)
+        seen->counts[i] += look->throttle >> i & 1;
+}
+
+/* Note the families, the times and the throttling of a row's search. */
 static void add_search(struct at_report *report, struct at_report_device *device,
                        const struct at_report_search *search)
 {
@@ -93,6 +92,7 @@ static void add_search(struct at_report *report, struct at_report_device *device
             device->first_ms = point->utc_ms;
         if (point->utc_ms > device->last_ms)
             device->last_ms = point->utc_ms;
+        add_look(&device->throttling, &point->look);
         device->points++;
     }
 }
@@ -109,8 +109,7 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
         return status;
     row.bytes = at_problem_bytes(&row.problem);
     row.search = at_report_search_of(searches, record, entry);
-    snprintf(row.anchor, sizeof row.anchor, "p%zu-%zu", (size_t)(device - report->devices),
-             device->count);
+    snprintf(row.anchor, sizeof row.anchor, "p%zu-%zu", device->index, device->count);
     find_old(report, record, &row);
     add_kernel(report, entry->winner.family);
     add_search(report, device, row.search);
@@ -182,9 +181,10 @@ static struct at_report_device *device_of(struct at_report *report,
             strcmp(device->record->device.kind, record->device.kind) == 0 &&
             strcmp(device->record->policy.name, record->policy.name) == 0)
             return device;
-    report->device_count++;
+    device->index = report->device_count++;
     device->record = record;
     device->predicted = at_device_is_emulated(&record->device);
+    device->unit = device->predicted ? "predicted µs" : "µs";
     return device;
 }
 
@@ -202,8 +202,49 @@ static enum at_status add_record(struct at_report *report, const struct at_devic
     return status;
 }
 
+/* ---- costs ---- */
+
+static enum at_status count_row(const struct at_report *report, struct at_report_row *row,
+                                const char *header, struct at_error *err)
+{
+    const struct at_result_record *winner = &row->entry->winner;
+    const struct at_device_info *device = &row->record->device;
+    struct at_explanation *costs = at_alloc(sizeof *costs);
+    struct at_device_info description;
+    struct at_rates rates;
+    struct at_config config;
+    bool described;
+    enum at_status status;
+
+    row->costs = costs; /* to be freed however this ends */
+    status = at_config_from_names(&config, report->families, report->family_count, winner->family,
+                                  &winner->parameters, err);
+    if (status == AT_OK)
+        status = at_description_find(&description, &rates, &described, device, err);
+    if (status == AT_OK)
+        status = at_config_require(&config, &row->problem, device, NULL, err);
+    if (status == AT_OK)
+        status = at_explain(&config, &row->problem, device, described ? &rates : NULL, header,
+                            BLOCKS, costs, err);
+    return status == AT_OK ? AT_OK : at_fail_within(err, "%s", row->entry->problem);
+}
+
+static enum at_status count_costs(struct at_report *report, size_t most, struct at_error *err)
+{
+    char *header = NULL;
+    enum at_status status = most > 0 ? at_template_read(&header, AT_TEMPLATE_HEADER, err) : AT_OK;
+
+    for (size_t i = 0; i < report->device_count; i++)
+        for (size_t j = 0; j < report->devices[i].count && j < most && status == AT_OK; j++)
+            status = count_row(report, &report->devices[i].rows[j], header, err);
+    free(header);
+    return status;
+}
+
+/* ---- all of it ---- */
+
 enum at_status at_report_make(struct at_report *report, const struct at_report_searches *searches,
-                              struct at_error *err)
+                              size_t explained, struct at_error *err)
 {
     const struct at_device_record *records = report->profile->devices.items;
     enum at_status status = AT_OK;
@@ -227,7 +268,7 @@ enum at_status at_report_make(struct at_report *report, const struct at_report_s
         report->diff = at_diff_make(report->baseline, report->profile);
     if (report->kernel_count > 0)
         qsort(report->kernels, report->kernel_count, sizeof *report->kernels, compare_names);
-    return status;
+    return status == AT_OK ? count_costs(report, explained, err) : status;
 }
 
 void at_report_clear(struct at_report *report)

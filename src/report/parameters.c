@@ -2,9 +2,7 @@
 /* What each parameter is worth: the loss if it is fixed to each value. */
 #include "base/integer.h"
 #include "base/memory.h"
-#include "report/html.h"
 #include "report/sections.h"
-#include "space/family.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -189,47 +187,39 @@ static void find_effects(const struct at_report_device *device, struct effects *
 
 /* ---- printing ---- */
 
-static void print_loss(double loss, FILE *out)
+/* A value as a cell, with what it costs as a bar. */
+static void print_loss(double loss, struct at_html *out)
 {
     double percent = 100 * loss;
 
     if (percent < 0.05)
-        fputs("<td class=\"bar\">0.0", out);
+        at_put(out, "<td class=\"bar\">0.0");
     else
-        fprintf(out, "<td class=\"bar loss\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>",
-                fmin(percent, 100), percent);
+        at_put(out, "<td class=\"bar loss\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>",
+               fmin(percent, 100), percent);
+}
+
+static double least_of(const struct parameter *parameter)
+{
+    return loss_of(&parameter->values[parameter->best]);
+}
+
+static double most_of(const struct parameter *parameter)
+{
+    return loss_of(&parameter->values[parameter->worst]);
 }
 
 static int compare_worth(const void *a, const void *b)
 {
     const struct parameter *x = *(const struct parameter *const *)a;
     const struct parameter *y = *(const struct parameter *const *)b;
-    double p = loss_of(&x->values[x->best]), q = loss_of(&y->values[y->best]);
+    bool same = least_of(x) == least_of(y);
+    double p = same ? most_of(x) : least_of(x), q = same ? most_of(y) : least_of(y);
     int order = strcmp(x->family, y->family);
 
-    if (p == q) {
-        p = loss_of(&x->values[x->worst]);
-        q = loss_of(&y->values[y->worst]);
-    }
     if (p != q)
         return p > q ? -1 : 1;
     return order ? order : strcmp(x->name, y->name);
-}
-
-static void print_ranked(const struct at_report *report, const struct parameter *parameter,
-                         FILE *out)
-{
-    fputs("<tr><th scope=\"row\">", out);
-    at_html(out, parameter->name);
-    fputs("<td class=\"name\">", out);
-    at_html(out, parameter->family);
-    fprintf(out, "<td>%jd", (intmax_t)parameter->values[parameter->best].value);
-    print_loss(loss_of(&parameter->values[parameter->best]), out);
-    fprintf(out, "<td>%jd", (intmax_t)parameter->values[parameter->worst].value);
-    print_loss(loss_of(&parameter->values[parameter->worst]), out);
-    fputs("<td class=\"words\">", out);
-    at_html(out, at_report_words(report, parameter->family, parameter->name));
-    putc('\n', out);
 }
 
 /* Rank what costs something in *sorted, which the caller frees; return how many. */
@@ -239,12 +229,10 @@ static size_t rank(const struct effects *effects, size_t count, const struct par
     size_t used = 0;
 
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < effects[i].count; j++) {
-            const struct parameter *parameter = &effects[i].parameters[j];
-
-            if (loss_of(&parameter->values[parameter->worst]) > least_loss && parameter->count > 1)
-                sorted[used++] = parameter;
-        }
+        for (size_t j = 0; j < effects[i].count; j++)
+            if (most_of(&effects[i].parameters[j]) > least_loss &&
+                effects[i].parameters[j].count > 1)
+                sorted[used++] = &effects[i].parameters[j];
     if (used > 0)
         qsort(sorted, used, sizeof *sorted, compare_worth);
     *ranked = sorted;
@@ -252,66 +240,70 @@ static size_t rank(const struct effects *effects, size_t count, const struct par
 }
 
 static void print_ranking(const struct at_report *report, const struct effects *effects,
-                          size_t count, FILE *out)
+                          struct at_html *out)
 {
     const struct parameter **sorted;
-    size_t used = rank(effects, count, &sorted);
+    size_t used = rank(effects, report->kernel_count, &sorted);
 
-    fputs("<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th>parameter</th>"
-          "<th class=\"name\">kernel</th><th>best value</th><th>loss % with it</th>"
-          "<th>worst value</th><th>loss % with it</th><th class=\"name\">what it "
-          "is</th></tr></thead><tbody>\n",
-          out);
-    for (size_t i = 0; i < used && i < RANKED; i++)
-        print_ranked(report, sorted[i], out);
-    fputs("</tbody></table></div>\n", out);
+    at_table_begin(out, "scroll", "sortable",
+                   "parameter|name:kernel|best value|loss %% with it|worst value|loss %% with "
+                   "it|name:what it is");
+    for (size_t i = 0; i < used && i < RANKED; i++) {
+        const struct parameter *parameter = sorted[i];
+
+        at_put(out, "<tr><th scope=\"row\">%s<td class=\"name\">%s<td>%jd",
+               at_escape(out, parameter->name), at_escape(out, parameter->family),
+               (intmax_t)parameter->values[parameter->best].value);
+        print_loss(least_of(parameter), out);
+        at_put(out, "<td>%jd", (intmax_t)parameter->values[parameter->worst].value);
+        print_loss(most_of(parameter), out);
+        at_put(out, "<td class=\"words\">%s\n",
+               at_escape(out, at_report_words(report, parameter->family, parameter->name)));
+    }
+    at_table_end(out);
     free(sorted);
 }
 
-static void print_family(const struct at_report *report, const struct effects *effects, FILE *out)
+static void print_values(const struct at_report *report, const struct parameter *parameter,
+                         struct at_html *out)
 {
-    fputs("<details><summary>Every value of ", out);
-    at_html(out, effects->family);
-    fputs(
-        "</summary>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
-        "<th>parameter</th><th>value</th><th>loss % if fixed to it</th><th class=\"name\">what it "
-        "is</th></tr></thead><tbody>\n",
-        out);
-    for (size_t i = 0; i < effects->count; i++) {
-        const struct parameter *parameter = &effects->parameters[i];
+    const char *words = at_report_words(report, parameter->family, parameter->name);
 
-        for (size_t j = 0; j < parameter->count; j++) {
-            fputs("<tr><th scope=\"row\">", out);
-            at_html(out, parameter->name);
-            fprintf(out, "<td>%jd", (intmax_t)parameter->values[j].value);
-            print_loss(loss_of(&parameter->values[j]), out);
-            if (j == 0) {
-                fputs("<td class=\"words\">", out);
-                at_html(out, at_report_words(report, parameter->family, parameter->name));
-            }
-            fputs(j > 0 ? "<td>\n" : "\n", out);
-        }
+    for (size_t i = 0; i < parameter->count; i++) {
+        at_put(out, "<tr><th scope=\"row\">%s<td>%jd", at_escape(out, parameter->name),
+               (intmax_t)parameter->values[i].value);
+        print_loss(loss_of(&parameter->values[i]), out);
+        at_put(out, i > 0 ? "<td>%s\n" : "<td class=\"words\">%s\n",
+               i > 0 ? "" : at_escape(out, words));
     }
-    fputs("</tbody></table></div></details>\n", out);
 }
 
-static void print_kernels(const struct effects *effects, size_t count, FILE *out)
+static void print_family(const struct at_report *report, const struct effects *effects,
+                         struct at_html *out)
 {
-    fputs("<h4>Which kernels are needed?</h4>\n<div class=\"scroll\"><table "
-          "class=\"sortable\"><thead><tr>"
-          "<th>kernel</th><th>tried on problems</th><th>fastest on</th><th>loss % without it</th>"
-          "</tr></thead><tbody>\n",
-          out);
+    at_put(out, "<details><summary>Every value of %s</summary>\n", at_escape(out, effects->family));
+    at_table_begin(out, "scroll", "sortable",
+                   "parameter|value|loss %% if fixed to it|name:what it is");
+    for (size_t i = 0; i < effects->count; i++)
+        print_values(report, &effects->parameters[i], out);
+    at_table_end(out);
+    at_put(out, "</details>\n");
+}
+
+static void print_kernels(const struct effects *effects, size_t count, struct at_html *out)
+{
+    at_put(out, "<h4>Which kernels are needed?</h4>\n");
+    at_table_begin(out, "scroll", "sortable",
+                   "kernel|tried on problems|fastest on|loss %% without it");
     for (size_t i = 0; i < count; i++) {
         if (effects[i].measured == 0)
             continue;
-        fputs("<tr><th scope=\"row\">", out);
-        at_html(out, effects[i].family);
-        fprintf(out, "<td>%zu<td>%zu", effects[i].measured, effects[i].winners);
+        at_put(out, "<tr><th scope=\"row\">%s<td>%zu<td>%zu", at_escape(out, effects[i].family),
+               effects[i].measured, effects[i].winners);
         print_loss(mean_loss(effects[i].loss, effects[i].problems), out);
-        putc('\n', out);
+        at_put(out, "\n");
     }
-    fputs("</tbody></table></div>\n", out);
+    at_table_end(out);
 }
 
 /* The caller frees what is returned, one of each kernel. */
@@ -327,41 +319,33 @@ static struct effects *all_effects(const struct at_report *report,
     return effects;
 }
 
-static void print_first(const struct at_report *report, const struct parameter *first, FILE *out)
+static void print_first(const struct at_report *report, const struct parameter *first,
+                        struct at_html *out)
 {
-    const struct value *best = &first->values[first->best], *worst = &first->values[first->worst];
+    double least = 100 * least_of(first), most = 100 * most_of(first);
+    intmax_t best = first->values[first->best].value, worst = first->values[first->worst].value;
     const char *words = at_report_words(report, first->family, first->name);
 
-    fputs("<b>", out);
-    at_html(out, first->name);
-    fputs(" of ", out);
-    at_html(out, first->family);
-    fputs("</b>", out);
-    if (words[0]) {
-        fputs(" (", out);
-        at_html(out, words);
-        putc(')', out);
-    }
-    if (loss_of(worst) - loss_of(best) < least_loss)
-        fprintf(out,
-                " matters most: each of its values costs %.1f&#8239;%% in the geometric mean if it "
-                "is fixed.",
-                100 * loss_of(best));
-    else if (loss_of(best) > least_loss)
-        fprintf(out,
-                " matters most: no value suits all problems. Fixed to its best value, %jd, it "
-                "costs %.1f&#8239;%% in the geometric mean; fixed to %jd, %.1f&#8239;%%.",
-                (intmax_t)best->value, 100 * loss_of(best), (intmax_t)worst->value,
-                100 * loss_of(worst));
+    at_put(out, "<b>%s of %s</b>%s%s%s matters most: ", at_escape(out, first->name),
+           at_escape(out, first->family), words[0] ? " (" : "", at_escape(out, words),
+           words[0] ? ")" : "");
+    if (most - least < 100 * least_loss)
+        at_put(out, "each of its values costs %.1f&#8239;%% in the geometric mean if it is fixed.",
+               least);
+    else if (least > 100 * least_loss)
+        at_put(out,
+               "no value suits all problems. Fixed to its best value, %jd, it costs %.1f&#8239;%% "
+               "in the geometric mean; fixed to %jd, %.1f&#8239;%%.",
+               best, least, worst, most);
     else
-        fprintf(out,
-                " matters most: fixed to %jd it costs %.1f&#8239;%% in the geometric mean. Fixed "
-                "to %jd it costs nothing.",
-                (intmax_t)worst->value, 100 * loss_of(worst), (intmax_t)best->value);
+        at_put(out,
+               "fixed to %jd it costs %.1f&#8239;%% in the geometric mean. Fixed to %jd it costs "
+               "nothing.",
+               worst, most, best);
 }
 
 void at_report_parameters_lead(const struct at_report *report,
-                               const struct at_report_device *device, FILE *out)
+                               const struct at_report_device *device, struct at_html *out)
 {
     struct effects *effects = all_effects(report, device);
     const struct parameter **sorted;
@@ -369,28 +353,27 @@ void at_report_parameters_lead(const struct at_report *report,
     if (rank(effects, report->kernel_count, &sorted) > 0)
         print_first(report, sorted[0], out);
     else
-        fputs("None that was tried with several values: fixing one costs nothing.", out);
+        at_put(out, "None that was tried with several values: fixing one costs nothing.");
     free(sorted);
     free(effects);
 }
 
 void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
-                          FILE *out)
+                          struct at_html *out)
 {
     struct effects *effects;
 
     if (device->points == 0)
         return;
     effects = all_effects(report, device);
-    fprintf(out,
-            "<h3 id=\"d%zu-parameters\">All parameters</h3>\n<p>If a parameter were fixed "
-            "to one value, the best config, of any kernel, would be slower by this much in the "
-            "geometric mean over the problems. Where even the best value costs something, the "
-            "parameter has to be searched; where it costs nothing, it can be fixed. Only what was "
-            "tried counts, so a value that the searches seldom tried looks worse than it is."
-            "</p>\n",
-            (size_t)(device - report->devices));
-    print_ranking(report, effects, report->kernel_count, out);
+    at_put(out,
+           "<h3 id=\"d%zu-parameters\">All parameters</h3>\n<p>If a parameter were fixed to one "
+           "value, the best config, of any kernel, would be slower by this much in the geometric "
+           "mean over the problems. Where even the best value costs something, the parameter has "
+           "to be searched; where it costs nothing, it can be fixed. Only what was tried counts, "
+           "so a value that the searches seldom tried looks worse than it is.</p>\n",
+           device->index);
+    print_ranking(report, effects, out);
     for (size_t i = 0; i < report->kernel_count; i++)
         if (effects[i].measured > 0)
             print_family(report, &effects[i], out);

@@ -2,10 +2,160 @@
 #include "report/plot.h"
 
 #include "base/memory.h"
-#include "report/html.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- axes ---- */
+
+enum { TICKS_MAX = 24 };
+
+/* 1, 2 or 5 times a power of ten: the least that is not below `step`. */
+static double round_step(double step)
+{
+    double power = pow(10, floor(log10(step)));
+    double digits = step / power;
+
+    return power * (digits <= 1.0001 ? 1 : digits <= 2.0001 ? 2 : digits <= 5.0001 ? 5 : 10);
+}
+
+/* How many of an axis' numbers make one of its unit. */
+static double scale_of(enum at_axis_unit unit)
+{
+    static const double scales[] = {[AT_AXIS_PERCENT] = 10,
+                                    [AT_AXIS_US] = 1000,
+                                    [AT_AXIS_MHZ] = 1000,
+                                    [AT_AXIS_WATTS] = 1000,
+                                    [AT_AXIS_SECONDS] = 1000};
+
+    return unit < AT_COUNT(scales) && scales[unit] > 0 ? scales[unit] : 1;
+}
+
+static bool is_binary(const struct at_plot_axis *axis)
+{
+    return axis->unit == AT_AXIS_BYTES || axis->unit == AT_AXIS_BINARY;
+}
+
+struct at_plot_axis at_axis_linear(struct at_range values, enum at_axis_unit unit)
+{
+    double scale = scale_of(unit), step;
+
+    if (!(values.high > values.low))
+        values.high = values.low + scale;
+    step = round_step((values.high - values.low) / scale / 5) * scale;
+    return (struct at_plot_axis){
+        .range = {floor(values.low / step + 1e-9) * step, ceil(values.high / step - 1e-9) * step},
+        .unit = unit};
+}
+
+struct at_plot_axis at_axis_logarithmic(struct at_range values, enum at_axis_unit unit)
+{
+    double room = fmax(pow(values.high / values.low, 0.05), 1.02);
+
+    return (struct at_plot_axis){
+        .range = {values.low / room, values.high * room}, .logarithmic = true, .unit = unit};
+}
+
+struct at_plot_axis at_axis_names(const char *const *names, size_t count)
+{
+    return (struct at_plot_axis){
+        .range = {0, (double)count}, .unit = AT_AXIS_NAMES, .names = names};
+}
+
+/* The pixel of a value; values beyond an end are put there. */
+static double place(const struct at_plot_axis *axis, double value)
+{
+    const struct at_range *range = &axis->range;
+    double share;
+
+    value = fmin(fmax(value, range->low), range->high);
+    share = axis->logarithmic ? log(value / range->low) / log(range->high / range->low)
+                              : (value - range->low) / (range->high - range->low);
+    return axis->from + share * (axis->to - axis->from);
+}
+
+static size_t add_between(const struct at_plot_axis *axis, double value, size_t count,
+                          double ticks[TICKS_MAX])
+{
+    double room = 1e-9 * (axis->range.high - axis->range.low);
+
+    if (count < TICKS_MAX && value >= axis->range.low - room && value <= axis->range.high + room)
+        ticks[count++] = value;
+    return count;
+}
+
+/* Powers of 2, of 4, of 16, ... until there are few enough. */
+static size_t binary_ticks(const struct at_plot_axis *axis, int most, double ticks[TICKS_MAX])
+{
+    double octaves = log2(axis->range.high / axis->range.low);
+    int every = 1;
+    size_t count = 0;
+
+    while (octaves / every > most)
+        every *= 2;
+    for (int i = (int)floor(log2(axis->range.low) / every);
+         i * every <= log2(axis->range.high) + 1e-9; i++)
+        count = add_between(axis, exp2((double)i * every), count, ticks);
+    return count;
+}
+
+static size_t linear_ticks(const struct at_plot_axis *axis, int most, double ticks[TICKS_MAX])
+{
+    double scale = scale_of(axis->unit);
+    double step = round_step((axis->range.high - axis->range.low) / scale / most) * scale;
+    size_t count = 0;
+
+    for (double i = ceil(axis->range.low / step - 1e-9); i <= axis->range.high / step + 1e-9; i++)
+        count = add_between(axis, i == 0 ? 0 : i * step, count, ticks); /* no -0 */
+    return count;
+}
+
+/* 1, 2, 5 of each power of ten, or only 1; evenly spaced values within less than a power. */
+static size_t decimal_ticks(const struct at_plot_axis *axis, int most, double ticks[TICKS_MAX])
+{
+    static const double digits[] = {1, 2, 5};
+    double scale = scale_of(axis->unit), powers = log10(axis->range.high / axis->range.low);
+    int each = 3 * powers > most ? 1 : 3, every = 1;
+    size_t count = 0;
+
+    if (powers < 1)
+        return linear_ticks(axis, most, ticks);
+    while (powers * each / every > most)
+        every++;
+    for (int i = (int)floor(log10(axis->range.low / scale)); i <= log10(axis->range.high / scale);
+         i++)
+        for (int j = 0; j < each && (i % every == 0 || each > 1); j++)
+            count = add_between(axis, scale * digits[j] * pow(10, i), count, ticks);
+    return count;
+}
+
+/* Fill in the ticks' values; return how many. At most `most` are asked for. */
+static size_t find_ticks(const struct at_plot_axis *axis, int most, double ticks[TICKS_MAX])
+{
+    if (!axis->logarithmic)
+        return linear_ticks(axis, most, ticks);
+    return is_binary(axis) ? binary_ticks(axis, most, ticks) : decimal_ticks(axis, most, ticks);
+}
+
+/* Without the unit if the axis' title has it. */
+static void print_label(struct at_html *out, const struct at_plot_axis *axis, double value)
+{
+    static const char *const units[] = {"", " Ki", " Mi", " Gi", " Ti"};
+    size_t power = 0;
+
+    value /= scale_of(axis->unit);
+    if (!is_binary(axis)) {
+        at_put(out, "%.6g%s", value, axis->unit == AT_AXIS_PERCENT ? " %" : "");
+        return;
+    }
+    for (; value >= 1024 && power + 1 < AT_COUNT(units); power++)
+        value /= 1024;
+    at_put(out, "%g%s%s", value, axis->unit == AT_AXIS_BYTES && power == 0 ? " " : units[power],
+           axis->unit == AT_AXIS_BYTES ? "B" : "");
+}
+
+/* ---- shapes ---- */
 
 /* One shape a series, centred, some 8 units wide; open ones are drawn as lines. */
 static const struct {
@@ -25,274 +175,383 @@ static const struct {
 /* The classes of lines; the first is that of the marks of what was expected. */
 static const char *const lines[] = {"dash", "best", "copy", "default", "old"};
 
-static void print_shape(FILE *out, size_t series)
+static void print_shape(struct at_html *out, size_t series)
 {
     series %= AT_PLOT_SERIES;
-    fprintf(out, "<path class=\"%s%zu\" d=\"%s\"/>", shapes[series].open ? "o" : "f", series,
-            shapes[series].path);
+    at_put(out, "<path class=\"%c%zu\" d=\"%s\"/>", shapes[series].open ? 'o' : 'f', series,
+           shapes[series].path);
 }
 
-void at_plot_shapes(FILE *out)
+static void print_markers(struct at_html *out)
 {
-    fputs("<defs>", out);
+    static const char marker[] =
+        "<marker id=\"m%c\" viewBox=\"-6 -6 12 12\" markerWidth=\"12\" markerHeight=\"12\" "
+        "markerUnits=\"userSpaceOnUse\">";
+
+    at_put(out, "<defs>");
     for (size_t i = 0; i < AT_PLOT_SERIES; i++) {
-        fprintf(
-            out,
-            "<marker id=\"m%zu\" viewBox=\"-6 -6 12 12\" markerWidth=\"12\" markerHeight=\"12\" "
-            "markerUnits=\"userSpaceOnUse\">",
-            i);
+        at_put(out, marker, '0' + (int)i);
         print_shape(out, i);
-        fputs("</marker>", out);
+        at_put(out, "</marker>");
     }
-    fputs("<marker id=\"me\" viewBox=\"-6 -6 12 12\" markerWidth=\"12\" markerHeight=\"12\" "
-          "markerUnits=\"userSpaceOnUse\"><path class=\"dash\" d=\"M-3 0H3\"/></marker></defs>\n",
-          out);
+    at_put(out, marker, 'e');
+    at_put(out, "<path class=\"dash\" d=\"M-3 0H3\"/></marker></defs>\n");
 }
 
-void at_plot_symbols(FILE *out)
+void at_plot_shapes(struct at_html *out)
 {
+    at_put(out, "<svg class=\"shapes\" aria-hidden=\"true\">");
+    print_markers(out);
     for (size_t i = 0; i < AT_PLOT_SERIES; i++) {
-        fprintf(out, "<symbol id=\"s%zu\" viewBox=\"-6 -6 12 12\">", i);
+        at_put(out, "<symbol id=\"s%zu\" viewBox=\"-6 -6 12 12\">", i);
         print_shape(out, i);
-        fputs("</symbol>", out);
+        at_put(out, "</symbol>");
     }
     for (size_t i = 0; i < AT_COUNT(lines); i++)
-        fprintf(out,
-                "<symbol id=\"l-%s\" viewBox=\"0 0 24 12\"><path class=\"%s\" d=\"%s\"/></symbol>",
-                lines[i], lines[i], i == 0 ? "M9 6H15" : "M0 6H24");
-    putc('\n', out);
+        at_put(out,
+               "<symbol id=\"l-%s\" viewBox=\"0 0 24 12\"><path class=\"%s\" d=\"%s\"/></symbol>",
+               lines[i], lines[i], i == 0 ? "M9 6H15" : "M0 6H24");
+    at_put(out, "\n</svg>\n");
 }
 
-/* Without the zeros that "%.1f" leaves. */
-static void print_place(FILE *out, double value)
+void at_key_series(struct at_html *out, size_t series, const char *name)
 {
-    char text[32];
-    size_t length = (size_t)snprintf(text, sizeof text, "%.1f", value);
-
-    if (length > 2 && strcmp(text + length - 2, ".0") == 0)
-        text[length - 2] = '\0';
-    fputs(text, out);
+    at_put(out, "<span class=\"key\"><svg><use href=\"#s%zu\"/></svg>%s</span> ",
+           series % AT_PLOT_SERIES, at_escape(out, name));
 }
 
-/* Print a number after `before`. A space there is left out if the number has a sign. */
-static void print_number(FILE *out, double value, const char *before)
+void at_key_line(struct at_html *out, const char *class, const char *name)
 {
-    if (before[0] != ' ' || value >= 0)
-        fputs(before, out);
-    print_place(out, value);
+    at_put(out, "<span class=\"key\"><svg class=\"line\"><use href=\"#l-%s\"/></svg>%s</span> ",
+           class, at_escape(out, name));
 }
 
-/* The line of a tick, as a part of a path. */
-static void print_tick_line(const struct at_plot *plot, bool across, double place)
-{
-    FILE *out = plot->out;
+/* ---- layers ---- */
 
-    putc('M', out);
-    print_place(out, across ? place : plot->left);
-    putc(' ', out);
-    print_place(out, across ? plot->top : place);
-    putc(across ? 'V' : 'H', out);
-    print_place(out, across ? plot->bottom : plot->right);
+struct at_layer *at_plot_add(struct at_plot *plot, enum at_layer_kind kind, size_t series,
+                             const char *class, const char *name)
+{
+    struct at_layer *layer = at_alloc(sizeof *layer);
+
+    *layer = (struct at_layer){
+        .kind = kind, .class = class, .series = series % AT_PLOT_SERIES, .name = name};
+    return AT_PUSH(plot->layers, plot->count, plot->capacity, layer);
 }
 
-static void print_axis(const struct at_plot *plot, const struct at_plot_axis *axis, int most)
+void at_layer_add(struct at_layer *layer, double x, double y, double to)
 {
-    FILE *out = plot->out;
-    bool across = axis == &plot->x;
-    double ticks[AT_AXIS_TICKS_MAX];
-    size_t count = at_axis_ticks(axis, most, ticks);
+    AT_PUSH(layer->points, layer->count, layer->capacity,
+            ((struct at_plot_point){.x = x, .y = y, .to = to}));
+}
 
-    fputs("<path d=\"", out);
-    for (size_t i = 0; i < count; i++)
-        print_tick_line(plot, across, at_axis_place(axis, ticks[i]));
-    fputs("\"/>", out);
-    for (size_t i = 0; i < count; i++) {
-        double place = at_axis_place(axis, ticks[i]);
+void at_layer_mark(struct at_layer *layer, double x, double y, char *text, const char *link)
+{
+    AT_PUSH(layer->points, layer->count, layer->capacity,
+            ((struct at_plot_point){.x = x, .y = y, .text = text, .link = link}));
+}
 
-        fprintf(out, "<text x=\"%.0f\" y=\"%.0f\">", across ? place : plot->left - 6,
-                across ? plot->bottom + 17 : place + 4);
-        at_axis_label(out, axis, ticks[i]);
-        fputs("</text>", out);
+struct at_range at_plot_range(const struct at_plot *plot, bool across, struct at_range known)
+{
+    for (size_t i = 0; i < plot->count; i++) {
+        const struct at_layer *layer = plot->layers[i];
+        bool far = across ? layer->kind == AT_LAYER_ACROSS || layer->kind == AT_LAYER_BARS
+                          : layer->kind == AT_LAYER_UPRIGHT;
+
+        for (size_t j = 0; j < layer->count; j++) {
+            const struct at_plot_point *point = &layer->points[j];
+            double value = across ? point->x : point->y;
+
+            known.low = fmin(known.low, far ? fmin(value, point->to) : value);
+            known.high = fmax(known.high, far ? fmax(value, point->to) : value);
+        }
     }
+    return known;
 }
 
-static void print_frame(const struct at_plot *plot)
+void at_plot_clear(struct at_plot *plot)
 {
-    FILE *out = plot->out;
-
-    fputs("<g class=\"x\">", out);
-    print_axis(plot, &plot->x, plot->small ? 4 : 7);
-    fprintf(out, "<text class=\"t\" x=\"%g\" y=\"%g\">", (plot->left + plot->right) / 2,
-            plot->height - 6);
-    at_html(out, plot->x_title);
-    fputs("</text></g>\n<g class=\"y\">", out);
-    if (!plot->lines)
-        print_axis(plot, &plot->y, plot->small ? 3 : 6);
-    fputs("<text class=\"t\" x=\"2\" y=\"12\">", out);
-    at_html(out, plot->y_title);
-    fputs("</text></g>\n", out);
-}
-
-void at_plot_begin(struct at_plot *plot, const char *name)
-{
-    FILE *out = plot->out;
-
-    plot->x.from = plot->left;
-    plot->x.to = plot->right;
-    plot->y.from = plot->bottom;
-    plot->y.to = plot->top;
-    fprintf(out, "<svg%s class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"",
-            plot->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", plot->width, plot->height);
-    at_html(out, name);
-    fprintf(out, "\"%s>\n", plot->alone ? " font-family=\"sans-serif\"" : "");
-    if (plot->alone) {
-        fputs("<title>", out);
-        at_html(out, name);
-        fputs("</title>\n<style>\n", out);
-        at_html_picture_style(out);
-        fprintf(out, "</style>\n<rect class=\"paper\" width=\"%g\" height=\"%g\"/>\n", plot->width,
-                plot->height);
-        at_plot_shapes(out);
+    for (size_t i = 0; i < plot->count; i++) {
+        for (size_t j = 0; j < plot->layers[i]->count; j++)
+            free(plot->layers[i]->points[j].text);
+        free(plot->layers[i]->points);
+        free(plot->layers[i]);
     }
-    print_frame(plot);
+    free(plot->layers);
+    plot->layers = NULL;
+    plot->count = plot->capacity = 0;
 }
 
-void at_plot_begin_lines(struct at_plot *plot, const char *name)
+/* ---- drawing layers ---- */
+
+/* A pixel to a tenth. */
+static double tenth(double pixel)
 {
-    plot->lines = true;
-    at_plot_begin(plot, name);
+    return round(pixel * 10) / 10;
 }
 
-void at_plot_end(struct at_plot *plot)
+/* A number after a space, which is left out if the number has a sign. */
+static void print_next(struct at_html *out, double value)
 {
-    fputs("</svg>\n", plot->out);
+    at_put(out, value < 0 ? "%g" : " %g", value);
 }
 
 /* Each point but the first is written as its distance from the one before, in whole steps, so that
  * no error adds up. Paths are the bulk of a page. */
-static void print_point(struct at_plot *plot, double x, double y, int steps)
+static void print_points(const struct at_plot *plot, const struct at_layer *layer, int steps,
+                         struct at_html *out)
 {
-    long next_x = lround(x * steps), next_y = lround(y * steps);
+    long pen_x = 0, pen_y = 0;
 
-    if (plot->points++ > 0) {
-        print_number(plot->out, (double)(next_x - plot->pen_x) / steps, " ");
-        print_number(plot->out, (double)(next_y - plot->pen_y) / steps, " ");
-    } else {
-        print_number(plot->out, (double)next_x / steps, "m");
-        print_number(plot->out, (double)next_y / steps, " ");
+    for (size_t i = 0; i < layer->count; i++) {
+        long x = lround(place(&plot->x, layer->points[i].x) * steps);
+        long y = lround(place(&plot->y, layer->points[i].y) * steps);
+
+        if (i == 0)
+            at_put(out, "m%g", (double)x / steps);
+        else
+            print_next(out, (double)(x - pen_x) / steps);
+        print_next(out, (double)(y - pen_y) / steps);
+        pen_x = x;
+        pen_y = y;
     }
-    plot->pen_x = next_x;
-    plot->pen_y = next_y;
 }
 
-void at_plot_point(struct at_plot *plot, double x, double y)
+/* Marks need no more than whole pixels. */
+static void draw_all_marks(const struct at_plot *plot, const struct at_layer *layer,
+                           struct at_html *out)
 {
-    print_point(plot, at_axis_place(&plot->x, x), at_axis_place(&plot->y, y), 10);
+    if (layer->class)
+        at_put(out, "<path class=\"%s\"", layer->class);
+    else
+        at_put(out, "<path class=\"k%zu\"", layer->series);
+    if (layer->name)
+        at_put(out, " data-s=\"%s\"", at_escape(out, layer->name));
+    at_put(out, " d=\"");
+    print_points(plot, layer, 1, out);
+    at_put(out, "\"/>\n");
 }
 
-void at_plot_spot(struct at_plot *plot, double x, double y)
+static void draw_mark(const struct at_layer *layer, const struct at_plot_point *point, double x,
+                      double y, struct at_html *out)
 {
-    print_point(plot, at_axis_place(&plot->x, x), at_axis_place(&plot->y, y), 1);
+    if (point->link)
+        at_put(out, "<a href=\"#%s\">", point->link);
+    at_put(out,
+           "<path class=\"%c%zu\" transform=\"translate(%g %g)\" d=\"%s\"><title>%s</title></path>"
+           "%s\n",
+           shapes[layer->series].open ? 'o' : 'f', layer->series, x, y, shapes[layer->series].path,
+           at_escape(out, point->text), point->link ? "</a>" : "");
 }
 
-void at_plot_along(struct at_plot *plot, double x, double y)
+static void draw_bar(const struct at_layer *layer, const struct at_plot_point *point, double x,
+                     double to, double y, struct at_html *out)
 {
-    long next_x = lround(at_axis_place(&plot->x, x));
+    at_put(out, "<path class=\"%s\" d=\"M%g %gH%gv%dH%gz\">", layer->class, x,
+           y - AT_PLOT_BAR / 2.0, fmax(to, x + 0.5), AT_PLOT_BAR, x);
+    if (point->text)
+        at_put(out, "<title>%s</title>", at_escape(out, point->text));
+    at_put(out, "</path>\n");
+}
 
-    if (plot->points == 0) {
-        print_number(plot->out, (double)next_x, "M");
-        print_number(plot->out, y, " ");
-    } else {
-        print_number(plot->out, (double)(next_x - plot->pen_x), plot->points == 1 ? "h" : " ");
+/* Draw a point of a layer that is no single path. */
+static void draw_point(const struct at_plot *plot, const struct at_layer *layer, size_t index,
+                       struct at_html *out)
+{
+    const struct at_plot_point *point = &layer->points[index];
+    double x = tenth(place(&plot->x, point->x)), y = tenth(place(&plot->y, point->y));
+
+    switch (layer->kind) {
+    case AT_LAYER_BARS:
+        draw_bar(layer, point, x, tenth(place(&plot->x, point->to)), y, out);
+        break;
+    case AT_LAYER_TEXTS:
+        at_put(out, "<text x=\"%g\" y=\"%g\">%s</text>\n", x + 5, y + 4,
+               at_escape(out, point->text));
+        break;
+    case AT_LAYER_RINGS:
+        at_put(out, "<circle class=\"%s\" cx=\"%g\" cy=\"%g\" r=\"%.1f\"/>\n", layer->class, x, y,
+               point->to);
+        break;
+    case AT_LAYER_STEPS:
+        at_put(out, index ? "H%gV%g" : "M%g %g", x, y);
+        break;
+    case AT_LAYER_UPRIGHT:
+        at_put(out, "M%g %gV%g", x, y, tenth(place(&plot->y, point->to)));
+        break;
+    case AT_LAYER_ACROSS:
+        at_put(out, "M%g %gH%g", x, y, tenth(place(&plot->x, point->to)));
+        break;
+    default:
+        draw_mark(layer, point, x, y, out);
     }
-    plot->points++;
-    plot->pen_x = next_x;
 }
 
-void at_plot_step(struct at_plot *plot, double x, double y)
+static void draw_layer(const struct at_plot *plot, const struct at_layer *layer,
+                       struct at_html *out)
 {
-    double place_x = at_axis_place(&plot->x, x), place_y = at_axis_place(&plot->y, y);
+    bool path = layer->kind == AT_LAYER_LINE || layer->kind == AT_LAYER_STEPS ||
+                layer->kind == AT_LAYER_UPRIGHT || layer->kind == AT_LAYER_ACROSS;
 
-    print_number(plot->out, place_x, plot->points > 0 ? "H" : "M");
-    print_number(plot->out, place_y, plot->points > 0 ? "V" : " ");
-    plot->points++;
-}
-
-void at_plot_marks(struct at_plot *plot, size_t series, const char *name)
-{
-    fprintf(plot->out, "<path class=\"k%zu\"", series % AT_PLOT_SERIES);
-    if (name) {
-        fputs(" data-s=\"", plot->out);
-        at_html(plot->out, name);
-        putc('"', plot->out);
+    if (layer->count == 0)
+        return;
+    if (layer->kind == AT_LAYER_MARKS && !layer->points[0].text) {
+        draw_all_marks(plot, layer, out);
+        return;
     }
-    fputs(" d=\"", plot->out);
-    plot->points = 0;
+    if (path)
+        at_put(out, "<path class=\"%s\" d=\"", layer->class);
+    if (layer->kind == AT_LAYER_LINE)
+        print_points(plot, layer, 10, out);
+    for (size_t i = 0; i < layer->count && layer->kind != AT_LAYER_LINE; i++)
+        draw_point(plot, layer, i, out);
+    if (path)
+        at_put(out, "\"/>\n");
 }
 
-void at_plot_line(struct at_plot *plot, const char *class)
+/* ---- the frame ---- */
+
+static void print_tick(const struct at_plot *plot, bool across, double pixel, struct at_html *out)
 {
-    fprintf(plot->out, "<path class=\"%s\" d=\"", class);
-    plot->points = 0;
+    at_put(out, "<text x=\"%.0f\" y=\"%.0f\">", across ? pixel : plot->left - 6,
+           across ? plot->bottom + 17 : pixel + 4);
 }
 
-void at_plot_points_end(const struct at_plot *plot)
+static void print_names(const struct at_plot *plot, const struct at_plot_axis *axis,
+                        struct at_html *out)
 {
-    fputs("\"/>\n", plot->out);
+    for (size_t i = 0; i < (size_t)axis->range.high; i++) {
+        print_tick(plot, axis == &plot->x, place(axis, (double)i + 0.5), out);
+        at_put(out, "%s</text>", at_escape(out, axis->names[i]));
+    }
 }
 
-void at_plot_level(const struct at_plot *plot, double y, const char *class)
+static void print_axis(const struct at_plot *plot, const struct at_plot_axis *axis, int most,
+                       struct at_html *out)
 {
-    fprintf(plot->out, "<path class=\"%s\" d=\"M%g %.1fH%g\"/>\n", class, plot->left,
-            at_axis_place(&plot->y, y), plot->right);
+    bool across = axis == &plot->x;
+    double ticks[TICKS_MAX];
+    size_t count = find_ticks(axis, most, ticks);
+
+    at_put(out, "<path d=\"");
+    for (size_t i = 0; i < count; i++) {
+        double pixel = tenth(place(axis, ticks[i]));
+
+        if (across)
+            at_put(out, "M%g %gV%g", pixel, plot->top, plot->bottom);
+        else
+            at_put(out, "M%g %gH%g", plot->left, pixel, plot->right);
+    }
+    at_put(out, "\"/>");
+    for (size_t i = 0; i < count; i++) {
+        print_tick(plot, across, place(axis, ticks[i]), out);
+        print_label(out, axis, ticks[i]);
+        at_put(out, "</text>");
+    }
 }
 
-void at_plot_mark(const struct at_plot *plot, size_t series, double x, double y, const char *text,
-                  const char *anchor)
+static void print_frame(const struct at_plot *plot, struct at_html *out)
 {
-    FILE *out = plot->out;
-
-    if (anchor)
-        fprintf(out, "<a href=\"#%s\">", anchor);
-    series %= AT_PLOT_SERIES;
-    fprintf(out, "<path class=\"%s%zu\" transform=\"translate(", shapes[series].open ? "o" : "f",
-            series);
-    print_place(out, at_axis_place(&plot->x, x));
-    putc(' ', out);
-    print_place(out, at_axis_place(&plot->y, y));
-    fprintf(out, ")\" d=\"%s\"><title>", shapes[series].path);
-    at_html(out, text);
-    fprintf(out, "</title></path>%s\n", anchor ? "</a>" : "");
+    at_put(out, "<g class=\"x\">");
+    print_axis(plot, &plot->x, plot->small ? 4 : 7, out);
+    at_put(out, "<text class=\"t\" x=\"%g\" y=\"%g\">%s</text></g>\n<g class=\"y\">",
+           (plot->left + plot->right) / 2, plot->height - 6, at_escape(out, plot->x_title));
+    if (plot->y.unit == AT_AXIS_NAMES)
+        print_names(plot, &plot->y, out);
+    else
+        print_axis(plot, &plot->y, plot->small ? 3 : 6, out);
+    at_put(out, "<text class=\"t\" x=\"2\" y=\"12\">%s</text></g>\n",
+           at_escape(out, plot->y_title));
 }
 
-void at_plot_key_item(FILE *out, size_t series, const char *name)
+static bool is_in_key(const struct at_layer *layer)
 {
-    fprintf(out, "<span class=\"key\"><svg><use href=\"#s%zu\"/></svg>", series % AT_PLOT_SERIES);
-    at_html(out, name);
-    fputs("</span> ", out);
+    return layer->name && layer->count > 0;
 }
 
-void at_plot_key_line(FILE *out, const char *class, const char *name)
-{
-    fprintf(out, "<span class=\"key\"><svg class=\"line\"><use href=\"#l-%s\"/></svg>", class);
-    at_html(out, name);
-    fputs("</span> ", out);
-}
-
-void at_plot_key(const struct at_plot *plot, const char *const *names, const size_t *series,
-                 size_t count)
+/* The key within a file of its own. */
+static void print_own_key(const struct at_plot *plot, struct at_html *out)
 {
     double x = plot->left + 6;
 
-    for (size_t i = 0; i < count; i++) {
-        fprintf(plot->out, "<g transform=\"translate(%.1f 10)\">", x);
-        print_shape(plot->out, series[i]);
-        fputs("</g>", plot->out);
-        fprintf(plot->out, "<text class=\"k\" x=\"%.1f\" y=\"14\">", x + 9);
-        at_html(plot->out, names[i]);
-        fputs("</text>\n", plot->out);
-        x += 26 + 6.6 * (double)strlen(names[i]);
+    for (size_t i = 0; i < plot->count; i++) {
+        const struct at_layer *layer = plot->layers[i];
+
+        if (!is_in_key(layer))
+            continue;
+        at_put(out, "<g transform=\"translate(%.1f 10)\">", x);
+        print_shape(out, layer->series);
+        at_put(out, "</g><text class=\"k\" x=\"%.1f\" y=\"14\">%s</text>\n", x + 9,
+               at_escape(out, layer->name));
+        x += 26 + 6.6 * (double)strlen(layer->name);
     }
 }
 
-_Static_assert(AT_COUNT(shapes) == AT_PLOT_SERIES, "each series has a shape");
+static void draw(struct at_plot *plot, bool alone, struct at_html *out)
+{
+    bool named = plot->y.unit == AT_AXIS_NAMES;
+
+    plot->x.from = plot->left;
+    plot->x.to = plot->right;
+    plot->y.from = named ? plot->top : plot->bottom;
+    plot->y.to = named ? plot->bottom : plot->top;
+    at_put(out, "<svg%s class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\"%s>\n",
+           alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", plot->width, plot->height,
+           at_escape(out, plot->name), alone ? " font-family=\"sans-serif\"" : "");
+    if (alone) {
+        at_put(out, "<title>%s</title>\n<style>\n", at_escape(out, plot->name));
+        at_html_picture_style(out);
+        at_put(out, "</style>\n<rect class=\"paper\" width=\"%g\" height=\"%g\"/>\n", plot->width,
+               plot->height);
+        print_markers(out);
+    }
+    print_frame(plot, out);
+    for (size_t i = 0; i < plot->count; i++)
+        draw_layer(plot, plot->layers[i], out);
+    if (alone)
+        print_own_key(plot, out);
+    at_put(out, "</svg>\n");
+}
+
+void at_plot_picture(struct at_plot *plot, struct at_html *out)
+{
+    at_put(out, "<div class=\"scroll\">\n");
+    draw(plot, false, out);
+    at_put(out, "</div>\n");
+}
+
+void at_plot_file(struct at_plot *plot, struct at_html *out)
+{
+    draw(plot, true, out);
+    at_plot_clear(plot);
+}
+
+static void print_key(const struct at_plot *plot, struct at_html *out)
+{
+    at_put(out, "<figcaption>%s", plot->key ? plot->key : "");
+    for (size_t i = 0; i < plot->count; i++) {
+        const struct at_layer *layer = plot->layers[i];
+
+        if (is_in_key(layer) && layer->class)
+            at_key_line(out, layer->class, layer->name);
+        else if (is_in_key(layer))
+            at_key_series(out, layer->series, layer->name);
+    }
+    at_put(out, "%s</figcaption>", plot->note ? plot->note : "");
+}
+
+void at_plot_figure(struct at_plot *plot, struct at_html *out)
+{
+    bool key = plot->note != NULL;
+
+    for (size_t i = 0; i < plot->count; i++)
+        key |= is_in_key(plot->layers[i]);
+    at_put(out, "<figure%s%s%s>", plot->class ? " class=\"" : "", plot->class ? plot->class : "",
+           plot->class ? "\"" : "");
+    if (plot->heading)
+        at_put(out, "<h4>%s</h4>", plot->heading);
+    at_plot_picture(plot, out);
+    if (key)
+        print_key(plot, out);
+    at_put(out, "</figure>\n");
+    at_plot_clear(plot);
+}

@@ -1,69 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small writer of plots as SVG: a frame with two axes, marks and lines. Series differ by colour
- * and by the shape of their marks; report.css has the colours. A plot is part of a page, or a file
- * of its own with its style. */
+/* Pictures as SVG, from data: a frame with two axes, and layers of points within it. Series differ
+ * by colour and by the shape of their marks; picture.css has the colours. */
 #ifndef AT_REPORT_PLOT_H
 #define AT_REPORT_PLOT_H
 
-#include "report/axis.h"
+#include "report/html.h"
 
-enum { AT_PLOT_SERIES = 8 };
+#include <stdbool.h>
+
+enum { AT_PLOT_SERIES = 8, AT_PLOT_BAR = 14 };
+
+struct at_range {
+    double low, high;
+};
+
+enum at_axis_unit {
+    AT_AXIS_PLAIN,   /* 1500 */
+    AT_AXIS_PERCENT, /* of thousandths: 97 % */
+    AT_AXIS_US,      /* of nanoseconds, as microseconds */
+    AT_AXIS_BYTES,   /* 64 KiB */
+    AT_AXIS_BINARY,  /* 64 Ki */
+    AT_AXIS_MHZ,     /* of kilohertz */
+    AT_AXIS_WATTS,   /* of milliwatts */
+    AT_AXIS_SECONDS, /* of milliseconds */
+    AT_AXIS_NAMES,   /* names, the first on top: number i is at i + 0.5 */
+};
+
+struct at_plot_axis {
+    struct at_range range; /* values at the ends; a logarithmic axis is above 0 */
+    bool logarithmic;
+    enum at_axis_unit unit;
+    const char *const *names; /* of AT_AXIS_NAMES, borrowed: range.high of them */
+    double from, to;          /* pixels of both ends, set when the picture is drawn */
+};
+
+/* Make an axis that holds these values, with a little room and round ends; or one of names. */
+struct at_plot_axis at_axis_linear(struct at_range values, enum at_axis_unit unit);
+struct at_plot_axis at_axis_logarithmic(struct at_range values, enum at_axis_unit unit);
+struct at_plot_axis at_axis_names(const char *const *names, size_t count);
+
+enum at_layer_kind {
+    AT_LAYER_MARKS,   /* the series' shape at each point */
+    AT_LAYER_LINE,    /* through all points */
+    AT_LAYER_STEPS,   /* through all points, across and then up or down */
+    AT_LAYER_UPRIGHT, /* from y to `to` */
+    AT_LAYER_ACROSS,  /* from x to `to` */
+    AT_LAYER_BARS,    /* the same, AT_PLOT_BAR pixels thick */
+    AT_LAYER_TEXTS,   /* the text at each point */
+    AT_LAYER_RINGS,   /* with a radius of `to` pixels */
+};
+
+struct at_plot_point {
+    double x, y, to;
+    char *text;       /* for those who point at it; NULL: none, which takes less of a page */
+    const char *link; /* where it leads within the page; NULL: nowhere */
+};
+
+struct at_layer {
+    enum at_layer_kind kind;
+    const char *class; /* of lines, and of marks that have no series */
+    size_t series;
+    const char *name; /* for the key and the script; NULL: it is in no key */
+    struct at_plot_point *points;
+    size_t count, capacity;
+};
 
 struct at_plot {
-    FILE *out;
-    double width, height;            /* of the picture, in its own units */
+    const char *name;                /* tells what it shows */
+    double width, height;            /* in its own units */
     double left, right, top, bottom; /* of the frame */
     struct at_plot_axis x, y;
     const char *x_title, *y_title;
-    bool alone; /* a file of its own */
-    bool small; /* fewer ticks */
-    bool lines; /* no ticks on y: see at_plot_begin_lines */
-    /* Of plot.c: points of the path that is being written, and the last of them in its steps. */
-    size_t points;
-    long pen_x, pen_y;
+    bool small;             /* fewer ticks */
+    const char *class;      /* of the figure; NULL: none */
+    const char *heading;    /* of the figure; NULL: none */
+    const char *key, *note; /* words before the key and behind it; NULL: none */
+    struct at_layer **layers;
+    size_t count, capacity;
 };
 
-/* Begin a plot with its axes' ranges and titles set; `name` tells what it shows. */
-void at_plot_begin(struct at_plot *plot, const char *name);
-/* The same without ticks on the axis of y, whose lines have labels of their own. */
-void at_plot_begin_lines(struct at_plot *plot, const char *name);
-void at_plot_end(struct at_plot *plot);
+/* Add an empty layer, which is drawn above those before it. The class and the name are borrowed. */
+struct at_layer *at_plot_add(struct at_plot *plot, enum at_layer_kind kind, size_t series,
+                             const char *class, const char *name);
 
-/* Print the shapes of the series' marks. A page needs them once, before its plots; a file of its
- * own gets them with its beginning. */
-void at_plot_shapes(FILE *out);
+/* Add a point to a layer; or one with a text, which the layer frees. */
+void at_layer_add(struct at_layer *layer, double x, double y, double to);
+void at_layer_mark(struct at_layer *layer, double x, double y, char *text, const char *link);
 
-/* Print the symbols of keys, which a page needs once. */
-void at_plot_symbols(FILE *out);
+/* The range of all points, of x or of y, and of what is known to belong to it. */
+struct at_range at_plot_range(const struct at_plot *plot, bool across, struct at_range known);
 
-/* Begin the points of a series, which its shape marks, for the script under a name unless that is
- * NULL; or of a line of this class. End either. */
-void at_plot_marks(struct at_plot *plot, size_t series, const char *name);
-void at_plot_line(struct at_plot *plot, const char *class);
-void at_plot_points_end(const struct at_plot *plot);
+/* Draw a plot: as a picture; as a figure with its key, or as a file of its own, which also clear
+ * the plot. */
+void at_plot_picture(struct at_plot *plot, struct at_html *out);
+void at_plot_figure(struct at_plot *plot, struct at_html *out);
+void at_plot_file(struct at_plot *plot, struct at_html *out);
 
-/* Print a point of either; a spot is the same to a whole unit: marks need no more. */
-void at_plot_point(struct at_plot *plot, double x, double y);
-void at_plot_spot(struct at_plot *plot, double x, double y);
+/* Free the layers. */
+void at_plot_clear(struct at_plot *plot);
 
-/* Print a point to a whole unit at this x and, in the picture's own units, the y of the first. */
-void at_plot_along(struct at_plot *plot, double x, double y);
+/* Print the shapes of marks and the symbols of keys, which a page needs once. */
+void at_plot_shapes(struct at_html *out);
 
-/* Print a step of a line that goes across and then up or down. */
-void at_plot_step(struct at_plot *plot, double x, double y);
-
-/* Draw a horizontal line of this class at y. */
-void at_plot_level(const struct at_plot *plot, double y, const char *class);
-
-/* Print one mark with a text for those who point at it. */
-void at_plot_mark(const struct at_plot *plot, size_t series, double x, double y, const char *text,
-                  const char *anchor);
-
-/* Print what a series is, or a line of a class of plot.c, in HTML; and the series within a file of
- * its own. */
-void at_plot_key_item(FILE *out, size_t series, const char *name);
-void at_plot_key_line(FILE *out, const char *class, const char *name);
-void at_plot_key(const struct at_plot *plot, const char *const *names, const size_t *series,
-                 size_t count);
+/* Print what a series is, or a line of a class of plot.c. */
+void at_key_series(struct at_html *out, size_t series, const char *name);
+void at_key_line(struct at_html *out, const char *class, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 #define AT_REPORT_REPORT_H
 
 #include "base/choice.h"
+#include "device/device.h"
 #include "explain/explain.h"
 #include "profile/diff.h"
 #include "report/searches.h"
@@ -26,8 +27,16 @@ struct at_report_row {
     char anchor[32];                       /* its place in the page: "p0-12" */
 };
 
+/* What the journals know of throttling. */
+struct at_report_throttling {
+    size_t looks;     /* at which NVML told */
+    size_t throttled; /* of those */
+    size_t counts[AT_THROTTLES];
+};
+
 /* All records of one model and policy: several GPUs, or several versions of the software. */
 struct at_report_device {
+    size_t index;                          /* in the report */
     const struct at_device_record *record; /* the first of them */
     size_t record_count;
     struct at_conditions conditions; /* of all of them */
@@ -35,9 +44,11 @@ struct at_report_device {
     size_t count, capacity;
     size_t open;                  /* rows whose details the page shows without scripts */
     bool predicted;               /* emulated: no time is measured */
+    const char *unit;             /* of times: "µs", or "predicted µs" */
     double of_copy, over_default; /* geometric means; over_default 0: no default was timed */
     int64_t points;               /* measurements of journals */
     int64_t first_ms, last_ms;    /* of their filing; 0: none */
+    struct at_report_throttling throttling;
 };
 
 struct at_report {
@@ -54,9 +65,12 @@ struct at_report {
 };
 
 /* Fill in a report whose names, profile, baseline, families and journal_count are set; searches may
- * be NULL. All are borrowed. Release it with at_report_clear. */
+ * be NULL. All are borrowed. Count what each line of the kernel costs, as `autotune explain` does,
+ * for the `explained` rows of each device that are furthest from the copy limit: that compiles and
+ * runs them on the emulated device, about a second each. AT_USAGE: a config is not in its family's
+ * space; AT_DEVICE: no NVRTC. Release the report with at_report_clear, even if this fails. */
 enum at_status at_report_make(struct at_report *report, const struct at_report_searches *searches,
-                              struct at_error *err);
+                              size_t explained, struct at_error *err);
 void at_report_clear(struct at_report *report);
 
 /* The forms of a report. */
@@ -66,17 +80,18 @@ at_choice_fn at_report_form_choice;
 /* The pictures, as SVG files of their own; of the profile's first device. */
 at_choice_fn at_report_figure_choice;
 
-void at_report_html(const struct at_report *report, FILE *out);
-void at_report_markdown(const struct at_report *report, FILE *out);
-void at_report_figure(const struct at_report *report, size_t figure, FILE *out);
+void at_report_html(const struct at_report *report, FILE *file);
+void at_report_markdown(const struct at_report *report, FILE *file);
+void at_report_figure(const struct at_report *report, size_t figure, FILE *file);
 
-/* What a parameter is, in words; "" if no family is known that has it. */
-const char *at_report_words(const struct at_report *report, const char *family, const char *name);
-
-/* What a device's times are in: "µs", or "predicted µs". */
-const char *at_report_unit(const struct at_report_device *device);
-
-/* The series of a kernel family. */
-size_t at_report_series(const struct at_report *report, const char *family);
+/* Other pages: search strategies by the curves of each recording, which must have been drawn; the
+ * kernels of each problem as shares of the copy limit; and those of a study by bandwidth, with what
+ * was counted. */
+struct at_comparison;
+struct at_bench_report;
+struct at_study_result;
+void at_report_replay(const struct at_comparison *comparison, FILE *file);
+void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *file);
+void at_report_study(const struct at_study_result *result, FILE *file);
 
 #endif

@@ -176,8 +176,8 @@
   const fillConfig = (problem, device) => {
     const place = problem.querySelector("code.config"), name = problem.querySelector("summary span").textContent;
     data ??= JSON.parse(document.getElementById("data").textContent);
-    const row = data.devices[device].problems.find((entry) => entry[0] === name);
-    if (row) place.textContent = Object.entries(row[2]).map((pair) => pair.join("=")).join(" ");
+    const row = data.devices[device].problems.find((entry) => entry.problem === name);
+    if (row) place.textContent = Object.entries(row.parameters).map((pair) => pair.join("=")).join(" ");
   };
 
   const openProblem = (id) => {

@@ -1,184 +1,505 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the search of a problem went, as plots. */
+/* How the search of a problem went: as plots, and as tables. */
 #include "base/memory.h"
-#include "report/html.h"
-#include "report/plot.h"
-#include "report/shown.h"
+#include "base/text_stream.h"
+#include "report/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Times beyond this many times the best are at the upper edge. */
-enum { SLOWEST = 5 };
+/* The most points of a problem's search, and in a page of many problems. Times beyond SLOWEST times
+ * the best are at the upper edge. FASTEST: rows of that table. NAMES_MAX: families whose names of
+ * parameters are written once. */
+enum { MANY_POINTS = 1000, FEW_POINTS = 24, SLOWEST = 5, FASTEST = 5, NAMES_MAX = 32 };
 
-/* `slowest`: the longest time to show. */
-static struct at_plot make_plot(const struct at_report_shown *shown, double slowest, FILE *out)
+/* A row's search, with the points to show: all, or few. */
+struct shown {
+    const struct at_report *report;
+    const struct at_report_device *device;
+    const struct at_report_row *row;
+    const struct at_report_search *search;
+    const struct at_report_point *points, *best;
+    size_t *sorted; /* the correct points, the fastest first */
+    size_t correct;
+    bool *chosen; /* per point */
+    size_t limit; /* the most that are chosen */
+    bool few;
+};
+
+/* ---- the points to show ---- */
+
+struct by_time {
+    double ns;
+    size_t index;
+};
+
+static int compare_times(const void *a, const void *b)
 {
-    double best = at_report_best_point(shown)->ns, copy = (double)shown->row->entry->copy.time_ns;
-    struct at_plot plot = {.out = out,
-                           .width = 560,
-                           .height = 300,
-                           .left = 48,
-                           .right = 540,
-                           .top = 22,
-                           .bottom = 254,
-                           .small = shown->few};
+    const struct by_time *x = a, *y = b;
 
-    plot.y = at_axis_logarithmic(fmin(best, copy), fmin(fmax(slowest, copy), SLOWEST * best),
-                                 AT_AXIS_US);
-    plot.y_title = at_report_unit(shown->device);
-    return plot;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
 }
 
-static void draw_levels(const struct at_report_shown *shown, const struct at_plot *plot)
+static void sort_points(struct shown *shown)
+{
+    struct by_time *times = at_alloc_array(shown->search->count, sizeof *times);
+
+    for (size_t i = 0; i < shown->search->count; i++)
+        if (shown->points[i].ns > 0)
+            times[shown->correct++] = (struct by_time){shown->points[i].ns, i};
+    qsort(times, shown->correct, sizeof *times, compare_times);
+    shown->sorted = at_alloc_array(shown->correct, sizeof *shown->sorted);
+    for (size_t i = 0; i < shown->correct; i++)
+        shown->sorted[i] = times[i].index;
+    free(times);
+}
+
+/* Of many points half of the few are the fastest, the others are evenly spread over the rest. */
+static void choose_points(struct shown *shown)
+{
+    size_t count = shown->search->count, correct = shown->correct, fastest = shown->limit / 2, rest;
+
+    shown->chosen = at_alloc_array(count, sizeof *shown->chosen);
+    if (count <= shown->limit) {
+        memset(shown->chosen, 1, count * sizeof *shown->chosen);
+        return;
+    }
+    if (correct < fastest)
+        fastest = correct;
+    for (size_t i = 0; i < fastest; i++)
+        shown->chosen[shown->sorted[i]] = true;
+    rest = shown->limit - fastest;
+    for (size_t i = 0; i < rest && fastest < correct; i++)
+        shown->chosen[shown->sorted[fastest + i * (correct - fastest) / rest]] = true;
+}
+
+/* ---- the plots ---- */
+
+/* A plot of times with its levels; `slowest` is the longest to show. */
+static struct at_plot make_plot(const struct shown *shown, double slowest)
 {
     const struct at_entry *entry = shown->row->entry;
+    double best = shown->best->ns, copy = (double)entry->copy.time_ns;
 
-    at_plot_level(plot, (double)entry->copy.time_ns, "copy");
-    if (entry->fallback.time_ns > 0)
-        at_plot_level(plot, (double)entry->fallback.time_ns, "default");
-    if (shown->row->old)
-        at_plot_level(plot, (double)shown->row->old->winner.time_ns, "old");
+    return (struct at_plot){
+        .width = 560,
+        .height = 300,
+        .left = 48,
+        .right = 540,
+        .top = 22,
+        .bottom = 254,
+        .small = shown->few,
+        .y_title = shown->device->unit,
+        .y = at_axis_logarithmic(
+            (struct at_range){fmin(best, copy), fmin(fmax(slowest, copy), SLOWEST * best)},
+            AT_AXIS_US)};
 }
 
-/* Draw a step at each improvement; x is the point's number, or its seconds. */
-static void draw_best(const struct at_report_shown *shown, struct at_plot *plot, bool seconds)
+static void add_levels(const struct shown *shown, struct at_plot *plot)
 {
-    const struct at_report_point *points = shown->search->points;
+    const struct {
+        const char *class;
+        int64_t ns;
+    } levels[] = {{"copy", shown->row->entry->copy.time_ns},
+                  {"default", shown->row->entry->fallback.time_ns},
+                  {"old", shown->row->old ? shown->row->old->winner.time_ns : 0}};
+
+    for (size_t i = 0; i < AT_COUNT(levels); i++)
+        if (levels[i].ns > 0)
+            at_layer_add(at_plot_add(plot, AT_LAYER_ACROSS, 0, levels[i].class, NULL),
+                         plot->x.range.low, (double)levels[i].ns, plot->x.range.high);
+}
+
+/* Add a step at each improvement; x is the point's number, or its time. */
+static void add_best(const struct shown *shown, struct at_plot *plot, bool over_time)
+{
+    struct at_layer *layer = at_plot_add(plot, AT_LAYER_STEPS, 0, "best", NULL);
+    const struct at_report_point *points = shown->points;
     double best = 0, x = 0;
 
-    at_plot_line(plot, "best");
     for (size_t i = 0; i < shown->search->count; i++) {
-        x = seconds ? (double)(points[i].utc_ms - points[0].utc_ms) : (double)i + 1;
+        x = over_time ? (double)(points[i].utc_ms - points[0].utc_ms) : (double)i + 1;
         if (points[i].ns <= 0 || (best > 0 && points[i].ns >= best))
             continue;
         best = points[i].ns;
-        at_plot_step(plot, x, best);
+        at_layer_add(layer, x, best, 0);
     }
-    at_plot_step(plot, x, best);
-    at_plot_points_end(plot);
+    at_layer_add(layer, x, best, 0);
 }
 
-/* The points of one family, or what the search expected of all. */
-static void draw_family(const struct at_report_shown *shown, struct at_plot *plot, size_t kernel)
+/* Add the points of each family, and what the search expected of all. */
+static void add_points(const struct shown *shown, struct at_plot *plot)
 {
-    const char *name = shown->report->kernels[kernel];
-    bool begun = false;
+    const struct at_report *report = shown->report;
+    struct at_layer *expected = at_plot_add(plot, AT_LAYER_MARKS, 0, "expected", NULL);
 
-    for (size_t i = 0; i < shown->search->count; i++) {
-        const struct at_report_point *point = &shown->search->points[i];
-
-        if (!shown->chosen[i] || point->ns <= 0 || strcmp(point->family, name) != 0)
-            continue;
-        if (!begun)
-            at_plot_marks(plot, kernel, name);
-        begun = true;
-        at_plot_spot(plot, (double)i + 1, point->ns);
-    }
-    if (begun)
-        at_plot_points_end(plot);
-}
-
-static bool has_expected(const struct at_report_shown *shown)
-{
     for (size_t i = 0; i < shown->search->count && !shown->few; i++)
-        if (shown->search->points[i].expected_ns > 0)
-            return true;
-    return false;
+        if (shown->chosen[i] && shown->points[i].expected_ns > 0)
+            at_layer_add(expected, (double)i + 1, shown->points[i].expected_ns, 0);
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        struct at_layer *layer = at_plot_add(plot, AT_LAYER_MARKS, i, NULL, report->kernels[i]);
+
+        for (size_t j = 0; j < shown->search->count; j++)
+            if (shown->chosen[j] && shown->points[j].ns > 0 &&
+                strcmp(shown->points[j].family, report->kernels[i]) == 0)
+                at_layer_add(layer, (double)j + 1, shown->points[j].ns, 0);
+    }
 }
 
-static void draw_expected(const struct at_report_shown *shown, struct at_plot *plot)
+static void draw_configs(const struct shown *shown, struct at_html *out)
 {
-    at_plot_line(plot, "expected");
-    for (size_t i = 0; i < shown->search->count; i++)
-        if (shown->chosen[i] && shown->search->points[i].expected_ns > 0)
-            at_plot_spot(plot, (double)i + 1, shown->search->points[i].expected_ns);
-    at_plot_points_end(plot);
-}
+    double slowest = shown->points[shown->sorted[shown->correct - 1]].ns;
+    struct at_plot plot = make_plot(shown, slowest);
 
-static bool has_family(const struct at_report_shown *shown, const char *name)
-{
-    for (size_t i = 0; i < shown->search->count; i++)
-        if (shown->chosen[i] && strcmp(shown->search->points[i].family, name) == 0)
-            return true;
-    return false;
-}
-
-static void draw_configs(const struct at_report_shown *shown, FILE *out)
-{
-    struct at_plot plot;
-    double slowest = 0;
-
-    for (size_t i = 0; i < shown->search->count; i++)
-        slowest = fmax(slowest, shown->search->points[i].ns);
-    plot = make_plot(shown, slowest, out);
-    plot.x = at_axis_linear(0, (double)shown->search->count, AT_AXIS_PLAIN);
+    plot.name = "Time of each config, in the order of evaluation";
+    plot.class = "configs";
+    plot.x = at_axis_linear((struct at_range){0, (double)shown->search->count}, AT_AXIS_PLAIN);
     plot.x_title = "evaluation";
-    fputs("<figure class=\"configs\"><div class=\"scroll\">\n", out);
-    at_plot_begin(&plot, "Time of each config, in the order of evaluation");
-    draw_levels(shown, &plot);
-    if (has_expected(shown))
-        draw_expected(shown, &plot);
-    for (size_t i = 0; i < shown->report->kernel_count; i++)
-        draw_family(shown, &plot, i);
-    draw_best(shown, &plot, false);
-    at_plot_end(&plot);
-    fputs("</div><figcaption>", out);
-    for (size_t i = 0; i < shown->report->kernel_count; i++)
-        if (has_family(shown, shown->report->kernels[i]))
-            at_plot_key_item(out, i, shown->report->kernels[i]);
-    if (slowest > plot.y.high)
-        fputs("Slower ones: at the upper edge.", out);
-    fputs("</figcaption></figure>\n", out);
+    plot.note = slowest > plot.y.range.high ? "Slower ones: at the upper edge." : NULL;
+    add_levels(shown, &plot);
+    add_points(shown, &plot);
+    add_best(shown, &plot, false);
+    at_plot_figure(&plot, out);
 }
 
-static void draw_seconds(const struct at_report_shown *shown, FILE *out)
+static void draw_seconds(const struct shown *shown, struct at_html *out)
 {
-    const struct at_report_point *points = shown->search->points;
     struct at_plot plot;
     double span = 0, first = 0;
 
     for (size_t i = 0; i < shown->search->count; i++) {
-        span = fmax(span, (double)(points[i].utc_ms - points[0].utc_ms));
-        first = first > 0 ? first : points[i].ns;
+        span = fmax(span, (double)(shown->points[i].utc_ms - shown->points[0].utc_ms));
+        first = first > 0 ? first : shown->points[i].ns;
     }
     if (span <= 0)
         return;
-    plot = make_plot(shown, first, out);
-    plot.x = at_axis_linear(0, span, AT_AXIS_SECONDS);
+    plot = make_plot(shown, first);
+    plot.name = "Best time so far against seconds";
+    plot.x = at_axis_linear((struct at_range){0, span}, AT_AXIS_SECONDS);
     plot.x_title = "seconds since the first evaluation";
-    fputs("<figure><div class=\"scroll\">\n", out);
-    at_plot_begin(&plot, "Best time so far against seconds");
-    draw_levels(shown, &plot);
-    draw_best(shown, &plot, true);
-    at_plot_end(&plot);
-    fputs("</div></figure>\n", out);
+    add_levels(shown, &plot);
+    add_best(shown, &plot, true);
+    at_plot_figure(&plot, out);
+}
+
+/* ---- the finalists of the shoot-out: the spread of their samples, and which are tied ---- */
+
+/* What a finalist came to. Each has a shape, circle, diamond or cross, and the table is the key to
+ * them. */
+enum verdict { WINNER, TIE, SLOWER };
+static const struct {
+    size_t series;
+    const char *words;
+} verdicts[] = {{0, "● winner"}, {3, "◆ tie"}, {4, "× slower"}};
+
+static enum verdict verdict_of(const struct at_report_final *final)
+{
+    return final->won ? WINNER : final->tied ? TIE : SLOWER;
+}
+
+/* A line for each finalist, the fastest on top. */
+static void draw_finals(const struct shown *shown, struct at_html *out)
+{
+    static const char *const numbers[AT_REPORT_FINALS_MAX] = {
+        "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
+    const struct at_report_search *search = shown->search;
+    struct at_plot plot = {.name = "Samples of each finalist of the shoot-out",
+                           .class = "finals",
+                           .width = 560,
+                           .left = 30,
+                           .right = 540,
+                           .top = 22,
+                           .bottom = 22 + 34 * (double)search->final_count,
+                           .small = true,
+                           .x_title = shown->device->unit,
+                           .y_title = "finalist"};
+    struct at_range range;
+
+    plot.height = plot.bottom + 46;
+    for (size_t i = 0; i < search->final_count; i++) {
+        const struct at_report_final *final = &search->finals[i];
+        double y = (double)i + 0.5;
+        struct at_layer *samples;
+
+        at_layer_add(at_plot_add(&plot, AT_LAYER_ACROSS, 0, "from", NULL), final->low_ns, y,
+                     final->high_ns);
+        samples =
+            at_plot_add(&plot, AT_LAYER_MARKS, verdicts[verdict_of(final)].series, NULL, NULL);
+        for (size_t j = 0; j < final->sample_count; j++)
+            at_layer_add(samples, final->samples_ns[j], y, 0);
+        at_layer_add(at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "best", NULL), final->ns, y - 0.32,
+                     y + 0.32);
+    }
+    range = at_plot_range(&plot, true, (struct at_range){INFINITY, 0});
+    /* Equal samples are the emulated device's; they get a little room. */
+    range.high = fmax(range.high, range.low * 1.001);
+    plot.x = at_axis_linear(range, AT_AXIS_US);
+    plot.y = at_axis_names(numbers, search->final_count);
+    at_plot_figure(&plot, out);
+}
+
+/* Print a config; of another one of the winner's kernel only what differs. */
+static void print_config(const struct at_report_final *final, const struct at_report_final *winner,
+                         struct at_html *out)
+{
+    const char *mine = final->config, *other = winner ? winner->config : "";
+    bool same = winner && winner != final && strcmp(winner->family, final->family) == 0;
+    const char *before = "";
+
+    for (; same && *mine && *other; mine += strspn(mine, " "), other += strspn(other, " ")) {
+        size_t length = strcspn(mine, " "), length_of_other = strcspn(other, " ");
+
+        if (length != length_of_other || strncmp(mine, other, length) != 0) {
+            at_put(out, "%s%s", before, at_escape_part(out, mine, length));
+            before = " ";
+        }
+        mine += length;
+        other += length_of_other;
+    }
+    at_put(out, "%s%s", *mine && *before ? " " : "", at_escape(out, mine));
+}
+
+static void print_finals(const struct shown *shown, struct at_html *out)
+{
+    const struct at_report_final *finals = shown->search->finals, *winner = NULL;
+    size_t count = shown->search->final_count;
+
+    for (size_t i = 0; i < count && !winner; i++)
+        winner = finals[i].won ? &finals[i] : NULL;
+    at_put(out, "<h5>The finalists of the shoot-out</h5>\n");
+    draw_finals(shown, out);
+    at_table_begin(out, "scroll", "",
+                   "#|name:verdict|name:kernel|%s|interval|slower, %%|name:config",
+                   shown->device->unit);
+    for (size_t i = 0; i < count; i++) {
+        at_put(out,
+               "<tr><td>%zu<td class=\"name\">%s<td class=\"name\">%s<td>%s<td>%s – "
+               "%s<td>%.2f<td class=\"words\">%s<code>",
+               i + 1, verdicts[verdict_of(&finals[i])].words, at_escape(out, finals[i].family),
+               at_us(out, finals[i].ns), at_us(out, finals[i].low_ns),
+               at_us(out, finals[i].high_ns), 100 * (finals[i].ns / finals[0].ns - 1),
+               finals[i].won ? "" : "but ");
+        print_config(&finals[i], winner, out);
+        at_put(out, "</code>\n");
+    }
+    at_table_end(out);
+    at_put(out, "<p class=\"small\">%s</p>\n",
+           shown->device->predicted
+               ? "Predicted times have no spread: equal ones are a tie."
+               : "Timed in turn after the search. Upright: the median. A tie is not told apart "
+                 "from the fastest; of tied ones the simplest wins.");
+}
+
+/* The fastest of the search, where the journal has no shoot-out. */
+static void print_fastest(const struct shown *shown, struct at_html *out)
+{
+    at_put(out, "<h5>The fastest of the search</h5>\n");
+    at_table_begin(out, "scroll", "", "#|name:kernel|%s|interval", shown->device->unit);
+    for (size_t i = 0; i < shown->correct && i < FASTEST; i++) {
+        const struct at_report_point *point = &shown->points[shown->sorted[i]];
+
+        at_put(out, "<tr><td>%zu<td class=\"name\">%s<td>%s<td>%s – %s%s\n", shown->sorted[i] + 1,
+               at_escape(out, point->family), at_us(out, point->ns), at_us(out, point->low_ns),
+               at_us(out, point->high_ns),
+               i > 0 && point->low_ns <= shown->best->high_ns ? "<td class=\"name\">tie" : "");
+    }
+    at_table_end(out);
+    at_put(out, "<p class=\"small\">%s A tie is not told apart from the fastest here.</p>\n",
+           shown->device->predicted
+               ? "Predicted times have no spread."
+               : "These are the search's few samples; the shoot-out timed the finalists anew, and "
+                 "the profile has its winner.");
+}
+
+/* ---- the table of all that is shown ---- */
+
+/* Do two configs name the same parameters in the same order? */
+static bool same_names(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t name = strcspn(a, "=");
+
+        if (strncmp(a, b, name + 1) != 0)
+            return false;
+        a += strcspn(a, " ");
+        b += strcspn(b, " ");
+        a += *a == ' ';
+        b += *b == ' ';
+    }
+    return *a == *b;
+}
+
+/* "A=1 B=2" as its names or its values: "A B", "1 2". */
+static const char *half_of(const char *config, bool names, struct at_html *out)
+{
+    struct at_text_stream stream;
+    FILE *half = at_text_open(&stream);
+    const char *escaped, *before = "";
+    char *text;
+
+    while (*config) {
+        size_t length = strcspn(config, " "), name = strcspn(config, "=");
+        size_t from = names || name >= length ? 0 : name + 1;
+        size_t to = names && name < length ? name : length;
+
+        fprintf(half, "%s%.*s", before, (int)(to - from), config + from);
+        before = " ";
+        config += length;
+        config += *config == ' ';
+    }
+    text = at_text_close(&stream, NULL);
+    escaped = at_escape_part(out, text, strlen(text));
+    free(text);
+    return escaped;
+}
+
+/* The first config of each family, whose names stand for the others'. */
+struct names {
+    const struct at_report_point *first[NAMES_MAX];
+    size_t count;
+};
+
+static const struct at_report_point *first_of(struct names *names,
+                                              const struct at_report_point *point)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->first[i]->family == point->family)
+            return names->first[i];
+    if (names->count == NAMES_MAX)
+        return NULL;
+    return names->first[names->count++] = point;
+}
+
+static void print_names(const struct shown *shown, struct names *names, struct at_html *out)
+{
+    at_put(out, "<ul class=\"names\">");
+    for (size_t i = 0; i < shown->search->count; i++) {
+        const struct at_report_point *point = &shown->points[i];
+
+        if (first_of(names, point) == point)
+            at_put(out, "<li data-f=\"%s\">%s: <code>%s</code></li>", at_escape(out, point->family),
+                   at_escape(out, point->family), half_of(point->config, true, out));
+    }
+    at_put(out, "</ul>\n");
+}
+
+static void print_point(const struct at_report_point *point, size_t number, struct names *names,
+                        struct at_html *out)
+{
+    const struct at_report_point *first = first_of(names, point);
+    bool same = first && same_names(first->config, point->config);
+
+    at_put(out, "%zu\t%s\t%s\t%s\t%s\n", number, at_escape(out, point->family),
+           point->ns > 0 ? at_us(out, point->ns) : at_outcome_names[point->outcome],
+           point->expected_ns > 0 ? at_us(out, point->expected_ns) : "",
+           same ? half_of(point->config, false, out) : at_escape(out, point->config));
+}
+
+/* Lines with tabs: as a table they would be a tenth of a page larger. The script makes one of them.
+ */
+static void print_points(const struct shown *shown, struct at_html *out)
+{
+    struct names names = {.count = 0};
+
+    if (shown->search->count > shown->limit)
+        at_put(out, "<details><summary>These evaluations</summary>\n");
+    else
+        at_put(out, "<details><summary>All %zu evaluations</summary>\n", shown->search->count);
+    print_names(shown, &names, out);
+    at_put(out, "<pre class=\"points\">#\tkernel\t%s\texpected\tvalues\n", shown->device->unit);
+    for (size_t i = 0; i < shown->search->count; i++)
+        if (shown->chosen[i])
+            print_point(&shown->points[i], i + 1, &names, out);
+    at_put(out, "</pre></details>\n");
+}
+
+static void print_few(const struct shown *shown, struct at_html *out)
+{
+    at_put(out, "<details><summary>These points: evaluation, kernel, %s</summary><pre>",
+           shown->device->unit);
+    for (size_t i = 0; i < shown->search->count; i++)
+        if (shown->chosen[i] && shown->points[i].ns > 0)
+            at_put(out, "%zu %s %s\n", i + 1, at_escape(out, shown->points[i].family),
+                   at_us(out, shown->points[i].ns));
+    at_put(out, "</pre></details>\n");
+}
+
+/* ---- all of it ---- */
+
+/* The best of a kernel family. */
+static void print_kernel(const struct shown *shown, const char *kernel, struct at_html *out)
+{
+    double fastest = 0, best = shown->best->ns;
+    size_t count = 0;
+
+    for (size_t i = 0; i < shown->search->count; i++) {
+        const struct at_report_point *point = &shown->points[i];
+
+        if (strcmp(point->family, kernel) != 0)
+            continue;
+        count++;
+        if (point->ns > 0 && (fastest == 0 || point->ns < fastest))
+            fastest = point->ns;
+    }
+    if (count == 0)
+        return;
+    at_put(out, "<li>%s <b>%s</b>%s", at_escape(out, kernel),
+           fastest > 0 ? at_us(out, fastest) : "–", fastest == best ? ", the fastest" : "");
+    if (fastest > best)
+        at_put(out, ", +%.1f&#8239;%%", 100 * (fastest / best - 1));
+    at_put(out, ", of %zu</li>", count);
+}
+
+static void print_tables(const struct shown *shown, struct at_html *out)
+{
+    const struct at_report *report = shown->report;
+
+    at_put(out, "<h5>The best of each kernel, %s</h5>\n<ul class=\"inline\">", shown->device->unit);
+    for (size_t i = 0; i < report->kernel_count; i++)
+        print_kernel(shown, report->kernels[i], out);
+    at_put(out, "</ul>\n");
+    if (shown->few) {
+        print_few(shown, out);
+        return;
+    }
+    if (shown->search->final_count > 0)
+        print_finals(shown, out);
+    else
+        print_fastest(shown, out);
+    print_points(shown, out);
 }
 
 void at_report_search(const struct at_report *report, const struct at_report_device *device,
-                      const struct at_report_row *row, bool few, FILE *out)
+                      const struct at_report_row *row, bool few, struct at_html *out)
 {
-    struct at_report_shown shown = {.report = report,
-                                    .device = device,
-                                    .row = row,
-                                    .search = row->search,
-                                    .limit = few ? AT_REPORT_FEW_POINTS : AT_REPORT_MANY_POINTS,
-                                    .few = few};
+    const struct at_report_search *search = row->search;
+    struct shown shown = {.report = report,
+                          .device = device,
+                          .row = row,
+                          .search = search,
+                          .limit = few ? FEW_POINTS : MANY_POINTS,
+                          .few = few};
 
-    if (!row->search || row->search->best_index == row->search->count)
+    if (!search || search->best_index == search->count)
         return;
-    at_report_choose_points(&shown);
-    fprintf(out, "<h5>The search</h5>\n<div class=\"columns%s\">\n", few ? " one" : "");
+    shown.points = search->points;
+    shown.best = &search->points[search->best_index];
+    sort_points(&shown);
+    choose_points(&shown);
+    at_put(out, "<h5>The search</h5>\n<div class=\"columns%s\">\n", few ? " one" : "");
     draw_configs(&shown, out);
     if (!few)
         draw_seconds(&shown, out);
-    fputs("</div>\n", out);
-    if (row->search->count > shown.limit)
-        fprintf(out,
-                "<p class=\"small\">%zu of %zu evaluations: the fastest, and others evenly spread."
-                "</p>\n",
-                shown.limit, row->search->count);
-    at_report_search_tables(&shown, out);
+    at_put(out, "</div>\n");
+    if (search->count > shown.limit)
+        at_put(out,
+               "<p class=\"small\">%zu of %zu evaluations: the fastest, and others evenly spread."
+               "</p>\n",
+               shown.limit, search->count);
+    print_tables(&shown, out);
+    free(shown.sorted);
     free(shown.chosen);
 }

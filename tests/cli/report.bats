@@ -16,10 +16,19 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-@test "a page has the bytes that it had" {
-    "$AUTOTUNE" report "$profile" | unversioned >page.html
+@test "a page has the bytes that it had, besides its style and its script" {
+    "$AUTOTUNE" report "$profile" | unversioned | sed '/^<style>$/,/^<\/style>$/d; /^<script>$/,/^<\/script>$/d' >page.html
     [ -z "${AUTOTUNE_UPDATE_GOLDEN-}" ] || cp page.html "$srcdir/tests/golden/report.html"
     diff "$srcdir/tests/golden/report.html" page.html
+}
+
+@test "the style and the script of a page are the files of the source, and a picture has its style" {
+    source=$srcdir/src/report
+    "$AUTOTUNE" report "$profile" >page.html
+    sed -n '/^<style>$/,/^<\/style>$/p' page.html | sed '1d;$d' | diff - <(cat "$source/report.css" "$source/picture.css")
+    sed -n '/^<script>$/,/^<\/script>$/p' page.html | sed '1d;$d' | diff - "$source/report.js"
+    "$AUTOTUNE" report "$profile" --figure map | sed -n '/^<style>$/,/^<\/style>$/p' | sed '1d;$d' |
+        diff - "$source/picture.css"
 }
 
 @test "Markdown, and refused arguments" {
@@ -136,7 +145,7 @@ END
     grep -q '<tr><td>2<td class="name">◆ tie<td.*<td>0.10<td class="words">but <code>P=1</code>' page.html
     grep -q '<tr><td>3<td class="name">× slower<td.*<td>1.21<td>1.20 – 1.21<td>20.[0-9]*<td.*<code>P=2</code>' page.html
     for series in 0 3 4; do # a mark for each sample, one beside the other
-        grep -qE "^<path class=\"k$series\" d=\"M[0-9]+ (39|73|107)h-?[0-9]+([ -][0-9]+){13}\"/>" page.html
+        grep -qE "^<path class=\"k$series\" d=\"m[0-9]+ (39|73|107)([ -][0-9]+ 0){14}\"/>" page.html
     done
     run ! grep 'P=[89]0' page.html
     python3 -c 'import sqlite3; sqlite3.connect("a.journal").executescript("DELETE FROM finals")'

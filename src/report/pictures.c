@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of all problems: what changed since the baseline, where it is slow, and how the device
+ * did during the run. */
+#include "base/memory.h"
+#include "base/stats.h"
+#include "device/device.h"
+#include "report/sections.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the baseline: what became slower, faster, or is new, as `autotune diff` judges ---- */
+
+enum verdict { SLOWER, FASTER, ALIKE, VERDICTS };
+
+/* Their series in the picture, and their words in the table. */
+static const struct {
+    size_t series;
+    const char *name, *class, *word;
+} verdicts[VERDICTS] = {
+    [SLOWER] = {1, "slower", "name worse", "■ slower"},
+    [FASTER] = {2, "faster", "name better", "▲ faster"},
+    [ALIKE] = {0, "within both spreads", "name", "alike"},
+};
+
+struct change {
+    const struct at_report_row *row;
+    double permille, low, high; /* the new time over the old one, less 1 */
+    enum verdict verdict;
+};
+
+/* From the intervals of both medians; from both spreads where a profile has none. */
+static struct change make_change(const struct at_report_row *row)
+{
+    const struct at_result_record *old = &row->old->winner, *new = &row->entry->winner;
+    struct change change = {.row = row};
+    double ratio = (double)new->time_ns / (double)old->time_ns;
+    double spread = (double)(old->spread_permille + new->spread_permille) / 2;
+
+    change.permille = 1000 * (ratio - 1);
+    change.low = change.permille - spread;
+    change.high = change.permille + spread;
+    if (old->time_low_ns > 0 && old->time_high_ns > 0 && new->time_low_ns > 0 &&
+        new->time_high_ns > 0) {
+        change.low = 1000 * ((double)new->time_low_ns / (double)old->time_high_ns - 1);
+        change.high = 1000 * ((double)new->time_high_ns / (double)old->time_low_ns - 1);
+    }
+    change.verdict = !at_difference_is_clear(&row->difference) ? ALIKE
+                     : change.permille > 0                     ? SLOWER
+                                                               : FASTER;
+    return change;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+
+    if (x->permille != y->permille)
+        return x->permille > y->permille ? -1 : 1;
+    return strcmp(x->row->entry->problem, y->row->entry->problem);
+}
+
+static struct change *make_changes(const struct at_report *report, size_t *count)
+{
+    struct change *changes = at_alloc_array(report->row_count, sizeof *changes);
+
+    *count = 0;
+    for (size_t i = 0; i < report->device_count; i++)
+        for (size_t j = 0; j < report->devices[i].count; j++)
+            if (report->devices[i].rows[j].old)
+                changes[(*count)++] = make_change(&report->devices[i].rows[j]);
+    qsort(changes, *count, sizeof *changes, compare_changes);
+    return changes;
+}
+
+/* Of the first problem that both have. */
+static void print_software(const struct change *change, struct at_html *out)
+{
+    const struct at_environment *old = &change->row->difference.from_record->environment;
+    const struct at_environment *new = &change->row->difference.to_record->environment;
+    const char *const versions[][3] = {{"driver", old->driver, new->driver},
+                                       {"CUDA", old->cuda_driver, new->cuda_driver},
+                                       {"NVRTC", old->nvrtc, new->nvrtc},
+                                       {"autotune", old->autotune, new->autotune},
+                                       {"templates", old->templates, new->templates}};
+
+    at_put(out, "<p>What else is different:</p><ul>\n");
+    for (size_t i = 0; i < AT_COUNT(versions); i++)
+        if (strcmp(versions[i][1], versions[i][2]) != 0)
+            at_put(out, "<li>%s: %s → %s</li>\n", versions[i][0],
+                   versions[i][1][0] ? at_escape(out, versions[i][1]) : "unknown",
+                   versions[i][2][0] ? at_escape(out, versions[i][2]) : "unknown");
+    at_put(out, "</ul>\n");
+}
+
+static void draw_changes(const struct change *changes, size_t count, struct at_html *out)
+{
+    struct at_plot plot = {.name = "Change of each problem's time, with its interval",
+                           .class = "long",
+                           .width = 1120,
+                           .height = 280,
+                           .left = 56,
+                           .right = 1096,
+                           .top = 22,
+                           .bottom = 234,
+                           .x_title = "problems, the one that lost most first",
+                           .y_title = "change of the time, %"};
+    struct at_layer *zero = at_plot_add(&plot, AT_LAYER_ACROSS, 0, "zero", NULL);
+    struct at_layer *intervals = at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "from", NULL);
+    struct at_layer *marks[VERDICTS];
+
+    at_layer_add(zero, 0, 0, (double)count + 1);
+    for (size_t i = 0; i < VERDICTS; i++)
+        marks[i] = at_plot_add(&plot, AT_LAYER_MARKS, verdicts[i].series, NULL, verdicts[i].name);
+    for (size_t i = 0; i < count; i++) {
+        double x = (double)i + 1;
+
+        at_layer_add(intervals, x, changes[i].low, changes[i].high);
+        at_layer_mark(
+            marks[changes[i].verdict], x, changes[i].permille,
+            at_format("%s: %+.1f %%", changes[i].row->entry->problem, changes[i].permille / 10),
+            NULL);
+    }
+    plot.x = at_axis_linear((struct at_range){0, (double)count + 1}, AT_AXIS_PLAIN);
+    plot.x.range.high = (double)count + 1;
+    plot.y = at_axis_linear(at_plot_range(&plot, false, (struct at_range){0, 0}), AT_AXIS_PERCENT);
+    at_plot_figure(&plot, out);
+}
+
+static bool same_config(const struct at_report *report, const struct change *change)
+{
+    for (size_t i = 0; i < report->diff.count; i++)
+        if (report->diff.items[i].to == change->row->entry)
+            return report->diff.items[i].change != AT_CHANGE_CONFIG;
+    return true;
+}
+
+static void print_changes(const struct at_report *report, const struct change *changes,
+                          size_t count, struct at_html *out)
+{
+    at_table_begin(out, "scroll tall", "sortable",
+                   "problem|wide:old µs|wide:new µs|change %%|wide:interval|name:verdict|");
+    for (size_t i = 0; i < count; i++) {
+        const struct change *change = &changes[i];
+
+        at_put(out,
+               "<tr><th scope=\"row\"><a href=\"#%s\">%s</a><td class=\"wide\">%s<td "
+               "class=\"wide\">%s<td>%+.1f<td class=\"wide\">%+.1f … %+.1f<td "
+               "class=\"%s\">%s</td><td class=\"name\">%s</td></tr>\n",
+               change->row->anchor, at_escape(out, change->row->entry->problem),
+               at_us(out, (double)change->row->old->winner.time_ns),
+               at_us(out, (double)change->row->entry->winner.time_ns), change->permille / 10,
+               change->low / 10, change->high / 10, verdicts[change->verdict].class,
+               verdicts[change->verdict].word, same_config(report, change) ? "" : "another winner");
+    }
+    at_table_end(out);
+    at_put(out, "<p class=\"small\">As <code>autotune diff</code> judges: slower and faster are by "
+                "more than both spreads.</p>\n");
+}
+
+static void print_only(const struct at_report *report, enum at_change kind, const char *title,
+                       struct at_html *out)
+{
+    const struct at_diff *diff = &report->diff;
+    size_t count = 0;
+
+    for (size_t i = 0; i < diff->count; i++)
+        count += diff->items[i].change == kind;
+    if (count == 0)
+        return;
+    at_put(out, "<details><summary>%s: %zu</summary><ul class=\"inline\">", title, count);
+    for (size_t i = 0; i < diff->count; i++)
+        if (diff->items[i].change == kind)
+            at_put(out, "<li>%s</li>",
+                   at_escape(out, diff->items[i].from ? diff->items[i].from->problem
+                                                      : diff->items[i].to->problem));
+    at_put(out, "</ul></details>\n");
+}
+
+void at_report_changes(const struct at_report *report, struct at_html *out)
+{
+    size_t count, counts[VERDICTS] = {0};
+    struct change *changes;
+
+    if (!report->baseline)
+        return;
+    changes = make_changes(report, &count);
+    for (size_t i = 0; i < count; i++)
+        counts[changes[i].verdict]++;
+    at_put(out,
+           "<section id=\"changes\"><h2>Is anything slower than in %s?</h2>\n<p "
+           "class=\"lead\"><b>%s:</b> of %zu problems that both profiles have for the same device "
+           "and policy, <b>%zu became slower</b>, <b>%zu faster</b>, and %zu differ by no more "
+           "than both spreads.</p>\n",
+           at_escape(out, report->baseline_name),
+           count == 0           ? "Not known"
+           : counts[SLOWER] > 0 ? "Yes"
+                                : "No",
+           count, counts[SLOWER], counts[FASTER], counts[ALIKE]);
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].predicted)
+            at_put(out,
+                   "<p class=\"banner\"><b>Emulated:</b> %s, whose times are predicted, not "
+                   "measured.</p>\n",
+                   at_escape(out, report->devices[i].record->device.name));
+    if (count > 0) {
+        print_software(&changes[0], out);
+        draw_changes(changes, count, out);
+        print_changes(report, changes, count, out);
+    }
+    print_only(report, AT_CHANGE_ADDED, "Only in this profile", out);
+    print_only(report, AT_CHANGE_REMOVED, "Only in the old profile", out);
+    at_put(out, "</section>\n");
+    free(changes);
+}
+
+/* ---- maps: where is it slow? ---- */
+
+/* Element sizes are the series. */
+static const char *const size_names[] = {"1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes"};
+enum { SIZES = AT_COUNT(size_names) };
+
+/* Fill a picture of a device's problems. */
+typedef void make_map(const struct at_report_device *device, bool alone, struct at_plot *plot);
+
+/* Add a mark for each problem, at the place of it; with what it is, unless there are too many. */
+static void add_problems(const struct at_report_device *device, bool alone, struct at_plot *plot,
+                         void (*place)(const struct at_report_row *row, double *x, double *y))
+{
+    struct at_layer *layers[SIZES];
+
+    for (size_t i = 0; i < SIZES; i++)
+        layers[i] = at_plot_add(plot, AT_LAYER_MARKS, i, NULL, size_names[i]);
+    for (size_t i = 0; i < device->count; i++) {
+        const struct at_report_row *row = &device->rows[i];
+        const struct at_result_record *winner = &row->entry->winner;
+        size_t size = 0;
+        double x, y;
+
+        while (size + 1 < SIZES && (INT64_C(1) << size) < row->problem.elem_size)
+            size++;
+        place(row, &x, &y);
+        if (device->count > AT_REPORT_MARKS_MAX)
+            at_layer_add(layers[size], x, y, 0);
+        else
+            at_layer_mark(layers[size], x, y,
+                          at_format("%s: %.1f %% of the copy limit, %s", row->entry->problem,
+                                    (double)winner->of_copy_permille / 10, winner->family),
+                          !alone && i < device->open ? row->anchor : NULL);
+    }
+}
+
+static void place_by_bytes(const struct at_report_row *row, double *x, double *y)
+{
+    *x = (double)row->bytes;
+    *y = (double)row->entry->winner.of_copy_permille;
+}
+
+static void draw_bytes(const struct at_report_device *device, bool alone, struct at_plot *plot)
+{
+    const struct at_range none = {INFINITY, 0}, limit = {1000, 1000};
+
+    add_problems(device, alone, plot, place_by_bytes);
+    plot->x = at_axis_logarithmic(at_plot_range(plot, true, none), AT_AXIS_BYTES);
+    plot->y = at_axis_linear(at_plot_range(plot, false, limit), AT_AXIS_PERCENT);
+}
+
+static void place_by_shape(const struct at_report_row *row, double *x, double *y)
+{
+    *x = (double)row->problem.cols;
+    *y = (double)row->problem.rows;
+}
+
+/* The rings tell how far from the copy limit a problem is. */
+static void draw_shapes(const struct at_report_device *device, bool alone, struct at_plot *plot)
+{
+    const struct at_range none = {INFINITY, 1};
+    struct at_layer *rings = at_plot_add(plot, AT_LAYER_RINGS, 0, "lost", NULL);
+    struct at_range cols, rows;
+
+    for (size_t i = 0; i < device->count && device->count <= AT_REPORT_MARKS_MAX; i++) {
+        const struct at_report_row *row = &device->rows[i];
+        double lost = (double)(1000 - row->entry->winner.of_copy_permille) / 400;
+
+        at_layer_add(rings, (double)row->problem.cols, (double)row->problem.rows,
+                     4 + 14 * fmax(fmin(1, lost), 0));
+    }
+    add_problems(device, alone, plot, place_by_shape);
+    cols = at_plot_range(plot, true, none);
+    rows = at_plot_range(plot, false, none);
+    cols.low = rows.low = fmin(cols.low, rows.low);
+    plot->x = at_axis_logarithmic(cols, AT_AXIS_BINARY);
+    plot->y = at_axis_logarithmic(rows, AT_AXIS_BINARY);
+    if (device->count <= AT_REPORT_MARKS_MAX)
+        plot->note = "<p class=\"small\">The ring around a mark grows with what is missing to the "
+                     "copy limit.</p>";
+}
+
+static int compare_defaults(const void *a, const void *b)
+{
+    const struct at_entry *x = *(const struct at_entry *const *)a;
+    const struct at_entry *y = *(const struct at_entry *const *)b;
+    int64_t p = x->fallback.of_copy_permille, q = y->fallback.of_copy_permille;
+
+    return p != q ? p < q ? -1 : 1 : strcmp(x->problem, y->problem);
+}
+
+/* The problems whose default config was timed, the slowest first; the caller frees them. */
+static const struct at_entry **sort_defaults(const struct at_report_device *device, size_t *count)
+{
+    const struct at_entry **entries = at_alloc_array(device->count, sizeof *entries);
+
+    *count = 0;
+    for (size_t i = 0; i < device->count; i++)
+        if (device->rows[i].entry->fallback.time_ns > 0)
+            entries[(*count)++] = device->rows[i].entry;
+    if (*count > 0)
+        qsort(entries, *count, sizeof *entries, compare_defaults);
+    return entries;
+}
+
+static void draw_gains(const struct at_report_device *device, bool alone, struct at_plot *plot)
+{
+    struct at_layer *gains = at_plot_add(plot, AT_LAYER_UPRIGHT, 0, "from", NULL);
+    struct at_layer *defaults = at_plot_add(plot, AT_LAYER_MARKS, 1, NULL, "default config");
+    struct at_layer *winners = at_plot_add(plot, AT_LAYER_MARKS, 0, NULL, "tuned");
+    struct at_range shares;
+    size_t count;
+    const struct at_entry **entries = sort_defaults(device, &count);
+
+    (void)alone;
+    for (size_t i = 0; i < count; i++) {
+        double x = (double)i + 1, from = (double)entries[i]->fallback.of_copy_permille;
+        double to = (double)entries[i]->winner.of_copy_permille;
+        char *text;
+
+        if (count > AT_REPORT_MARKS_MAX) {
+            at_layer_add(defaults, x, from, 0);
+            at_layer_add(winners, x, to, 0);
+            continue;
+        }
+        text = at_format("%s: default %.1f %%, tuned %.1f %% of the copy limit",
+                         entries[i]->problem, from / 10, to / 10);
+        at_layer_add(gains, x, from, to);
+        at_layer_mark(defaults, x, from, text, NULL);
+        at_layer_mark(winners, x, to, at_strdup(text), NULL);
+    }
+    plot->x = at_axis_linear((struct at_range){0, (double)count + 1}, AT_AXIS_PLAIN);
+    plot->x.range.high = (double)count + 1;
+    shares = at_plot_range(plot, false, (struct at_range){0, 1000});
+    plot->y = at_axis_linear(shares, AT_AXIS_PERCENT);
+    plot->y.range.high = 1.03 * shares.high; /* the next round number may be far away */
+    free(entries);
+}
+
+static const struct map {
+    struct at_choice choice;
+    make_map *draw;
+    const char *heading, *name, *x_title, *y_title, *title_alone, *key;
+} maps[] = {
+    {{"map", "share of the copy limit against bytes"},
+     draw_bytes,
+     "Share of the copy limit against bytes",
+     "Share of the copy limit against bytes, a mark a problem",
+     "bytes read and written",
+     "share of the copy limit",
+     "share of the copy limit, against bytes read and written",
+     "Element size: "},
+    {{"shapes", "rows against columns"},
+     draw_shapes,
+     "Rows against columns",
+     "Rows against columns, a mark a problem",
+     "columns",
+     "rows",
+     "rows, against columns",
+     "Element size: "},
+    {{"gains", "the default configs and the winners"},
+     draw_gains,
+     "What tuning gains",
+     "Share of the copy limit of the default config and of the tuned one",
+     "problems, the one that gains most first",
+     "share of the copy limit",
+     "share of the copy limit; the problem that gains most comes first",
+     NULL},
+};
+
+struct at_choice at_report_figure_choice(size_t index)
+{
+    return index < AT_COUNT(maps) ? maps[index].choice : (struct at_choice){0};
+}
+
+static void draw_map(const struct at_report_device *device, const struct map *map, bool alone,
+                     struct at_html *out)
+{
+    struct at_plot plot = {.name = map->name,
+                           .heading = map->heading,
+                           .key = map->key,
+                           .width = 560,
+                           .height = 320,
+                           .left = 48,
+                           .right = 540,
+                           .top = 24,
+                           .bottom = 274,
+                           .x_title = alone ? map->title_alone : map->x_title,
+                           .y_title = alone ? "" : map->y_title};
+
+    map->draw(device, alone, &plot);
+    (alone ? at_plot_file : at_plot_figure)(&plot, out);
+}
+
+void at_report_figure(const struct at_report *report, size_t figure, FILE *file)
+{
+    struct at_html out = {.file = file};
+
+    draw_map(&report->devices[0], &maps[figure], true, &out);
+    at_html_close(&out);
+}
+
+void at_report_maps(const struct at_report *report, const struct at_report_device *device,
+                    struct at_html *out)
+{
+    (void)report;
+    at_put(out, "<h3 id=\"d%zu-maps\">Where is it slow?</h3>\n<div class=\"columns\">\n",
+           device->index);
+    for (size_t i = 0; i < AT_COUNT(maps); i++)
+        if (maps[i].draw != draw_gains || device->over_default > 0)
+            draw_map(device, &maps[i], false, out);
+    at_put(
+        out,
+        "</div>\n<p class=\"small\">The <a href=\"#d%zu-table\">table</a> has the numbers.</p>\n",
+        device->index);
+}
+
+/* ---- the run: the device's clock with the problems beneath, its power and temperature ---- */
+
+/* SLOTS of time, each with its lowest and highest value. */
+enum { SLOTS = 400, THROTTLED_SERIES = 5 };
+
+/* When a problem was measured. */
+struct span {
+    const struct at_report_row *row;
+    int64_t first_ms, last_ms;
+    double median_khz, least_khz;    /* 0: unknown */
+    int64_t power_mw, temperature_c; /* the highest; 0: unknown */
+    bool throttle_known;
+    uint64_t throttle; /* all that was seen */
+};
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    if (x->first_ms != y->first_ms)
+        return x->first_ms < y->first_ms ? -1 : 1;
+    return x->row < y->row ? -1 : 1;
+}
+
+static void add_look(struct span *span, const struct at_look *look)
+{
+    span->power_mw = look->power_mw > span->power_mw ? look->power_mw : span->power_mw;
+    if (look->temperature_c > span->temperature_c)
+        span->temperature_c = look->temperature_c;
+    span->throttle_known |= look->throttle_known != 0;
+    span->throttle |= look->throttle;
+}
+
+static struct span make_span(const struct at_report_row *row)
+{
+    const struct at_report_search *search = row->search;
+    struct span span = {
+        .row = row, .first_ms = search->points[0].utc_ms, .last_ms = search->points[0].utc_ms};
+    double *clocks = at_alloc_array(search->count, sizeof *clocks);
+    size_t count = 0;
+
+    for (size_t i = 0; i < search->count; i++) {
+        const struct at_report_point *point = &search->points[i];
+
+        span.first_ms = point->utc_ms < span.first_ms ? point->utc_ms : span.first_ms;
+        span.last_ms = point->utc_ms > span.last_ms ? point->utc_ms : span.last_ms;
+        if (point->clock_sm_khz > 0)
+            clocks[count++] = (double)point->clock_sm_khz;
+        add_look(&span, &point->look);
+    }
+    if (count > 0) {
+        span.median_khz = at_median(clocks, count);
+        span.least_khz = at_quantile(clocks, count, 0);
+    }
+    free(clocks);
+    return span;
+}
+
+static struct span *make_spans(const struct at_report_device *device, size_t *count)
+{
+    struct span *spans = at_alloc_array(device->count, sizeof *spans);
+
+    *count = 0;
+    for (size_t i = 0; i < device->count; i++)
+        if (device->rows[i].search)
+            spans[(*count)++] = make_span(&device->rows[i]);
+    qsort(spans, *count, sizeof *spans, compare_spans);
+    return spans;
+}
+
+/* What is drawn over time. A value of 0 is unknown. */
+static double clock_of(const struct at_report_point *point)
+{
+    return (double)point->clock_sm_khz;
+}
+
+static double power_of(const struct at_report_point *point)
+{
+    return (double)point->look.power_mw;
+}
+
+static double temperature_of(const struct at_report_point *point)
+{
+    return (double)point->look.temperature_c;
+}
+
+static const struct panel {
+    double (*value)(const struct at_report_point *point);
+    const char *title, *name;
+    enum at_axis_unit unit;
+    double height;
+    bool problems; /* with the problems beneath */
+} panels[] = {
+    {clock_of, "SM clock, MHz", "SM clock over time, with the problems beneath", AT_AXIS_MHZ, 260,
+     true},
+    {power_of, "power, W", "Power over time", AT_AXIS_WATTS, 190, false},
+    {temperature_of, "temperature, °C", "Temperature over time", AT_AXIS_PLAIN, 190, false},
+};
+
+struct slot {
+    double low, high; /* 0: nothing measured */
+    bool throttled;
+};
+
+static void fill_slots(const struct at_report_device *device, const struct panel *panel,
+                       double span_ms, struct slot slots[SLOTS])
+{
+    for (size_t i = 0; i < device->count; i++) {
+        const struct at_report_search *search = device->rows[i].search;
+
+        for (size_t j = 0; search && j < search->count; j++) {
+            const struct at_report_point *point = &search->points[j];
+            double after = (double)(point->utc_ms - device->first_ms), value = panel->value(point);
+            struct slot *slot = &slots[(size_t)(after / span_ms * SLOTS)];
+
+            if (value > 0 && (slot->high == 0 || value < slot->low))
+                slot->low = value;
+            slot->high = fmax(slot->high, value);
+            slot->throttled |= point->look.throttle != 0;
+        }
+    }
+}
+
+/* Each problem is a bar above the lower edge. */
+static void add_spans(const struct at_report_device *device, const struct span *spans, size_t count,
+                      struct at_plot *plot)
+{
+    const struct at_range *range = &plot->y.range;
+    double pixel = (range->high - range->low) / (plot->bottom - plot->top);
+    struct at_layer *layers[] = {at_plot_add(plot, AT_LAYER_BARS, 0, "during", NULL),
+                                 at_plot_add(plot, AT_LAYER_BARS, 0, "during odd", NULL)};
+
+    for (size_t i = 0; i < count; i++) {
+        struct at_layer *layer = layers[i % 2];
+
+        at_layer_mark(layer, (double)(spans[i].first_ms - device->first_ms),
+                      range->low + pixel * AT_PLOT_BAR / 2, at_strdup(spans[i].row->entry->problem),
+                      NULL);
+        layer->points[layer->count - 1].to = (double)(spans[i].last_ms - device->first_ms);
+    }
+}
+
+/* Draw a panel, unless the journals have nothing for it. */
+static bool draw_panel(const struct at_report_device *device, const struct panel *panel,
+                       const struct span *spans, size_t count, struct at_html *out)
+{
+    struct slot slots[SLOTS] = {{0, 0, false}};
+    double span_ms = (double)(device->last_ms - device->first_ms) + 1;
+    struct at_plot plot = {.name = panel->name,
+                           .width = 1120,
+                           .height = panel->height,
+                           .left = 56,
+                           .right = 1096,
+                           .top = 22,
+                           .bottom = panel->height - 46,
+                           .x_title = "seconds since the first evaluation",
+                           .y_title = panel->title};
+    struct at_layer *values = at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "clock", NULL);
+    struct at_layer *throttled =
+        at_plot_add(&plot, AT_LAYER_MARKS, THROTTLED_SERIES, NULL, "throttled");
+    struct at_range range;
+    bool drawn;
+
+    fill_slots(device, panel, span_ms, slots);
+    for (size_t i = 0; i < SLOTS; i++)
+        if (slots[i].high > 0)
+            at_layer_add(values, ((double)i + 0.5) / SLOTS * span_ms, slots[i].high, slots[i].low);
+    range = at_plot_range(&plot, false, (struct at_range){INFINITY, 0});
+    if (panel->problems)
+        range.low -= (range.high - range.low) / 4;
+    plot.x = at_axis_linear((struct at_range){0, span_ms}, AT_AXIS_SECONDS);
+    plot.y = at_axis_linear(range, panel->unit);
+    /* A mark at the upper edge wherever the device held its clocks down. */
+    for (size_t i = 0; i < SLOTS; i++)
+        if (slots[i].throttled)
+            at_layer_add(throttled, ((double)i + 0.5) / SLOTS * span_ms, plot.y.range.high, 0);
+    if (panel->problems)
+        add_spans(device, spans, count, &plot);
+    drawn = values->count > 0;
+    if (drawn)
+        at_plot_picture(&plot, out);
+    at_plot_clear(&plot);
+    return drawn;
+}
+
+static void draw_run(const struct at_report_device *device, const struct span *spans, size_t count,
+                     struct at_html *out)
+{
+    const struct at_report_throttling *seen = &device->throttling;
+    bool drawn = false;
+
+    if (seen->looks > 0) {
+        at_put(out, "<p>Throttling: ");
+        if (seen->throttled == 0)
+            at_put(out, "none at any of %zu looks at the device", seen->looks);
+        for (size_t i = 0, shown = 0; i < AT_THROTTLES; i++)
+            if (seen->counts[i] > 0)
+                at_put(out, "%s%s at %zu of %zu looks", shown++ ? ", " : "", at_throttle_names[i],
+                       seen->counts[i], seen->looks);
+        at_put(out, ".</p>\n");
+    }
+    at_put(out, "<figure class=\"long\">\n");
+    for (size_t i = 0; i < AT_COUNT(panels); i++)
+        drawn |= draw_panel(device, &panels[i], spans, count, out);
+    at_put(out, "<figcaption>%s",
+           drawn ? "Each stroke: the lowest to the highest value of the evaluations of a moment. "
+                   "Beneath the clock: the problems, one after the other."
+                 : "The journal has no clocks, power or temperature of this device.");
+    if (drawn && seen->throttled > 0) {
+        at_put(out, " ");
+        at_key_series(out, THROTTLED_SERIES, "throttled");
+    }
+    at_put(out, "</figcaption></figure>\n");
+}
+
+/* A value that is known is above 0. */
+static void print_value(double value, struct at_html *out)
+{
+    if (value > 0)
+        at_put(out, "<td>%.0f</td>", value);
+    else
+        at_put(out, "<td>–</td>");
+}
+
+static void print_spans(const struct at_report_device *device, const struct span *spans,
+                        size_t count, struct at_html *out)
+{
+    at_put(out, "<details><summary>When each problem was tuned</summary>\n");
+    at_table_begin(out, "scroll", "sortable",
+                   "problem|begins, s|takes, s|evaluations|median MHz|lowest MHz|most W|most "
+                   "°C|name:throttling");
+    for (size_t i = 0; i < count; i++) {
+        const struct span *span = &spans[i];
+
+        at_put(out, "<tr><th scope=\"row\">%s</th><td>%.1f</td><td>%.1f</td><td>%zu</td>",
+               at_escape(out, span->row->entry->problem),
+               (double)(span->first_ms - device->first_ms) / 1000,
+               (double)(span->last_ms - span->first_ms) / 1000, span->row->search->count);
+        print_value(span->median_khz / 1000, out);
+        print_value(span->least_khz / 1000, out);
+        print_value((double)span->power_mw / 1000, out);
+        print_value((double)span->temperature_c, out);
+        at_put(out, "<td class=\"name\">%s",
+               !span->throttle_known ? "–"
+               : span->throttle == 0 ? "none"
+                                     : "");
+        for (size_t j = 0, shown = 0; j < AT_THROTTLES; j++)
+            if (span->throttle >> j & 1)
+                at_put(out, "%s%s", shown++ ? " " : "", at_throttle_names[j]);
+        at_put(out, "</td></tr>\n");
+    }
+    at_table_end(out);
+    at_put(out, "</details>\n");
+}
+
+static bool has_looks(const struct span *spans, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].power_mw > 0 || spans[i].temperature_c > 0)
+            return true;
+    return false;
+}
+
+void at_report_timeline(const struct at_report *report, const struct at_report_device *device,
+                        struct at_html *out)
+{
+    const struct at_conditions *seen = &device->conditions;
+    struct span *spans;
+    size_t count;
+
+    (void)report;
+    if (device->points == 0)
+        return;
+    spans = make_spans(device, &count);
+    at_put(out, "<h3 id=\"d%zu-run\">The device during the run</h3>\n", device->index);
+    if (seen->power_max_mW > 0 || seen->temperature_max_c > 0)
+        at_put(out, "<p>At most %.0f W and %jd °C over the whole run%s.</p>\n",
+               (double)seen->power_max_mW / 1000, (intmax_t)seen->temperature_max_c,
+               has_looks(spans, count) ? "" : "; the journal does not have how they went");
+    draw_run(device, spans, count, out);
+    print_spans(device, spans, count, out);
+    free(spans);
+}
