@@ -11,9 +11,15 @@ function plain(text)
     return text
 }
 
-# Make `code` bold, drop the marks of **strong**, and escape the rest.
+# Make `code` bold, drop the marks of **strong** and the targets of links, and escape the rest.
 function marked(text, out, parts, i, n)
 {
+    while (match(text, /\[[^]]*\]\([^)]*\)/)) {
+        out = substr(text, RSTART + 1, RLENGTH - 1)
+        sub(/\].*/, "", out)
+        text = substr(text, 1, RSTART - 1) out substr(text, RSTART + RLENGTH)
+    }
+    out = ""
     gsub(/\*\*/, "", text)
     gsub(/\*optional\*/, "optional", text)
     n = split(text, parts, "`")

@@ -166,14 +166,11 @@ nvrtc_version() {
         sed -n "s/^ *nvrtc: '\(.*\)'/\1/p"
 }
 
-# ---- length ----
+# ---- sentences ----
 
-# check_length BOUND DOCUMENT...: together they have at most that many words. Lines of a drawing are left
-# out: whether wc counts them depends on its version and the locale.
-check_length() {
-    local bound=$1 words count
-    shift
-    words=$(cat "$@") || { echo "$*: not all are there" && return; }
-    count=$(LC_ALL=C tr -d '\200-\377' <<<"$words" | wc -w)
-    ((count <= bound)) || echo "$*: $count words of at most $bound"
+check_sentences() {
+    awk -v most=25 -f "$srcdir/tests/cli/documents-sentences.awk" "$1" |
+        while IFS=$'\t' read -r line words sentence; do
+            echo "$1:$line: $words words: ${sentence# }"
+        done
 }
