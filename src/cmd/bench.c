@@ -2,21 +2,26 @@
 /* autotune bench: time the textbook's kernels, the default config and the tuned config against the
  * copy limit, all in one shoot-out. */
 #include "base/memory.h"
+#include "base/stats.h"
 #include "base/text_stream.h"
-#include "bench/bench_lookup.h"
-#include "bench/bench_table.h"
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/format.h"
 #include "cmd/run_options.h"
+#include "lookup/lookup.h"
+#include "pipeline/shootout.h"
 #include "report/report.h"
+#include "schema/table.h"
 #include "space/named.h"
-#include "study/textbook.h"
+#include "study/bench_report.h"
+#include "study/study_file.h"
 #include "system/interrupt.h"
 #include "system/output.h"
+#include "tune/copy_limit.h"
 #include "tune/tune.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +95,256 @@ struct bench_run {
     struct at_device_info *devices;
     size_t device_count;
     struct at_textbook textbook;
-    struct at_profile profile;     /* of --profile */
-    struct at_bench_lookup lookup; /* of --lookup */
+    struct at_profile profile;   /* of --profile */
+    struct at_profiles profiles; /* of --lookup */
+    struct at_lookup *lookup;
     struct at_session *session;
-    struct at_bench_report *reports; /* for the page */
+    struct at_bench_report *reports; /* for the page, and for formats that are one table */
     size_t report_count, report_capacity;
-    struct at_table table; /* of all problems, for formats that are one table */
 };
+
+/* ---- a race for one problem: kernels against each other and against copies ---- */
+
+enum { LINES_MAX = AT_TEXTBOOK_ROWS_MAX + 3 };
+_Static_assert(LINES_MAX + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX, "all fit one shoot-out");
+
+struct line {
+    const char *label; /* borrowed */
+    struct at_config config;
+    const struct at_contestant *contestant; /* NULL: illegal for this problem */
+};
+
+struct race {
+    struct at_problem problem;
+    struct line lines[LINES_MAX]; /* the last is the tuned kernel */
+    size_t line_count;
+    struct at_copies copies;
+    /* First the lines' contestants; from copies_first on the copies that give the copy limit, with
+     * the driver's copy last. */
+    struct at_contestant contestants[AT_CONTESTANTS_MAX];
+    size_t contestant_count, copies_first;
+};
+
+/* Return the problem that a config runs on. Kernels of the copy family copy a vector of as many
+ * bytes. */
+static struct at_problem problem_for(const struct race *race, const struct at_config *config)
+{
+    return strcmp(config->family->name, at_copy_family) == 0 ? at_problem_copy_of(&race->problem)
+                                                             : race->problem;
+}
+
+static struct at_contestant *add_contestant(struct race *race, const struct at_config *config,
+                                            const struct at_problem *problem)
+{
+    struct at_contestant *contestant = &race->contestants[race->contestant_count++];
+
+    *contestant = (struct at_contestant){.config = config, .problem = *problem};
+    return contestant;
+}
+
+static enum at_status add_line(struct race *race, struct at_session *session, const char *label,
+                               const struct at_config *config, struct at_error *err)
+{
+    struct line *line = &race->lines[race->line_count++];
+    struct at_problem problem = problem_for(race, config);
+    bool legal;
+    enum at_status status =
+        at_config_legal(config, &problem, at_gpu_info(session->gpu), &legal, NULL, err);
+
+    *line = (struct line){.label = label, .config = *config};
+    if (status == AT_OK && legal)
+        line->contestant = add_contestant(race, &line->config, &problem);
+    return status;
+}
+
+static enum at_status add_copies(struct race *race, struct at_session *session,
+                                 const struct at_progress_state *progress, struct at_error *err)
+{
+    struct at_copies *copies = &race->copies;
+    const struct at_budget unlimited = {0};
+    enum at_status status =
+        at_copies_find(session, &race->problem, &unlimited, progress, copies, err);
+
+    race->copies_first = race->contestant_count;
+    for (size_t i = 0; i < copies->count && status == AT_OK; i++)
+        add_contestant(race, &copies->configs[i], &copies->problem);
+    if (status == AT_OK)
+        add_contestant(race, NULL, &copies->problem);
+    return status;
+}
+
+static enum at_status verify(const struct line *line, struct at_session *session,
+                             struct at_error *err)
+{
+    enum at_status status = at_shootout_prepare(session, &line->contestant->problem, err);
+
+    return status == AT_OK ? at_shootout_require(session, line->contestant, line->label, err)
+                           : status;
+}
+
+static enum at_status time_race(struct race *race, struct at_session *session, struct at_error *err)
+{
+    enum at_status status =
+        at_shootout_build(session, race->contestants, race->contestant_count, err);
+
+    for (size_t i = 0; i < race->line_count && status == AT_OK; i++)
+        if (race->lines[i].contestant)
+            status = verify(&race->lines[i], session, err);
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &race->problem, err);
+    if (status == AT_OK)
+        status = at_shootout_time(session, race->contestants, race->contestant_count, err);
+    return status;
+}
+
+/* ---- the report ---- */
+
+static const struct at_field row_fields[] = {
+    AT_COUNTER(at_bench_row, bandwidth_MB_per_s, AT_COLUMN(6, "GB/s", 1000)),
+    AT_COUNTER(at_bench_row, from_l2),
+    AT_CHARS(at_bench_row, kernel),
+    AT_CHARS(at_bench_row, label, AT_COLUMN(4, "kernel")),
+    AT_COUNTER(at_bench_row, of_copy_permille, AT_COLUMN(7, "% of copy", 10, 1)),
+    AT_COUNTER(at_bench_row, spread_permille, AT_COLUMN(8, "spread %", 10, 1)),
+    AT_COUNTER(at_bench_row, time_ns, AT_COLUMN(5, "time us", 1000, 2)),
+};
+static const struct at_schema row_schema = AT_SCHEMA("a row", at_bench_row, row_fields);
+static const struct at_field report_fields[] = {
+    AT_CHARS(at_bench_report, device, AT_COLUMN(1, "device")),
+    AT_CHARS(at_bench_report, note),
+    AT_CHARS(at_bench_report, policy),
+    AT_COUNTER(at_bench_report, predicted),
+    AT_CHARS(at_bench_report, problem, AT_COLUMN(3, "problem")),
+    AT_OBJECTS(at_bench_report, rows, 0, 64, row_schema),
+    AT_ONLY_COLUMN(at_bench_report, times, AT_FIELD_CHARS, AT_COLUMN(2, "times")),
+};
+static const struct at_schema report_schema = AT_SCHEMA("a report", at_bench_report, report_fields);
+
+/* The rows of all problems, as one table. */
+struct reports {
+    struct at_list reports;
+};
+
+static const struct at_field reports_fields[] = {
+    AT_WRITTEN(reports, reports, AT_FIELD_OBJECTS, .object = &report_schema),
+};
+static const struct at_schema reports_schema = AT_SCHEMA("reports", reports, reports_fields);
+
+static const struct at_contestant *copy_limit(const struct race *race)
+{
+    const struct at_contestant *best = &race->contestants[race->copies_first];
+
+    for (size_t i = race->copies_first; i < race->contestant_count; i++)
+        if (race->contestants[i].time_ns < best->time_ns)
+            best = &race->contestants[i];
+    return best;
+}
+
+/* The rows of a report, while it is filled. */
+struct rows {
+    const struct race *race;
+    const struct at_session *session;
+    struct at_bench_row *items;
+    size_t count;
+};
+
+static void add_row(struct rows *rows, const char *label, const struct at_contestant *contestant)
+{
+    struct at_bench_row *row = &rows->items[rows->count++];
+    double bytes = (double)at_problem_bytes(&rows->race->problem);
+    int64_t peak_MB_per_s = at_gpu_info(rows->session->gpu)->peak_bandwidth_MB_per_s;
+
+    snprintf(row->label, sizeof row->label, "%s", label);
+    if (!contestant)
+        return;
+    if (contestant->config) {
+        char *config = at_config_format(contestant->config);
+
+        snprintf(row->kernel, sizeof row->kernel, "%s %s", contestant->config->family->name,
+                 config);
+        free(config);
+    } else {
+        snprintf(row->kernel, sizeof row->kernel, "memcpy");
+    }
+    row->time_ns = llround(contestant->time_ns);
+    row->bandwidth_MB_per_s = llround(1000 * bytes / contestant->time_ns);
+    row->of_copy_permille = llround(1000 * copy_limit(rows->race)->time_ns / contestant->time_ns);
+    row->spread_permille = at_spread_permille(
+        contestant->samples_ns, (size_t)rows->session->options.policy->shootout_samples);
+    row->from_l2 = peak_MB_per_s > 0 && row->bandwidth_MB_per_s > peak_MB_per_s;
+}
+
+static void make_report(const struct race *race, const struct at_session *session,
+                        struct at_bench_report *report)
+{
+    const struct at_device_info *device = at_gpu_info(session->gpu);
+    struct rows rows = {race, session,
+                        at_alloc_array(race->line_count + 2, sizeof(struct at_bench_row)), 0};
+    char *problem = at_problem_format(&race->problem);
+
+    *report = (struct at_bench_report){.predicted = at_device_is_emulated(device)};
+    if (report->predicted)
+        snprintf(report->note, sizeof report->note, "%s", at_emulated_times(device));
+    snprintf(report->device, sizeof report->device, "%s", device->name);
+    snprintf(report->policy, sizeof report->policy, "%s", session->options.policy->name);
+    snprintf(report->times, sizeof report->times, "%s",
+             report->predicted ? "predicted" : report->policy);
+    snprintf(report->problem, sizeof report->problem, "%s", problem);
+    free(problem);
+    add_row(&rows, "copy limit", copy_limit(race));
+    add_row(&rows, "memcpy by the driver", &race->contestants[race->contestant_count - 1]);
+    for (size_t i = 0; i < race->line_count; i++)
+        add_row(&rows, race->lines[i].label, race->lines[i].contestant);
+    report->rows = (struct at_list){rows.items, rows.count};
+}
+
+static void print_row(const struct at_bench_row *row)
+{
+    if (row->time_ns == 0)
+        printf("  %-28s %11s\n", row->label, "not legal here");
+    else
+        printf("  %-28s %11.2f %9.0f %9.1f %8.1f%s\n", row->label, (double)row->time_ns / 1000,
+               (double)row->bandwidth_MB_per_s / 1000, (double)row->of_copy_permille / 10,
+               (double)row->spread_permille / 10, row->from_l2 ? "  *" : "");
+}
+
+static void print_report(const struct at_bench_report *report)
+{
+    const struct at_bench_row *rows = report->rows.items;
+    bool any_from_l2 = false;
+
+    printf("%s on %s, %s\n", report->problem, report->device, report->policy);
+    if (report->predicted)
+        printf("  emulated: %s\n", report->note);
+    printf("  %-27s %12s %9s %9s %8s\n", "kernel", report->predicted ? "predicted us" : "time us",
+           "GB/s", "% of copy", "spread %");
+    for (size_t i = 0; i < report->rows.count; i++) {
+        print_row(&rows[i]);
+        any_from_l2 |= rows[i].from_l2;
+    }
+    printf("  tuned is %s\n", rows[report->rows.count - 1].kernel);
+    if (any_from_l2)
+        puts("  * faster than DRAM allows: from L2");
+    putchar('\n');
+}
+
+/* Print all reports as one table, without the kernels that are not legal. */
+static void print_together(const struct bench_run *run)
+{
+    struct at_list shown = {run->reports, run->report_count};
+
+    for (size_t i = 0; i < run->report_count; i++) {
+        struct at_list *list = &run->reports[i].rows;
+        struct at_bench_row *rows = list->items;
+        size_t kept = 0;
+
+        for (size_t j = 0; j < list->count; j++)
+            if (rows[j].time_ns > 0)
+                rows[kept++] = rows[j];
+        list->count = kept;
+    }
+    (void)at_print(&reports_schema, &(struct reports){shown}, run->options->format, stdout, NULL);
+}
 
 /* ---- the tuned kernel ---- */
 
@@ -161,32 +409,36 @@ static enum at_status find_tuned(const struct bench_run *run, const struct at_pr
 
 /* ---- one problem ---- */
 
-static enum at_status add_default(const struct bench_run *run, struct at_bench_table *table,
+static enum at_status add_default(const struct bench_run *run, struct race *race,
                                   struct at_error *err)
 {
     const struct at_session_options *session = &run->options->run.session;
     struct at_config config;
     enum at_status status = at_space_default(&config, session->tuned, session->tuned_count,
-                                             &table->problem, at_gpu_info(run->session->gpu), err);
+                                             &race->problem, at_gpu_info(run->session->gpu), err);
 
-    return status == AT_OK ? at_bench_table_add(table, run->session, "default", &config, err)
-                           : status;
+    return status == AT_OK ? add_line(race, run->session, "default", &config, err) : status;
 }
 
-static enum at_status add_looked_up(const struct bench_run *run, struct at_bench_table *table,
+static enum at_status add_looked_up(const struct bench_run *run, struct race *race,
                                     struct at_error *err)
 {
-    struct at_config config;
+    static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
+    struct at_answer answer;
     enum at_status status =
-        at_bench_lookup_config(&run->lookup, &table->problem, at_gpu_info(run->session->gpu),
-                               run->options->run.session.policy->name, &config, err);
+        at_lookup_find(run->lookup,
+                       &(struct at_query){.problem = &race->problem,
+                                          .device = at_gpu_info(run->session->gpu),
+                                          .environment = &environment,
+                                          .policy = run->options->run.session.policy->name},
+                       &answer, err);
 
-    return status == AT_OK ? at_bench_table_add(table, run->session, "looked up", &config, err)
+    return status == AT_OK ? add_line(race, run->session, "looked up", &answer.config, err)
                            : status;
 }
 
-static enum at_status finals(const struct bench_run *run, struct at_bench_table *table,
-                             size_t index, struct at_error *err)
+static enum at_status finals(const struct bench_run *run, struct race *race, size_t index,
+                             struct at_error *err)
 {
     const struct at_session_options *session = &run->options->run.session;
     const struct at_kernel_row *rows = run->textbook.rows.items;
@@ -202,49 +454,47 @@ static enum at_status finals(const struct bench_run *run, struct at_bench_table 
         status = at_kernel_row_config(&rows[i], AT_TEXTBOOK_FILE, session->families,
                                       session->family_count, &config, err);
         if (status == AT_OK)
-            status = at_bench_table_add(table, run->session, rows[i].label, &config, err);
+            status = add_line(race, run->session, rows[i].label, &config, err);
     }
     if (status == AT_OK)
-        status = add_default(run, table, err);
+        status = add_default(run, race, err);
     if (status == AT_OK && run->options->lookup)
-        status = add_looked_up(run, table, err);
+        status = add_looked_up(run, race, err);
     if (status == AT_OK)
-        status = find_tuned(run, &table->problem, index, &config, err);
+        status = find_tuned(run, &race->problem, index, &config, err);
     if (status == AT_OK)
-        status = at_bench_table_add(table, run->session, "tuned", &config, err);
-    return status == AT_OK ? at_bench_table_add_copies(table, run->session, &progress, err)
-                           : status;
+        status = add_line(race, run->session, "tuned", &config, err);
+    return status == AT_OK ? add_copies(race, run->session, &progress, err) : status;
+}
+
+static void print_one(struct bench_run *run, const struct race *race)
+{
+    struct at_bench_report report;
+
+    make_report(race, run->session, &report);
+    if (run->options->format == AT_FORMAT_JSON)
+        (void)at_schema_write_json_line(&report_schema, &report, stdout, NULL);
+    else if (run->options->format == AT_FORMAT_TABLE)
+        print_report(&report);
+    AT_PUSH(run->reports, run->report_count, run->report_capacity, report);
 }
 
 static enum at_status bench_problem(struct bench_run *run, size_t index, struct at_error *err)
 {
-    struct at_bench_table *table = at_alloc(sizeof *table);
+    struct race *race = at_alloc(sizeof *race);
     enum at_status status;
 
-    table->problem = run->problems[index];
-    status = finals(run, table, index, err);
+    race->problem = run->problems[index];
+    status = finals(run, race, index, err);
     /* An interrupted search has found neither the tuned kernel nor the copy limit. */
     if (status == AT_OK && at_interrupt_seen())
         status = at_fail(err, AT_INTERRUPTED, "interrupted");
     if (status == AT_OK)
-        status = at_bench_table_time(table, run->session, err);
-    if (status == AT_OK) {
-        struct at_bench_report report;
-
-        at_bench_table_report(table, run->session, &report);
-        if (run->options->format == AT_FORMAT_JSON)
-            at_bench_report_print_json(&report);
-        else if (run->options->format == AT_FORMAT_TABLE)
-            at_bench_report_print(&report);
-        else
-            at_bench_report_tabulate(&report, &run->table);
-        if (run->options->out)
-            AT_PUSH(run->reports, run->report_count, run->report_capacity, report);
-        else
-            at_bench_report_clear(&report);
-    }
-    at_shootout_end(table->contestants, table->contestant_count);
-    free(table);
+        status = time_race(race, run->session, err);
+    if (status == AT_OK)
+        print_one(run, race);
+    at_shootout_end(race->contestants, race->contestant_count);
+    free(race);
     return status;
 }
 
@@ -302,8 +552,10 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
     if (status == AT_OK && run->options->profile)
         status = at_read_profile(&run->profile, run->options->profile, &options->run.progress, err);
     if (status == AT_OK && options->lookup)
-        status = at_bench_lookup_open(&run->lookup, options->lookup, options->run.families,
-                                      options->run.session.family_count, err);
+        status = at_profiles_add(&run->profiles, options->lookup, err);
+    if (status == AT_OK && options->lookup)
+        status = at_lookup_open(&run->lookup, &run->profiles, options->run.families,
+                                options->run.session.family_count, err);
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status != AT_OK || given)
@@ -315,8 +567,7 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
 static enum at_status run_bench(int argc, char **argv, struct at_error *err)
 {
     struct bench_options options = {0};
-    struct bench_run run = {.options = &options,
-                            .table = {at_bench_columns, AT_BENCH_COLUMNS, NULL, 0, 0}};
+    struct bench_run run = {.options = &options};
     enum at_status status;
 
     at_run_options_init(&options.run);
@@ -329,12 +580,14 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
         status = write_page(&run, err);
     if (status == AT_OK && options.out)
         at_detail(&options.run.progress, "wrote %s", options.out);
-    if (run.table.count > 0)
-        at_print_table(&run.table, options.format);
+    if (run.report_count > 0 && options.format != AT_FORMAT_TABLE &&
+        options.format != AT_FORMAT_JSON)
+        print_together(&run);
     for (size_t i = 0; i < run.report_count; i++)
-        at_bench_report_clear(&run.reports[i]);
+        at_schema_clear(&report_schema, &run.reports[i]);
     free(run.reports);
-    at_bench_lookup_close(&run.lookup);
+    at_lookup_close(run.lookup);
+    at_profiles_clear(&run.profiles);
     at_profile_clear(&run.profile);
     at_textbook_clear(&run.textbook);
     free(run.problems);

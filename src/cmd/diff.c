@@ -97,15 +97,10 @@ static enum at_status compare(struct diff_options *options, const struct at_prof
     struct at_diff diff = at_diff_make(from, to);
     bool gate = options->threshold_permille >= 0;
     size_t failures = gate ? count_slower(&diff, options->threshold_permille) : diff.count;
-    enum at_status status = AT_OK;
+    enum at_status status;
 
     note_other_devices(&diff, from, to, &options->progress);
-    if (options->format == AT_FORMAT_JSON)
-        status = at_diff_write_json(&diff, stdout, err);
-    else if (options->format == AT_FORMAT_TABLE)
-        at_diff_show(&diff, stdout);
-    else
-        at_diff_tabulate(&diff, at_table_form(options->format), stdout);
+    status = at_diff_print(&diff, options->format, stdout, err);
     if (gate && options->format == AT_FORMAT_TABLE)
         printf("%zu slower by more than %.1f %%\n", failures,
                (double)options->threshold_permille / 10);

@@ -251,19 +251,6 @@ static enum at_status measure(const struct explain_options *options, const struc
 
 /* ---- running ---- */
 
-static enum at_status print(const struct at_explanation *explanation,
-                            const struct at_explained_text *source, enum at_output_format format,
-                            struct at_error *err)
-{
-    if (format == AT_FORMAT_JSON)
-        return at_print_json(&at_explanation_schema, explanation, err);
-    if (format == AT_FORMAT_TABLE)
-        at_explanation_print(explanation, source);
-    else
-        at_explanation_tabulate(explanation, source, at_table_form(format));
-    return AT_OK;
-}
-
 static enum at_status explain(const struct explain_options *options, struct at_error *err)
 {
     struct at_problem problem;
@@ -293,7 +280,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
         const struct at_explained_text source = {config.family->template_path,
                                                  config.family->source};
 
-        status = print(&explanation, &source, options->format, err);
+        status = at_explanation_print(&explanation, &source, options->format, err);
     }
     at_schema_clear(&at_explanation_schema, &explanation);
     free(header);
@@ -322,7 +309,7 @@ static enum at_status explain_own(struct explain_options *options, struct at_err
 
         memcpy(explanation.predictions, target.description.predictions,
                sizeof explanation.predictions);
-        status = print(&explanation, &source, options->format, err);
+        status = at_explanation_print(&explanation, &source, options->format, err);
     }
     at_schema_clear(&at_explanation_schema, &explanation);
     at_own_file_clear(&file);

@@ -103,11 +103,5 @@ enum at_status at_print_profile(struct at_profile *profile, enum at_output_forma
 {
     const struct at_show_options options = {.color = at_stdout_color(), .configs = configs};
 
-    if (format == AT_FORMAT_JSON)
-        return at_profile_write_json(profile, stdout, err);
-    if (format == AT_FORMAT_TABLE)
-        at_profile_show(profile, &options, stdout);
-    else
-        at_profile_tabulate(profile, at_table_form(format), stdout);
-    return AT_OK;
+    return at_profile_print(profile, format, &options, stdout, err);
 }

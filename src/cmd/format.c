@@ -31,32 +31,10 @@ enum at_output_format at_parse_format(struct argp_state *state, const char *word
     return (enum at_output_format)index;
 }
 
-enum at_table_form at_table_form(enum at_output_format format)
-{
-    return format == AT_FORMAT_CSV        ? AT_TABLE_CSV
-           : format == AT_FORMAT_MARKDOWN ? AT_TABLE_MARKDOWN
-                                          : AT_TABLE_TEXT;
-}
-
-void at_print_table(struct at_table *table, enum at_output_format format)
-{
-    if (format == AT_FORMAT_TABLE)
-        at_table_print_within(table, at_streams_width(STDOUT_FILENO), stdout);
-    else
-        at_table_print(table, at_table_form(format), stdout);
-    at_table_clear(table);
-}
-
 bool at_stdout_color(void)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
     return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color) && term && *term &&
            strcmp(term, "dumb") != 0;
-}
-
-enum at_status at_print_json(const struct at_schema *schema, const void *record,
-                             struct at_error *err)
-{
-    return at_schema_write_json(schema, record, stdout, err);
 }

@@ -7,7 +7,9 @@
 #include "cmd/files.h"
 #include "cmd/format.h"
 #include "cmd/run_options.h"
+#include "lookup/answer.h"
 #include "lookup/rivals.h"
+#include "schema/table.h"
 #include "system/interrupt.h"
 #include "tune/measure_answer.h"
 
@@ -98,35 +100,15 @@ static const struct argp argp = {
     .children = children,
 };
 
-/* What a script wants of an answer: a row. */
-static const struct at_table_column columns[] = {
-    {"problem", true}, {"device", true},    {"policy", true},        {"tier", true},
-    {"kernel", true},  {"config", true},    {"tuned problem", true}, {"tuned device", true},
-    {"profile", true}, {"distance", false}, {"of copy %", false},
+/* The answers of a table. */
+struct answers {
+    struct at_list answers; /* of struct at_answer_record */
 };
 
-static void add_row(struct at_table *table, const struct at_answer *answer,
-                    const struct at_query *query)
-{
-    char *problem = at_problem_format(query->problem), *config = at_config_format(&answer->config);
-
-    at_table_add(table, "%s", problem);
-    at_table_add(table, "%s", query->device->name);
-    at_table_add(table, "%s", query->policy);
-    at_table_add(table, "%s", at_tier_names[answer->tier]);
-    at_table_add(table, "%s", answer->config.family->name);
-    at_table_add(table, "%s", config);
-    at_table_add(table, "%s", answer->record ? answer->tuned_problem : "");
-    at_table_add(table, "%s", answer->record ? answer->record->device.name : "");
-    at_table_add(table, "%s", answer->record ? answer->path : "");
-    at_table_add(table, "%.3f", answer->distance.total);
-    if (answer->expected_of_copy_permille > 0)
-        at_table_add(table, "%.1f", (double)answer->expected_of_copy_permille / 10);
-    else
-        at_table_add(table, "%s", "");
-    free(config);
-    free(problem);
-}
+static const struct at_field answers_fields[] = {
+    AT_WRITTEN(answers, answers, AT_FIELD_OBJECTS, .object = &at_answer_schema),
+};
+static const struct at_schema answers_schema = AT_SCHEMA("answers", answers, answers_fields);
 
 /* Measure an answer, unless that has been done. */
 static enum at_status measure(struct lookup_options *options, const struct at_lookup *lookup,
@@ -154,10 +136,11 @@ static enum at_status measure(struct lookup_options *options, const struct at_lo
     return status;
 }
 
-/* Look one problem up, and print the answer, in JSON after `before`, or add it to the table. */
+/* Look one problem up, and print the answer, in JSON after `before`, or add it to the rows of a
+ * table. */
 static enum at_status answer_one(struct lookup_options *options, const struct at_lookup *lookup,
                                  const struct at_query *query, const char *before,
-                                 struct at_table *table, struct at_error *err)
+                                 struct answers *rows, struct at_error *err)
 {
     struct at_answer answer;
     enum at_status status = at_lookup_find(lookup, query, &answer, err);
@@ -175,7 +158,8 @@ static enum at_status answer_one(struct lookup_options *options, const struct at
     if (options->format == AT_FORMAT_TABLE)
         at_answer_show(&answer, query, at_stdout_color(), stdout);
     else
-        add_row(table, &answer, query);
+        ((struct at_answer_record *)rows->answers.items)[rows->answers.count++] =
+            at_answer_record(&answer, query);
     return AT_OK;
 }
 
@@ -184,7 +168,7 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                                  const struct at_target *target, const struct at_problem *problems,
                                  size_t count, struct at_error *err)
 {
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+    struct answers rows = {{at_alloc_array(count, sizeof(struct at_answer_record)), 0}};
     enum at_status status = AT_OK;
     size_t i = 0;
 
@@ -200,12 +184,13 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                             count == 1 ? NULL
                             : i == 0   ? "[\n"
                                        : ",\n",
-                            &table, err);
+                            &rows, err);
     }
     if (options->format == AT_FORMAT_JSON && count > 1 && (i > 1 || status == AT_OK))
         puts("]");
-    if (table.count > 0)
-        at_print_table(&table, options->format);
+    if (rows.answers.count > 0)
+        (void)at_print(&answers_schema, &rows, options->format, stdout, NULL);
+    at_schema_clear(&answers_schema, &rows);
     return status;
 }
 

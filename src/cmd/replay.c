@@ -34,7 +34,7 @@ enum { AHEAD = 512 };
 
 /* What --curve tells of: evaluations, and times. */
 static const char curve_points[] = "10,20,30,60,120,10s,20s,30s,60s,120s";
-enum { CURVE_MAX = 16 };
+enum { CURVE_MAX = AT_REPLAY_CURVE_MAX };
 
 static const char suffix[] = ".recording";
 
@@ -288,14 +288,8 @@ static enum at_status replay(struct replay_options *options, struct at_error *er
         status = write_page(&comparison, options->out, err);
     if (status == AT_OK && options->out)
         at_detail(&options->progress, "wrote %s", options->out);
-    if (status == AT_OK) {
-        if (options->format == AT_FORMAT_JSON)
-            status = at_print_json(&at_comparison_schema, &comparison, err);
-        else if (options->format == AT_FORMAT_TABLE)
-            at_replay_print_table(&comparison, options->curve_asked);
-        else
-            at_replay_tabulate(&comparison, at_table_form(options->format));
-    }
+    if (status == AT_OK)
+        status = at_replay_print(&comparison, options->curve_asked, options->format, err);
     if (comparison.recordings.count > 0)
         at_schema_clear(&at_comparison_schema, &comparison);
     for (size_t i = 0; i < options->file_count; i++)

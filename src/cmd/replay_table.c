@@ -2,13 +2,14 @@
 #include "cmd/replay_table.h"
 
 #include "base/memory.h"
+#include "schema/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_CHARS = 32, REACHES = 3 };
+enum { CELL_CHARS = 32, REACHES = 3, POINTS_MAX = 3 * AT_REPLAY_CURVE_MAX };
 
 static void print_behind(const struct at_curve_record *point)
 {
@@ -134,7 +135,7 @@ static bool has_held_out(const struct at_list *strategies)
     return false;
 }
 
-void at_replay_print_table(const struct at_comparison *comparison, bool curve)
+static void print_text(const struct at_comparison *comparison, bool curve)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
     const struct at_strategy_record *all = comparison->all.items;
@@ -166,99 +167,133 @@ void at_replay_print_table(const struct at_comparison *comparison, bool curve)
             "or seconds,\nin the mean; seconds of: what these evaluations took, one after another");
 }
 
+/* ---- for programs ---- */
+
+/* A strategy on a recording, or on all. Its curves follow `found`. A figure of -1 is unknown. */
+struct row {
+    const char *problem, *device;
+    struct at_strategy_record strategy; /* borrowed */
+    int64_t reaches[REACHES];           /* evaluations; 0: never */
+    int64_t points[POINTS_MAX];
+};
+
+struct rows {
+    struct at_list rows;
+};
+
+#define COLUMN(member, kind, ...) AT_ONLY_COLUMN(row, member, kind, AT_COLUMN(0, __VA_ARGS__))
 /* 0 means never. */
-static void add_count(struct at_table *table, int64_t count)
+#define COUNT(member, title)                                                                       \
+    AT_ONLY_COLUMN(row, member, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(0, title))
+
+static const struct at_field first_fields[] = {
+    COLUMN(problem, AT_FIELD_TEXT, "problem"),
+    COLUMN(device, AT_FIELD_TEXT, "device"),
+    COLUMN(strategy.name, AT_FIELD_CHARS, "search"),
+    COUNT(reaches[0], "to 5 %"),
+    COUNT(reaches[1], "to 1 %"),
+    COUNT(reaches[2], "to 0 %"),
+    COLUMN(strategy.score_permille, AT_FIELD_INT, "score", 1000, 3),
+    COUNT(strategy.stopped_evaluations, "stops"),
+    COUNT(strategy.stopped_mean, "mean stop"),
+    COLUMN(strategy.ended_within_1_percent, AT_FIELD_INT, "found"),
+};
+
+static int64_t known(int64_t value)
 {
-    if (count > 0)
-        at_table_add(table, "%" PRId64, count);
-    else
-        at_table_add(table, "%s", "");
+    return value > 0 ? value : -1;
 }
 
-static void add_behind(struct at_table *table, const struct at_list *list)
+/* Make the fields of all columns. The caller frees the titles of those after the first. */
+static size_t make_fields(struct at_field *fields, const struct at_strategy_record *all)
 {
-    const struct at_curve_record *curve = list->items;
+    const struct at_curve_record *curve = all->curve.items, *of_time = all->curve_of_time.items;
+    size_t count = AT_COUNT(first_fields), evaluations = all->curve.count;
 
-    for (size_t i = 0; i < list->count; i++)
-        at_table_add(table, "%.3f", (double)curve[i].behind_ppm / 1e4);
+    memcpy(fields, first_fields, sizeof first_fields);
+    for (size_t i = 0; i < 2 * evaluations + all->curve_of_time.count; i++) {
+        bool seconds = i >= evaluations && i < 2 * evaluations;
+        char *title =
+            i < evaluations ? at_format("%% behind after %" PRId64, curve[i].evaluations)
+            : seconds
+                ? at_format("seconds of %" PRId64, curve[i - evaluations].evaluations)
+                : at_format("%% behind after %g s", (double)of_time[i - 2 * evaluations].ms / 1000);
+
+        fields[count++] = (struct at_field)AT_ONLY_COLUMN(
+            row, points[i], AT_FIELD_INT, AT_OPTIONAL, .absent = -1,
+            AT_COLUMN(0, title, .per = seconds ? 1000 : 10000, .digits = 3));
+    }
+    return count;
 }
 
-/* Nothing if it is unknown. */
-static void add_seconds(struct at_table *table, const struct at_curve_record *point)
+/* A recording whose times are unknown has no curve_of_time. */
+static void make_row(struct row *row, const char *problem, const char *device,
+                     const struct at_strategy_record *strategy)
 {
-    if (point->ms > 0)
-        at_table_add(table, "%.3f", (double)point->ms / 1000);
-    else
-        at_table_add(table, "%s", "");
+    const struct at_reach_record *reaches = strategy->reaches.items;
+    const struct at_curve_record *curve = strategy->curve.items,
+                                 *of_time = strategy->curve_of_time.items;
+    size_t evaluations = strategy->curve.count;
+
+    *row = (struct row){.problem = problem, .device = device, .strategy = *strategy};
+    for (size_t i = 0; i < REACHES && i < strategy->reaches.count; i++)
+        row->reaches[i] = reaches[i].median_evaluations;
+    for (size_t i = 0; i < POINTS_MAX; i++)
+        row->points[i] = -1;
+    for (size_t i = 0; i < evaluations; i++) {
+        row->points[i] = curve[i].behind_ppm;
+        row->points[evaluations + i] = known(curve[i].ms);
+    }
+    for (size_t i = 0; i < strategy->curve_of_time.count; i++)
+        row->points[2 * evaluations + i] = of_time[i].behind_ppm;
 }
 
-/* A recording whose times are unknown has no curve_of_time: time_count cells are left empty. */
-static void add_strategies(struct at_table *table, const char *problem, const char *device,
-                           const struct at_list *strategies, size_t time_count)
+static size_t add_rows(struct row *rows, const char *problem, const char *device,
+                       const struct at_list *strategies)
 {
     const struct at_strategy_record *records = strategies->items;
 
-    for (size_t i = 0; i < strategies->count; i++) {
-        const struct at_reach_record *reaches = records[i].reaches.items;
-
-        at_table_add(table, "%s", problem);
-        at_table_add(table, "%s", device);
-        at_table_add(table, "%s", records[i].name);
-        for (size_t j = 0; j < REACHES; j++)
-            add_count(table, j < records[i].reaches.count ? reaches[j].median_evaluations : 0);
-        at_table_add(table, "%.3f", (double)records[i].score_permille / 1000);
-        add_count(table, records[i].stopped_evaluations);
-        add_count(table, records[i].stopped_mean);
-        at_table_add(table, "%" PRId64, records[i].ended_within_1_percent);
-        add_behind(table, &records[i].curve);
-        for (size_t j = 0; j < records[i].curve.count; j++)
-            add_seconds(table, (const struct at_curve_record *)records[i].curve.items + j);
-        add_behind(table, &records[i].curve_of_time);
-        for (size_t j = records[i].curve_of_time.count; j < time_count; j++)
-            at_table_add(table, "%s", "");
-    }
+    for (size_t i = 0; i < strategies->count; i++)
+        make_row(&rows[i], problem, device, &records[i]);
+    return strategies->count;
 }
 
-/* Add the titles of a curve's columns; the caller frees those from `first` on. */
-static void add_titles(struct at_table_column *columns, const struct at_strategy_record *all)
+static void print_plain(const struct at_comparison *comparison, enum at_output_format format)
 {
-    const struct at_curve_record *curve = all->curve.items, *of_time = all->curve_of_time.items;
-    size_t count = all->curve.count;
-
-    for (size_t i = 0; i < count; i++) {
-        columns[i].title = at_format("%% behind after %" PRId64, curve[i].evaluations);
-        columns[count + i].title = at_format("seconds of %" PRId64, curve[i].evaluations);
-    }
-    for (size_t i = 0; i < all->curve_of_time.count; i++)
-        columns[2 * count + i].title =
-            at_format("%% behind after %g s", (double)of_time[i].ms / 1000);
-}
-
-void at_replay_tabulate(const struct at_comparison *comparison, enum at_table_form form)
-{
-    static const struct at_table_column first[] = {
-        {"problem", true},    {"device", true},  {"search", true}, {"to 5 %", false},
-        {"to 1 %", false},    {"to 0 %", false}, {"score", false}, {"stops", false},
-        {"mean stop", false}, {"found", false},
-    };
+    static const struct at_strategy_record none;
     const struct at_compared_recording *recordings = comparison->recordings.items;
-    const struct at_strategy_record *all = comparison->all.items;
-    size_t times = comparison->all.count > 0 ? all->curve_of_time.count : 0;
-    size_t points = (comparison->all.count > 0 ? 2 * all->curve.count : 0) + times;
-    size_t count = AT_COUNT(first);
-    struct at_table_column *columns = at_alloc_array(count + points, sizeof *columns);
-    struct at_table table = {columns, count + points, NULL, 0, 0};
+    struct at_field fields[AT_COUNT(first_fields) + POINTS_MAX];
+    size_t first = AT_COUNT(first_fields), made = 0, most = comparison->all.count;
+    const struct at_schema row_schema = {
+        "a row", sizeof(struct row), fields,
+        make_fields(fields, most > 0 ? comparison->all.items : &none)};
+    const struct at_field rows_fields[] = {
+        AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
+    };
+    const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
+    struct row *rows;
 
-    memcpy(columns, first, sizeof first);
-    if (points > 0)
-        add_titles(columns + count, all);
     for (size_t i = 0; i < comparison->recordings.count; i++)
-        add_strategies(&table, recordings[i].problem, recordings[i].device,
-                       &recordings[i].strategies, times);
-    add_strategies(&table, "all", "", &comparison->all, times);
-    at_table_print(&table, form, stdout);
-    at_table_clear(&table);
-    for (size_t i = 0; i < points; i++)
-        free((char *)columns[count + i].title);
-    free(columns);
+        most += recordings[i].strategies.count;
+    rows = at_alloc_array(most, sizeof *rows);
+    for (size_t i = 0; i < comparison->recordings.count; i++)
+        made += add_rows(&rows[made], recordings[i].problem, recordings[i].device,
+                         &recordings[i].strategies);
+    made += add_rows(&rows[made], "all", "", &comparison->all);
+    (void)at_print(&rows_schema, &(struct rows){{rows, made}}, format, stdout, NULL);
+    free(rows);
+    for (size_t i = first; i < row_schema.field_count; i++)
+        free((char *)fields[i].column.title);
+}
+
+enum at_status at_replay_print(const struct at_comparison *comparison, bool curve,
+                               enum at_output_format format, struct at_error *err)
+{
+    if (format == AT_FORMAT_JSON)
+        return at_print(&at_comparison_schema, comparison, format, stdout, err);
+    if (format == AT_FORMAT_TABLE)
+        print_text(comparison, curve);
+    else
+        print_plain(comparison, format);
+    return AT_OK;
 }

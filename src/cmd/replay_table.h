@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Print the result of replay as a table. */
+/* Prints the result of replay. */
 #ifndef AT_CMD_REPLAY_TABLE_H
 #define AT_CMD_REPLAY_TABLE_H
 
-#include "base/table.h"
 #include "cmd/cmd.h"
 #include "replay/compare.h"
+#include "schema/print.h"
 
-/* `curve`: curves were asked for. */
-void at_replay_print_table(const struct at_comparison *comparison, bool curve);
+enum { AT_REPLAY_CURVE_MAX = 16 }; /* numbers, and times, of --curve */
 
-/* The same as one table, with a row per recording and strategy. */
-void at_replay_tabulate(const struct at_comparison *comparison, enum at_table_form form);
+/* Print the comparison. `curve`: curves were asked for. */
+enum at_status at_replay_print(const struct at_comparison *comparison, bool curve,
+                               enum at_output_format format, struct at_error *err);
 
 #endif

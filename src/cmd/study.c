@@ -12,7 +12,6 @@
 #include "model/description.h"
 #include "report/report.h"
 #include "schema/table.h"
-#include "study/own_study.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
 #include "system/output.h"
@@ -250,14 +249,8 @@ static enum at_status write_page(const char *path, const struct at_study_result 
 static enum at_status print_result(struct study_options *options, const struct at_study *study,
                                    const struct at_study_result *result, struct at_error *err)
 {
-    enum at_status status = AT_OK;
+    enum at_status status = at_study_print(study, result, options->format, err);
 
-    if (options->format == AT_FORMAT_JSON)
-        status = at_print_json(&at_study_result_schema, result, err);
-    else if (options->format == AT_FORMAT_TABLE)
-        at_study_print(study, result);
-    else
-        at_study_tabulate(study, result, at_table_form(options->format));
     if (status == AT_OK && options->out)
         status = write_page(options->out, result, err);
     if (status == AT_OK && options->out)

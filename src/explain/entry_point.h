@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Read a mangled name (Itanium C++ ABI, "Mangling"): "scale", "ns::scale", "scale<float, 32>",
+ * without the function's parameters. Of template arguments it knows built-in and named types and
+ * whole numbers; others are "...". A name that is not mangled is its own. The caller frees it. */
+char *at_plain_name(const char *mangled);
+
 struct at_entry_parameter {
     int64_t bytes;
     bool is_float; /* float or double */

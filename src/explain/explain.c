@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
+#include "cache/count.h"
 #include "cache/level.h"
-#include "explain/caches.h"
 #include "ptx/ptx.h"
 
 #include "base/memory.h"
 #include "base/printable.h"
 #include "model/counts.h"
 #include "problem/arguments.h"
+#include "schema/table.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -39,6 +40,89 @@ static enum at_status compile(const struct at_config *config, const struct at_pr
         status = at_fail(err, AT_FAILED, "%s does not compile: %s", config->family->name,
                          built->message);
     return status;
+}
+
+/* ---- the caches ---- */
+
+static void take_caches(struct at_explained_caches *caches, const struct at_cache_counts *counts)
+{
+    *caches = (struct at_explained_caches){
+        .blocks = counts->blocks,
+        .carveout_bytes = caches->carveout_bytes,
+        .l1_bytes = counts->shape.l1_bytes,
+        .l2_bytes = counts->shape.l2_bytes / counts->shape.l2_halves,
+        .l1_sectors = counts->l1_sectors,
+        .l1_hits = counts->l1_hits,
+        .l2_sectors = counts->l2_sectors,
+        .l2_hits = counts->l2_hits,
+        .l2_to_l1_bytes = counts->l2_to_l1_bytes,
+        .l1_to_l2_bytes = counts->l1_to_l2_bytes,
+        .dram_to_l2_bytes = counts->dram_to_l2_bytes,
+        .l2_to_dram_bytes = counts->l2_to_dram_bytes,
+        .left_in_l2_bytes = counts->left_in_l2_bytes,
+        .warm_dram_to_l2_bytes = counts->warm_dram_to_l2_bytes,
+    };
+}
+
+/* Count what flows between the caches of the device, for a launch whose resources and occupancy the
+ * explanation has. The whole grid if it has at most max_blocks blocks. If a wave makes more
+ * requests than can be kept, all figures are 0, and the second launch's unknown. The caller frees
+ * *hits, one per instruction. */
+static enum at_status count_caches(struct at_explanation *e, struct at_cache_hits **hits,
+                                   const struct at_device_info *device,
+                                   struct at_emu_memory *memory, const struct at_emu_launch *launch,
+                                   int64_t max_blocks, struct at_error *err)
+{
+    struct at_cache_shape shape;
+    struct at_cache_counts counts;
+    enum at_status status = at_cache_shape_of(
+        &shape, &e->caches.carveout_bytes, device, e->occupancy_blocks,
+        e->static_shared_bytes + e->dynamic_shared_bytes, launch->carveout_percent, err);
+
+    if (status == AT_OK)
+        status = at_cache_count(&counts, &shape, memory, launch, max_blocks, err);
+    if (status == AT_NO_MEMORY) { /* no figure is better than one of a part of the requests */
+        e->caches = (struct at_explained_caches){.warm_dram_to_l2_bytes = -1};
+        *hits = at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof **hits);
+        return AT_OK;
+    }
+    if (status != AT_OK)
+        return status;
+    take_caches(&e->caches, &counts);
+    *hits = counts.instructions;
+    return AT_OK;
+}
+
+/* Bytes that a multiprocessor's L1 takes or gives in a clock (NVIDIA, "Nsight Compute
+ * Documentation", "L1/TEX Cache": a line). */
+enum { L1_BYTES_PER_CLOCK = 128 };
+
+static int64_t permille(double ns, int64_t of_ns)
+{
+    return (int64_t)(1000 * ns / (double)of_ns + 0.5);
+}
+
+/* Set the shares of peak for the predicted time; -1 without one, and where the caches were not
+ * counted. */
+static void set_peaks(struct at_explanation *e, const struct at_device_info *device,
+                      const struct at_rates *rates)
+{
+    struct at_explained_caches *c = &e->caches;
+    double l1_bytes = (double)(AT_CACHE_SECTOR_BYTES * c->l1_sectors + c->l1_to_l2_bytes);
+    double dram_bytes = (double)(c->dram_to_l2_bytes + c->l2_to_dram_bytes);
+
+    c->l1_peak_permille = c->l2_peak_permille = c->dram_peak_permille = -1;
+    if (!rates || e->predicted_ns <= 0 || c->blocks == 0)
+        return;
+    c->l1_peak_permille = permille(
+        l1_bytes * 1e6 / (double)(L1_BYTES_PER_CLOCK * device->multiprocessors * rates->clock_khz),
+        e->predicted_ns);
+    c->l2_peak_permille =
+        permille((double)c->l2_to_l1_bytes * 1e3 / (double)rates->l2_load_MB_per_s +
+                     (double)c->l1_to_l2_bytes * 1e3 / (double)rates->l2_store_MB_per_s,
+                 e->predicted_ns);
+    c->dram_peak_permille =
+        permille(dram_bytes * 1e3 / (double)rates->dram_MB_per_s, e->predicted_ns);
 }
 
 /* ---- running ---- */
@@ -347,11 +431,11 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
     if (status == AT_OK)
-        status = at_explain_caches(&made, &run.hits, device, run.memory, &run.emu, max_blocks, err);
+        status = count_caches(&made, &run.hits, device, run.memory, &run.emu, max_blocks, err);
     if (status == AT_OK && rates)
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
-        at_explain_peaks(&made, device, rates);
+        set_peaks(&made, device, rates);
         collect_lines(&run, &made.lines);
         made.local_requests = at_counts_local(run.counts)->requests;
         made.local_sectors = at_counts_local(run.counts)->sectors;
@@ -412,3 +496,93 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     at_builder_close(builder);
     return status;
 }
+
+/* ---- as JSON ---- */
+
+static const struct at_field line_fields[] = {
+    AT_CHARS(at_explained_line, access),
+    AT_COUNTER(at_explained_line, bytes),
+    AT_CHARS(at_explained_line, file),
+    AT_COUNTER(at_explained_line, l1_hits),
+    AT_COUNTER(at_explained_line, l1_sectors),
+    AT_COUNTER(at_explained_line, l2_hits),
+    AT_COUNTER(at_explained_line, l2_sectors),
+    AT_COUNTER(at_explained_line, least_sectors),
+    AT_COUNTER(at_explained_line, least_wavefronts),
+    AT_COUNTER(at_explained_line, line),
+    AT_COUNTER(at_explained_line, requests),
+    AT_COUNTER(at_explained_line, sectors),
+    AT_COUNTER(at_explained_line, tag_sectors),
+    AT_COUNTER(at_explained_line, wanted_bytes),
+    AT_COUNTER(at_explained_line, wavefronts),
+};
+static const struct at_schema line_schema = AT_SCHEMA("a line", at_explained_line, line_fields);
+
+static const struct at_field cache_fields[] = {
+    AT_COUNTER(at_explained_caches, blocks),
+    AT_COUNTER(at_explained_caches, carveout_bytes),
+    AT_INT(at_explained_caches, dram_peak_permille, -1, INT64_MAX),
+    AT_COUNTER(at_explained_caches, dram_to_l2_bytes),
+    AT_COUNTER(at_explained_caches, l1_bytes),
+    AT_COUNTER(at_explained_caches, l1_hits),
+    AT_INT(at_explained_caches, l1_peak_permille, -1, INT64_MAX),
+    AT_COUNTER(at_explained_caches, l1_sectors),
+    AT_COUNTER(at_explained_caches, l1_to_l2_bytes),
+    AT_COUNTER(at_explained_caches, l2_bytes),
+    AT_COUNTER(at_explained_caches, l2_hits),
+    AT_INT(at_explained_caches, l2_peak_permille, -1, INT64_MAX),
+    AT_COUNTER(at_explained_caches, l2_sectors),
+    AT_COUNTER(at_explained_caches, l2_to_dram_bytes),
+    AT_COUNTER(at_explained_caches, l2_to_l1_bytes),
+    AT_COUNTER(at_explained_caches, left_in_l2_bytes),
+    AT_INT(at_explained_caches, warm_dram_to_l2_bytes, -1, INT64_MAX),
+};
+const struct at_schema at_explained_caches_schema =
+    AT_SCHEMA("caches", at_explained_caches, cache_fields);
+
+static const struct at_field counter_fields[] = {
+    AT_COUNTER(at_counters, dram_to_l2_bytes), AT_COUNTER(at_counters, duration_ns),
+    AT_COUNTER(at_counters, l1_hits),          AT_COUNTER(at_counters, l1_to_l2_sectors),
+    AT_COUNTER(at_counters, l2_hits),          AT_COUNTER(at_counters, l2_misses),
+    AT_COUNTER(at_counters, l2_to_dram_bytes), AT_COUNTER(at_counters, l2_to_l1_sectors),
+    AT_COUNTER(at_counters, launches),         AT_COUNTER(at_counters, load_conflicts),
+    AT_COUNTER(at_counters, load_requests),    AT_COUNTER(at_counters, load_sectors),
+    AT_COUNTER(at_counters, store_conflicts),  AT_COUNTER(at_counters, store_requests),
+    AT_COUNTER(at_counters, store_sectors),
+};
+static const struct at_schema counters_schema = AT_SCHEMA("counters", at_counters, counter_fields);
+
+static const struct at_field fields[] = {
+    AT_COUNTER(at_explanation, blocks),
+    AT_COUNTER(at_explanation, blocks_counted),
+    AT_CHARS(at_explanation, bound, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, bytes_needed, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, bytes_read),
+    AT_COUNTER(at_explanation, bytes_written),
+    AT_OBJECT(at_explanation, "caches", caches, at_explained_caches_schema),
+    AT_CHARS(at_explanation, config, AT_OPTIONAL),
+    AT_OBJECT(at_explanation, "counters", counters, counters_schema, AT_OPTIONAL),
+    AT_CHARS(at_explanation, device),
+    AT_COUNTER(at_explanation, dynamic_shared_bytes),
+    AT_CHARS(at_explanation, entry, AT_OPTIONAL),
+    AT_CHARS(at_explanation, family, AT_OPTIONAL),
+    AT_CHARS(at_explanation, file, AT_OPTIONAL),
+    AT_CHARS(at_explanation, kind),
+    AT_CHARS(at_explanation, launch, AT_OPTIONAL),
+    AT_OBJECTS(at_explanation, lines, 0, 1000000, line_schema),
+    AT_COUNTER(at_explanation, local_requests, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, local_sectors, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, measured_ns, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, measured_spread_permille, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, occupancy_blocks),
+    AT_CHARS(at_explanation, occupancy_limiter),
+    AT_COUNTER(at_explanation, occupancy_percent),
+    AT_COUNTER(at_explanation, predicted_ns, AT_OPTIONAL),
+    AT_CHARS(at_explanation, predictions, AT_OPTIONAL),
+    AT_CHARS(at_explanation, problem, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, registers),
+    AT_COUNTER(at_explanation, spill_bytes),
+    AT_COUNTER(at_explanation, static_shared_bytes),
+    AT_COUNTER(at_explanation, threads),
+};
+const struct at_schema at_explanation_schema = AT_SCHEMA("an explanation", at_explanation, fields);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/table.h"
-#include "cache/level.h"
-#include "explain/counters.h"
-#include "explain/diagram.h"
-#include "explain/reason.h"
 
 #include "base/flow.h"
 #include "base/memory.h"
+#include "cache/level.h"
+#include "schema/table.h"
 #include "system/paths.h"
 #include "system/streams.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +30,94 @@ char *at_explained_source(const struct at_explained_text *source,
     return at_strndup(text, strcspn(text, "\n"));
 }
 
+/* ---- how well a line uses what it moves ---- */
+
+/* Averages of a request. */
+struct average {
+    double sectors, least;
+    double wanted; /* bytes */
+    double lane;   /* bytes that a lane wants */
+};
+
+/* Figures that differ by less are taken as equal: blocks at the edges differ a little. */
+static const double slack = 0.02;
+
+static bool is_one_address(const struct average *a)
+{
+    return a->wanted < a->lane * (1 + slack) && a->lane < AT_CACHE_SECTOR_BYTES;
+}
+
+static bool is_small(const struct average *a)
+{
+    return a->sectors < a->least * (1 + slack);
+}
+
+static bool is_misaligned(const struct average *a)
+{
+    return a->sectors < a->least + 1 + slack;
+}
+
+static bool is_scattered(const struct average *a)
+{
+    return a->sectors > a->wanted / a->lane * (1 - slack);
+}
+
+static bool is_any(const struct average *a)
+{
+    (void)a;
+    return true;
+}
+
+/* The first that holds. Between the words stand the bytes that a request wants, and those that it
+ * moves. */
+static const struct {
+    bool (*holds)(const struct average *a);
+    const char *begin, *middle;
+} reasons[] = {
+    {is_one_address, "one address: it wants", "bytes, and a sector has"},
+    {is_small, "a request wants", "bytes, and its sectors have"},
+    {is_misaligned, "it begins within a sector: a request wants", "bytes, and its sectors have"},
+    {is_scattered, "an element to a sector: a request wants", "bytes, and its sectors have"},
+    {is_any, "with gaps: a request wants", "bytes, and its sectors have"},
+};
+
+/* From 0 to 1. In global memory: the bytes that requests want, each once per request, over the
+ * bytes of their sectors. In shared memory: the least possible wavefronts over the actual ones. */
+static double good_of(const struct at_explained_line *line)
+{
+    if (line->wavefronts > 0)
+        return (double)line->least_wavefronts / (double)line->wavefronts;
+    return (double)line->wanted_bytes / (double)(AT_CACHE_SECTOR_BYTES * line->sectors);
+}
+
+/* Why requests to global memory leave a part of their sectors unused. False if they use all, or the
+ * line is of shared memory. */
+static bool reason_of(char *reason, size_t size, const struct at_explained_line *line)
+{
+    double requests = (double)line->requests;
+    const struct average average = {
+        .sectors = (double)line->sectors / requests,
+        .least = (double)line->least_sectors / requests,
+        .wanted = (double)line->wanted_bytes / requests,
+        .lane = (double)line->bytes,
+    };
+    size_t i = 0;
+
+    if (line->wavefronts > 0 || good_of(line) > 0.9995)
+        return false;
+    while (!reasons[i].holds(&average))
+        i++;
+    snprintf(reason, size, "%s %.4g %s %.4g", reasons[i].begin, average.wanted, reasons[i].middle,
+             AT_CACHE_SECTOR_BYTES * average.sectors);
+    return true;
+}
+
+/* ---- for people ---- */
+
 /* Text for people; a table whose lines have SOURCE_WIDTH columns of source beside the figures, or
  * on a narrower terminal beneath them. */
 enum { WIDTH = 143, SOURCE_WIDTH = 60, INDENT = 4, SUBJECT_WIDTH = 80 };
+enum { AMOUNT = 16, DIAGRAM_WIDTH = 80 };
 
 /* Print a line, broken into several on a narrow terminal, or where it is wider than `most`. */
 static void say_within(int most, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -66,13 +150,13 @@ static void print_line(const struct at_explained_text *source, const struct at_e
     snprintf(place, sizeof place, "%s:%jd", line->file, (intmax_t)line->line);
     printf("  %-18s %-13s %3jd B %8jd %7.2f %7.2f %6.1f%% %6s", place, line->access,
            (intmax_t)line->bytes, (intmax_t)line->requests, cost / requests, least / requests,
-           100 * at_explained_good(line), hits);
+           100 * good_of(line), hits);
     if (!beneath || text[0])
         printf(beneath ? "\n      %.*s" : "  %.*s",
                beneath ? (width > 6 ? width - 6 : 0) : SOURCE_WIDTH, text);
     putchar('\n');
-    if (at_explained_reason(reason, sizeof reason, line))
-        say("      %.1f%%: %s", 100 * at_explained_good(line), reason);
+    if (reason_of(reason, sizeof reason, line))
+        say("      %.1f%%: %s", 100 * good_of(line), reason);
     free(text);
 }
 
@@ -165,7 +249,179 @@ static void print_subject(const struct at_explanation *e)
     }
 }
 
-void at_explanation_print(const struct at_explanation *e, const struct at_explained_text *source)
+/* ---- the caches ---- */
+
+/* "4.19 MB" */
+static const char *amount(char text[AMOUNT], int64_t bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 999.995 && unit + 1 < AT_COUNT(units)) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, AMOUNT, "%.*f %s", unit ? 2 : 0, value, units[unit]);
+    return text;
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+    return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* What flows in one direction, above or below the arrows. */
+static void draw_amounts(int64_t threads, int64_t l2, int64_t dram)
+{
+    char a[AMOUNT], b[AMOUNT], c[AMOUNT];
+
+    printf("          %9s  +-----------+ %9s  +-----------+ %9s  +------+\n", amount(a, threads),
+           amount(b, l2), amount(c, dram));
+}
+
+static void draw_boxes(const struct at_explained_caches *c)
+{
+    puts("  threads <----------|    L1     |<-----------|    L2     |<-----------|      |");
+    printf("          ---------->|%5.1f%% hits|----------->|%5.1f%% hits|----------->| DRAM |\n",
+           percent(c->l1_hits, c->l1_sectors), percent(c->l2_hits, c->l2_sectors));
+}
+
+static void draw_peaks(const struct at_explained_caches *c)
+{
+    if (c->l1_peak_permille >= 0)
+        printf("  of peak: %8.1f%%  %13s%9.1f%%  %13s%9.1f%%\n", (double)c->l1_peak_permille / 10,
+               "", (double)c->l2_peak_permille / 10, "", (double)c->dram_peak_permille / 10);
+}
+
+static void tell_rest(const struct at_explanation *e)
+{
+    const struct at_explained_caches *c = &e->caches;
+    char left[AMOUNT], warm[AMOUNT];
+
+    say_within(DIAGRAM_WIDTH,
+               "  L1: %jd KiB per multiprocessor, beside %jd KiB of shared memory; L2: %.0f MiB "
+               "that all can use; its hits include all stores",
+               (intmax_t)(c->l1_bytes >> 10), (intmax_t)(c->carveout_bytes >> 10),
+               (double)c->l2_bytes / (1 << 20));
+    if (c->left_in_l2_bytes > 0)
+        say_within(DIAGRAM_WIDTH,
+                   "  at the end, %s of what was written are in L2 and not yet in DRAM",
+                   amount(left, c->left_in_l2_bytes));
+    if (c->warm_dram_to_l2_bytes >= 0)
+        say_within(DIAGRAM_WIDTH, "  launched again at once, it reads %s from DRAM",
+                   amount(warm, c->warm_dram_to_l2_bytes));
+    if (c->blocks < e->blocks)
+        say_within(DIAGRAM_WIDTH, "  a sample: %jd blocks side by side, scaled to the grid",
+                   (intmax_t)c->blocks);
+}
+
+static void draw_caches(const struct at_explanation *e)
+{
+    const struct at_explained_caches *c = &e->caches;
+
+    if (c->blocks == 0) {
+        puts("\n  caches: not counted, a wave makes too many requests to keep");
+        return;
+    }
+    puts("\n  what flows, with an empty L2 at the start:");
+    draw_amounts(AT_CACHE_SECTOR_BYTES * c->l1_sectors, c->l2_to_l1_bytes, c->dram_to_l2_bytes);
+    draw_boxes(c);
+    draw_amounts(c->l1_to_l2_bytes, c->l1_to_l2_bytes, c->l2_to_dram_bytes);
+    draw_peaks(c);
+    tell_rest(e);
+}
+
+/* ---- the GPU's own counters beside the model's figures ---- */
+
+/* What the model counts, of the whole grid. */
+struct modelled {
+    double load_requests, load_sectors, store_requests, store_sectors;
+    double load_conflicts, store_conflicts;
+};
+
+static void add_line(struct modelled *sums, const struct at_explained_line *line, double scale)
+{
+    double conflicts = scale * (double)(line->wavefronts - line->least_wavefronts);
+
+    if (strcmp(line->access, "load global") == 0) {
+        sums->load_requests += scale * (double)line->requests;
+        sums->load_sectors += scale * (double)line->tag_sectors;
+    } else if (strcmp(line->access, "store global") == 0) {
+        sums->store_requests += scale * (double)line->requests;
+        sums->store_sectors += scale * (double)line->tag_sectors;
+    } else if (strcmp(line->access, "load shared") == 0) {
+        sums->load_conflicts += conflicts;
+    } else if (strcmp(line->access, "store shared") == 0) {
+        sums->store_conflicts += conflicts;
+    }
+}
+
+static void print_counts(const char *what, double model, int64_t gpu)
+{
+    printf("  %-32s %16.0f %16jd\n", what, model, (intmax_t)gpu);
+}
+
+static void print_share(const char *what, int64_t part, int64_t whole, int64_t gpu_part,
+                        int64_t gpu_whole)
+{
+    printf("  %-32s %15.1f%% %15.1f%%\n", what, whole > 0 ? 100 * (double)part / (double)whole : 0,
+           gpu_whole > 0 ? 100 * (double)gpu_part / (double)gpu_whole : 0);
+}
+
+static void print_megabytes(const char *what, int64_t model, int64_t gpu)
+{
+    printf("  %-32s %13.2f MB %13.2f MB\n", what, (double)model / 1e6, (double)gpu / 1e6);
+}
+
+static void print_caches(const struct at_explained_caches *model, const struct at_counters *gpu)
+{
+    print_share("L1: sectors of loads found there", model->l1_hits, model->l1_sectors, gpu->l1_hits,
+                gpu->load_sectors);
+    print_share("L2: sectors found there", model->l2_hits, model->l2_sectors, gpu->l2_hits,
+                gpu->l2_hits + gpu->l2_misses);
+    print_megabytes("L2 to L1", model->l2_to_l1_bytes,
+                    AT_CACHE_SECTOR_BYTES * gpu->l2_to_l1_sectors);
+    print_megabytes("L1 to L2", model->l1_to_l2_bytes,
+                    AT_CACHE_SECTOR_BYTES * gpu->l1_to_l2_sectors);
+    print_megabytes("DRAM to L2", model->dram_to_l2_bytes, gpu->dram_to_l2_bytes);
+    print_megabytes("L2 to DRAM", model->l2_to_dram_bytes, gpu->l2_to_dram_bytes);
+}
+
+static void print_counters(const struct at_explanation *e)
+{
+    const struct at_explained_line *lines = e->lines.items;
+    const struct at_counters *gpu = &e->counters;
+    struct modelled sums = {0};
+    char predicted[32] = "-";
+
+    if (gpu->launches == 0)
+        return;
+    for (size_t i = 0; i < e->lines.count; i++)
+        add_line(&sums, &lines[i], (double)e->blocks / (double)e->blocks_counted);
+    printf("\n  %-32s %16s %16s\n", "counters of the whole grid", "model", "GPU");
+    print_counts("global loads: requests", sums.load_requests, gpu->load_requests);
+    print_counts("global loads: sectors", sums.load_sectors, gpu->load_sectors);
+    print_counts("global stores: requests", sums.store_requests, gpu->store_requests);
+    print_counts("global stores: sectors", sums.store_sectors, gpu->store_sectors);
+    print_counts("shared loads: bank conflicts", sums.load_conflicts, gpu->load_conflicts);
+    print_counts("shared stores: bank conflicts", sums.store_conflicts, gpu->store_conflicts);
+    print_caches(&e->caches, gpu);
+    if (e->predicted_ns > 0)
+        snprintf(predicted, sizeof predicted, "%.2f us", (double)e->predicted_ns / 1e3);
+    printf("  %-32s %16s %13.2f us\n", "duration", predicted, (double)gpu->duration_ns / 1e3);
+    printf(
+        "  the GPU's: of %jd launches, each after a kernel has read so much that L1 and L2 held\n"
+        "    none of their data; its bank conflicts include some that addresses do not cause\n",
+        (intmax_t)gpu->launches);
+    if (e->blocks_counted < e->blocks)
+        puts("  the model's requests, sectors and conflicts are scaled from the blocks counted;\n"
+             "    --blocks 1000000 counts all");
+}
+
+/* ---- the whole ---- */
+
+static void print_text(const struct at_explanation *e, const struct at_explained_text *source)
 {
     const struct at_explained_line *lines = e->lines.items;
     int width = at_streams_text_width(WIDTH);
@@ -187,47 +443,99 @@ void at_explanation_print(const struct at_explanation *e, const struct at_explai
     puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
     puts("  good: bytes used of bytes moved (global), least of cost (shared)\n"
          "  in L1: sectors of a load that were there");
-    at_explain_draw(e);
+    draw_caches(e);
     print_traffic(e);
-    at_explain_print_counters(e);
+    print_counters(e);
 }
 
-static const struct at_table_column columns[] = {
-    {"line", true},         {"access", true},      {"bytes per lane", false}, {"requests", false},
-    {"unit", true},         {"cost", false},       {"least", false},          {"bytes used", false},
-    {"bytes moved", false}, {"L1 sectors", false}, {"L1 hits", false},        {"L2 sectors", false},
-    {"L2 hits", false},     {"source", true},
+/* ---- for programs ---- */
+
+/* A line as a row; what shared memory does not have is -1. */
+struct row {
+    char *line, *source;
+    const char *access, *unit;
+    int64_t bytes, requests, cost, least;
+    int64_t wanted_bytes, moved_bytes, l1_sectors, l1_hits, l2_sectors, l2_hits;
 };
 
-void at_explanation_tabulate(const struct at_explanation *e, const struct at_explained_text *source,
-                             enum at_table_form form)
+struct rows {
+    struct at_list rows;
+};
+
+#define TEXT(member, title) AT_ONLY_COLUMN(row, member, AT_FIELD_TEXT, AT_COLUMN(0, title))
+#define FIGURE(member, title)                                                                      \
+    AT_ONLY_COLUMN(row, member, AT_FIELD_INT, AT_OPTIONAL, .absent = -1, AT_COLUMN(0, title))
+
+static const struct at_field row_fields[] = {
+    TEXT(line, "line"),
+    TEXT(access, "access"),
+    FIGURE(bytes, "bytes per lane"),
+    FIGURE(requests, "requests"),
+    TEXT(unit, "unit"),
+    FIGURE(cost, "cost"),
+    FIGURE(least, "least"),
+    FIGURE(wanted_bytes, "bytes used"),
+    FIGURE(moved_bytes, "bytes moved"),
+    FIGURE(l1_sectors, "L1 sectors"),
+    FIGURE(l1_hits, "L1 hits"),
+    FIGURE(l2_sectors, "L2 sectors"),
+    FIGURE(l2_hits, "L2 hits"),
+    TEXT(source, "source"),
+};
+static const struct at_schema row_schema = AT_SCHEMA("a row", row, row_fields);
+static const struct at_field rows_fields[] = {
+    AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
+};
+static const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
+
+static struct row make_row(const struct at_explained_line *line,
+                           const struct at_explained_text *source)
+{
+    bool shared = line->wavefronts > 0;
+
+    return (struct row){
+        .line = at_format("%s:%jd", line->file, (intmax_t)line->line),
+        .source = at_explained_source(source, line),
+        .access = line->access,
+        .unit = shared ? "wavefronts" : "sectors",
+        .bytes = line->bytes,
+        .requests = line->requests,
+        .cost = shared ? line->wavefronts : line->sectors,
+        .least = shared ? line->least_wavefronts : line->least_sectors,
+        .wanted_bytes = shared ? -1 : line->wanted_bytes,
+        .moved_bytes = shared ? -1 : AT_CACHE_SECTOR_BYTES * line->sectors,
+        .l1_sectors = shared ? -1 : line->l1_sectors,
+        .l1_hits = shared ? -1 : line->l1_hits,
+        .l2_sectors = shared ? -1 : line->l2_sectors,
+        .l2_hits = shared ? -1 : line->l2_hits,
+    };
+}
+
+static void print_plain(const struct at_explanation *e, const struct at_explained_text *source,
+                        enum at_output_format format)
 {
     const struct at_explained_line *lines = e->lines.items;
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+    struct row *rows = at_alloc_array(e->lines.count, sizeof *rows);
 
+    for (size_t i = 0; i < e->lines.count; i++)
+        rows[i] = make_row(&lines[i], source);
+    (void)at_print(&rows_schema, &(struct rows){{rows, e->lines.count}}, format, stdout, NULL);
     for (size_t i = 0; i < e->lines.count; i++) {
-        bool shared = lines[i].wavefronts > 0;
-        char *text = at_explained_source(source, &lines[i]);
-        const int64_t flows[] = {lines[i].wanted_bytes, AT_CACHE_SECTOR_BYTES * lines[i].sectors,
-                                 lines[i].l1_sectors,   lines[i].l1_hits,
-                                 lines[i].l2_sectors,   lines[i].l2_hits};
-
-        at_table_add(&table, "%s:%jd", lines[i].file, (intmax_t)lines[i].line);
-        at_table_add(&table, "%s", lines[i].access);
-        at_table_add(&table, "%jd", (intmax_t)lines[i].bytes);
-        at_table_add(&table, "%jd", (intmax_t)lines[i].requests);
-        at_table_add(&table, shared ? "wavefronts" : "sectors");
-        at_table_add(&table, "%jd", (intmax_t)(shared ? lines[i].wavefronts : lines[i].sectors));
-        at_table_add(&table, "%jd",
-                     (intmax_t)(shared ? lines[i].least_wavefronts : lines[i].least_sectors));
-        for (size_t j = 0; j < AT_COUNT(flows); j++)
-            if (shared)
-                at_table_add(&table, "%s", "");
-            else
-                at_table_add(&table, "%jd", (intmax_t)flows[j]);
-        at_table_add(&table, "%s", text);
-        free(text);
+        free(rows[i].line);
+        free(rows[i].source);
     }
-    at_table_print(&table, form, stdout);
-    at_table_clear(&table);
+    free(rows);
+}
+
+enum at_status at_explanation_print(const struct at_explanation *e,
+                                    const struct at_explained_text *source,
+                                    enum at_output_format format, struct at_error *err)
+{
+    if (format == AT_FORMAT_JSON)
+        return at_print(&at_explanation_schema, e, format, stdout, err);
+    if (format == AT_FORMAT_TABLE)
+        print_text(e, source);
+    else
+        print_plain(e, source, format);
+    return AT_OK;
 }

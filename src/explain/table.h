@@ -3,24 +3,22 @@
 #ifndef AT_EXPLAIN_TABLE_H
 #define AT_EXPLAIN_TABLE_H
 
-#include "base/table.h"
 #include "explain/explain.h"
+#include "schema/print.h"
 
 /* A source file, whose lines the table shows beside their cost. */
 struct at_explained_text {
     const char *path, *text; /* borrowed */
 };
 
-void at_explanation_print(const struct at_explanation *explanation,
-                          const struct at_explained_text *source);
+/* Print the explanation: for people, as a row per line of the source, or as JSON. */
+enum at_status at_explanation_print(const struct at_explanation *explanation,
+                                    const struct at_explained_text *source,
+                                    enum at_output_format format, struct at_error *err);
 
 /* The text of a line of the source, without indentation; "" for other files. The caller frees it.
  */
 char *at_explained_source(const struct at_explained_text *source,
                           const struct at_explained_line *line);
-
-/* Print the cost of each line, summed over its requests, as a plain table. */
-void at_explanation_tabulate(const struct at_explanation *explanation,
-                             const struct at_explained_text *source, enum at_table_form form);
 
 #endif

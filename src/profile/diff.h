@@ -12,7 +12,6 @@ enum at_change {
     AT_CHANGE_CONFIG,  /* another winner */
     AT_CHANGE_TIME,    /* the same winner; its times differ by more than both spreads */
 };
-extern const char *const at_change_names[];
 
 struct at_difference {
     enum at_change change;
@@ -48,9 +47,8 @@ const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
                                            const struct at_entry *entry,
                                            const struct at_device_record **found);
 
-void at_diff_show(const struct at_diff *diff, FILE *out);
-/* Print the differences as one plain table. */
-void at_diff_tabulate(const struct at_diff *diff, enum at_table_form form, FILE *out);
-enum at_status at_diff_write_json(const struct at_diff *diff, FILE *out, struct at_error *err);
+/* Print the differences: section by section for people, else a row or record for each. */
+enum at_status at_diff_print(const struct at_diff *diff, enum at_output_format format, FILE *out,
+                             struct at_error *err);
 
 #endif

@@ -5,9 +5,8 @@
 #define AT_PROFILE_PROFILE_H
 
 #include "base/outcome.h"
-#include "base/table.h"
 #include "device/info.h"
-#include "schema/schema.h"
+#include "schema/print.h"
 
 #include <stdint.h>
 
@@ -219,11 +218,9 @@ struct at_show_options {
     bool configs; /* with each winner's parameters and launch */
 };
 
-/* Print the profile as a table for people. */
-void at_profile_show(const struct at_profile *profile, const struct at_show_options *options,
-                     FILE *out);
-
-/* Print the profile as one table with a row per problem. */
-void at_profile_tabulate(const struct at_profile *profile, enum at_table_form form, FILE *out);
+/* Print the profile: as a table for people, with a row per problem for programs, or as JSON. */
+enum at_status at_profile_print(struct at_profile *profile, enum at_output_format format,
+                                const struct at_show_options *options, FILE *out,
+                                struct at_error *err);
 
 #endif

@@ -3,9 +3,9 @@
  * of `autotune bench` and `autotune study`. */
 #include "replay/compare.h"
 #include "base/memory.h"
-#include "bench/bench_report.h"
 #include "report/plot.h"
 #include "report/report.h"
+#include "study/bench_report.h"
 #include "study/study_run.h"
 
 #include <inttypes.h>

@@ -32,6 +32,7 @@ static void clear_field(const struct at_field *field, void *slot)
     case AT_FIELD_INT:
     case AT_FIELD_HEX:
     case AT_FIELD_FLAG:
+    case AT_FIELD_REAL:
     case AT_FIELD_CHOICE:
     case AT_FIELD_CHARS:
         break;
@@ -57,6 +58,7 @@ static void clear_field(const struct at_field *field, void *slot)
 void at_schema_clear(const struct at_schema *schema, void *record)
 {
     for (size_t i = 0; i < schema->field_count; i++)
-        clear_field(&schema->fields[i], at_field_slot(&schema->fields[i], record));
+        if (!schema->fields[i].only_column)
+            clear_field(&schema->fields[i], at_field_slot(&schema->fields[i], record));
     memset(record, 0, schema->size);
 }

@@ -59,18 +59,29 @@ static char *format_number(const struct at_column *column, int64_t value)
     return at_format("%.*f%s", column->digits, (double)value / (double)column->per, unit);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct at_named_int *)a)->name, ((const struct at_named_int *)b)->name);
+}
+
+/* Numbers are in their order, named ones by name. */
 static char *format_list(const struct at_field *field, const struct at_list *list)
 {
-    const struct at_named_int *named = list->items;
+    bool named = field->kind == AT_FIELD_NAMED_INTS;
     const int64_t *values = list->items;
+    struct at_named_int *sorted =
+        named ? at_memdup(list->items, list->count * sizeof *sorted) : NULL;
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
+    if (named)
+        qsort(sorted, list->count, sizeof *sorted, by_name);
     for (size_t i = 0; i < list->count; i++)
-        if (field->kind == AT_FIELD_NAMED_INTS)
-            fprintf(out, "%s%s=%" PRId64, i > 0 ? " " : "", named[i].name, named[i].value);
+        if (named)
+            fprintf(out, "%s%s=%" PRId64, i > 0 ? " " : "", sorted[i].name, sorted[i].value);
         else
             fprintf(out, "%s%" PRId64, i > 0 ? " " : "", values[i]);
+    at_free(sorted);
     return at_text_close(&stream, NULL);
 }
 
@@ -85,6 +96,8 @@ static char *format_slot(const struct at_field *field, const void *slot)
     case AT_FIELD_INT:
     case AT_FIELD_HEX:
         return format_number(column, *(const int64_t *)slot);
+    case AT_FIELD_REAL:
+        return at_format("%.*f", column->digits, *(const double *)slot);
     case AT_FIELD_INTS:
     case AT_FIELD_NAMED_INTS:
         return format_list(field, slot);
@@ -106,7 +119,8 @@ static bool is_left(const struct column *column)
 {
     enum at_field_kind kind = column->field->kind;
 
-    return kind != AT_FIELD_INT && kind != AT_FIELD_HEX && kind != AT_FIELD_OBJECTS;
+    return kind != AT_FIELD_INT && kind != AT_FIELD_HEX && kind != AT_FIELD_REAL &&
+           kind != AT_FIELD_OBJECTS;
 }
 
 /* ---- columns and rows ---- */

@@ -34,6 +34,7 @@ enum at_field_kind {
     AT_FIELD_NAMED_INTS, /* struct at_list of at_named_ints_copy, min..max of them: a mapping */
     AT_FIELD_OBJECT,     /* the record of `object`, in place */
     AT_FIELD_OBJECTS,    /* struct at_list of records of `object`, min..max of them */
+    AT_FIELD_REAL,       /* double, in tables alone; NAN: absent */
 };
 
 struct at_list {
@@ -78,7 +79,7 @@ struct at_field {
     const char *const *words; /* CHOICE: `max` of them; NULL: none, only if the field is optional */
     const struct at_schema *object;
     struct at_column column;
-    bool only_column; /* in tables alone: neither YAML nor JSON has it */
+    bool only_column; /* in tables alone: neither YAML nor JSON has it, and it is not cleared */
 };
 
 struct at_schema {

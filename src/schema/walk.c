@@ -5,6 +5,7 @@
 #include "schema/sink.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct walk {
@@ -143,6 +144,8 @@ static enum at_status walk_value(struct walk *walk, const struct at_field *field
     case AT_FIELD_NAMED_INTS:
     case AT_FIELD_OBJECTS:
         return walk_list(walk, field, slot);
+    case AT_FIELD_REAL:
+        break;
     }
     return at_fail(walk->err, AT_INTERNAL, "%s has no known kind", field->key);
 }
@@ -162,6 +165,8 @@ bool at_field_is_absent(const struct at_field *field, const void *slot)
         return *(const int64_t *)slot == field->absent;
     case AT_FIELD_FLAG:
         return !*(const bool *)slot;
+    case AT_FIELD_REAL:
+        return isnan(*(const double *)slot);
     case AT_FIELD_CHOICE:
         return *(const int *)slot == 0;
     case AT_FIELD_CHARS:

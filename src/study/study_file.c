@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "schema/table.h"
+#include "space/named.h"
+#include "system/paths.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -30,8 +32,23 @@ const char *const at_study_column_names[AT_STUDY_COLUMNS] = {
     [AT_STUDY_WARM_READ] = "warm_read",
 };
 
+/* The fields of a kernel row at this offset of a record, for the record's table. */
+#define KERNEL_ROW_FIELDS(at)                                                                      \
+    {.key = "family",                                                                              \
+     .kind = AT_FIELD_CHARS,                                                                       \
+     .offset = (at) + offsetof(struct at_kernel_row, family),                                      \
+     .max = 64},                                                                                   \
+        {.key = "label",                                                                           \
+         .kind = AT_FIELD_CHARS,                                                                   \
+         .offset = (at) + offsetof(struct at_kernel_row, label),                                   \
+         .max = 64},                                                                               \
+    {                                                                                              \
+        .key = "parameters", .kind = AT_FIELD_NAMED_INTS,                                          \
+        .offset = (at) + offsetof(struct at_kernel_row, parameters), .max = AT_PARAMS_MAX          \
+    }
+
 static const struct at_field row_fields[] = {
-    AT_KERNEL_ROW_FIELDS(offsetof(struct at_study_row, kernel)),
+    KERNEL_ROW_FIELDS(offsetof(struct at_study_row, kernel)),
     AT_FIELD(at_study_row, "problem", problem, .kind = AT_FIELD_LOCATED, AT_OPTIONAL),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a row", at_study_row, row_fields);
@@ -140,4 +157,41 @@ struct at_problem at_study_problem(const struct at_study *study, size_t index)
     /* at_study_read has checked that it parses. */
     at_problem_parse(&problem, problem_text(study, &rows[index]), NULL);
     return problem;
+}
+
+enum at_status at_kernel_row_config(const struct at_kernel_row *row, const char *path,
+                                    struct at_family *const *families, size_t family_count,
+                                    struct at_config *config, struct at_error *err)
+{
+    if (at_config_from_some_names(config, families, family_count, row->family, &row->parameters,
+                                  err) == AT_OK)
+        return AT_OK;
+    return at_fail_within(err, "%s: %s", path, row->label);
+}
+
+/* ---- the textbook ---- */
+
+static const struct at_field kernel_fields[] = {
+    KERNEL_ROW_FIELDS(0),
+};
+static const struct at_schema kernel_schema = AT_SCHEMA("a row", at_kernel_row, kernel_fields);
+static const struct at_field textbook_fields[] = {
+    AT_OBJECTS(at_textbook, rows, 1, AT_TEXTBOOK_ROWS_MAX, kernel_schema),
+    AT_INT(at_textbook, schema, 1, 1),
+};
+static const struct at_schema textbook_schema =
+    AT_SCHEMA("the textbook's rows", at_textbook, textbook_fields);
+
+enum at_status at_textbook_read(struct at_textbook *textbook, struct at_error *err)
+{
+    char *path = at_path_data_file(AT_TEXTBOOK_FILE);
+    enum at_status status = at_schema_read_file(&textbook_schema, textbook, path, err);
+
+    free(path);
+    return status;
+}
+
+void at_textbook_clear(struct at_textbook *textbook)
+{
+    at_schema_clear(&textbook_schema, textbook);
 }

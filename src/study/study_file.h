@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuning/study/NAME.yaml: an experiment, which compares the counts and times of several kernels.
- * doc/studies.md describes the file. */
+/* Lists of kernels. tuning/study/NAME.yaml is an experiment, which compares the counts and times of
+ * several kernels; doc/studies.md describes the file. tuning/textbook.yaml has the kernels that
+ * `autotune bench` shows beside the tuned one. */
 #ifndef AT_STUDY_STUDY_FILE_H
 #define AT_STUDY_STUDY_FILE_H
 
 #include "problem/problem.h"
-#include "study/kernel_row.h"
+#include "schema/schema.h"
+#include "space/family.h"
 
-enum { AT_STUDY_ROWS_MAX = 32 };
+#define AT_TEXTBOOK_FILE "tuning/textbook.yaml"
+
+enum { AT_STUDY_ROWS_MAX = 32, AT_TEXTBOOK_ROWS_MAX = 16 };
+
+struct at_kernel_row {
+    char label[64];
+    char family[64];
+    struct at_list parameters; /* of struct at_named_int; other parameters have their default */
+};
 
 struct at_study_row {
     struct at_kernel_row kernel;
@@ -46,10 +56,24 @@ struct at_study {
     char *reading;       /* a paragraph that explains the figures */
 };
 
+struct at_textbook {
+    int64_t schema;
+    struct at_list rows; /* of struct at_kernel_row */
+};
+
 /* Reads the file at path into the zeroed study, which the caller clears. AT_USAGE, with the place:
  * unknown columns, malformed problems, or a column, or a label on the same problem, used twice. */
 enum at_status at_study_read(struct at_study *study, const char *path, struct at_error *err);
 void at_study_clear(struct at_study *study);
+
+/* Fills the zeroed textbook, which the caller clears. */
+enum at_status at_textbook_read(struct at_textbook *textbook, struct at_error *err);
+void at_textbook_clear(struct at_textbook *textbook);
+
+/* Make the config of a row; messages name the file at path. */
+enum at_status at_kernel_row_config(const struct at_kernel_row *row, const char *path,
+                                    struct at_family *const *families, size_t family_count,
+                                    struct at_config *config, struct at_error *err);
 
 struct at_problem at_study_problem(const struct at_study *study, size_t index);
 

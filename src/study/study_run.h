@@ -4,9 +4,9 @@
 #ifndef AT_STUDY_STUDY_RUN_H
 #define AT_STUDY_STUDY_RUN_H
 
-#include "base/table.h"
-#include "explain/explain.h"
+#include "explain/own_kernel.h"
 #include "pipeline/session.h"
+#include "schema/print.h"
 #include "study/study_file.h"
 
 /* All accesses in one direction by the counted blocks. */
@@ -29,6 +29,7 @@ struct at_study_line {
     int64_t blocks, blocks_counted;
     struct at_study_global load, store;
     struct at_study_shared shared_load, shared_store;
+    int64_t conflicts; /* wavefronts of shared memory beyond the least */
     int64_t occupancy_percent;
     struct at_explained_caches caches;
     int64_t time_ns;
@@ -46,12 +47,6 @@ struct at_study_result {
 };
 extern const struct at_schema at_study_result_schema;
 
-/* A row, ready to count and time. */
-struct at_study_case {
-    struct at_config config;
-    struct at_problem problem;
-};
-
 /* Counts and times the study `name`, read from path, on the device. The caller clears the result by
  * its schema. AT_USAGE: a row is not in its family's space. AT_FAILED: a row is not legal, or gives
  * wrong results. The message names the row. */
@@ -60,20 +55,17 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
                             const struct at_session_options *options,
                             struct at_study_result *result, struct at_error *err);
 
-/* Verifies the cases on a GPU, then times the cases of each problem together and sets the lines'
- * time_ns. */
-enum at_status at_study_time(const struct at_study_case *cases, struct at_study_line *lines,
-                             size_t count, const struct at_device_info *device,
-                             const struct at_session_options *options, struct at_error *err);
+/* Count the launches on the device and predict their times (rates; NULL: unknown, so no times). A
+ * launch without an entry stands for each kernel of the file. The zeroed study gets the columns
+ * that the kernels have figures for; the caller clears both by at_study_clear and the result's
+ * schema. Fails as at_own_kernel_explain does. */
+enum at_status at_own_study(const struct at_own_file *file, const struct at_own_launch *launches,
+                            size_t count, const struct at_device_info *device,
+                            const struct at_rates *rates, struct at_study *study,
+                            struct at_study_result *result, struct at_error *err);
 
-/* Sets the counts and the predicted time of a line to an explanation's. */
-void at_study_add_up(struct at_study_line *line, const struct at_explanation *explanation);
-
-/* Prints the result as a table. */
-void at_study_print(const struct at_study *study, const struct at_study_result *result);
-
-/* Print the same figures as one plain table. */
-void at_study_tabulate(const struct at_study *study, const struct at_study_result *result,
-                       enum at_table_form form);
+/* Print the result as --format says. */
+enum at_status at_study_print(const struct at_study *study, const struct at_study_result *result,
+                              enum at_output_format format, struct at_error *err);
 
 #endif

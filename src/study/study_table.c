@@ -1,151 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A study as a table. */
+/* The figures of a study, for people and for programs. */
 #include "base/flow.h"
 #include "base/memory.h"
+#include "schema/table.h"
 #include "study/study_run.h"
 #include "system/streams.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 100, INDENT = 2, GAP = 2, LABEL_LEAST = 12 };
 
-/* The figure of a line in a column; negative if the line has no such accesses. */
-typedef double figure_fn(const struct at_study_line *line);
+/* ---- as JSON ---- */
 
-static double ratio(int64_t part, int64_t whole)
-{
-    return whole ? (double)part / (double)whole : -1;
-}
-
-static double load_sectors(const struct at_study_line *line)
-{
-    return ratio(line->load.sectors, line->load.requests);
-}
-
-static double store_sectors(const struct at_study_line *line)
-{
-    return ratio(line->store.sectors, line->store.requests);
-}
-
-static double load_used(const struct at_study_line *line)
-{
-    return ratio(100 * line->load.wanted_bytes, 32 * line->load.sectors);
-}
-
-static double store_used(const struct at_study_line *line)
-{
-    return ratio(100 * line->store.wanted_bytes, 32 * line->store.sectors);
-}
-
-static double shared_load(const struct at_study_line *line)
-{
-    return ratio(line->shared_load.wavefronts, line->shared_load.least_wavefronts);
-}
-
-static double shared_store(const struct at_study_line *line)
-{
-    return ratio(line->shared_store.wavefronts, line->shared_store.least_wavefronts);
-}
-
-static double conflicts(const struct at_study_line *line)
-{
-    const struct at_study_shared *load = &line->shared_load, *store = &line->shared_store;
-
-    return ratio(load->wavefronts - load->least_wavefronts + store->wavefronts -
-                     store->least_wavefronts,
-                 line->blocks_counted);
-}
-
-static double occupancy(const struct at_study_line *line)
-{
-    return (double)line->occupancy_percent;
-}
-
-static double l1_size(const struct at_study_line *line)
-{
-    return ratio(line->caches.l1_bytes, line->caches.blocks ? 1024 : 0);
-}
-
-static double l1_hits(const struct at_study_line *line)
-{
-    return ratio(100 * line->caches.l1_hits, line->caches.l1_sectors);
-}
-
-static double l2_hits(const struct at_study_line *line)
-{
-    return ratio(100 * line->caches.l2_hits, line->caches.l2_sectors);
-}
-
-/* MB; negative if the caches were not counted. */
-static double megabytes(const struct at_study_line *line, int64_t bytes)
-{
-    return line->caches.blocks ? (double)bytes / 1e6 : -1;
-}
-
-static double l2_read(const struct at_study_line *line)
-{
-    return megabytes(line, line->caches.l2_to_l1_bytes);
-}
-
-static double l2_written(const struct at_study_line *line)
-{
-    return megabytes(line, line->caches.l1_to_l2_bytes);
-}
-
-static double dram_read(const struct at_study_line *line)
-{
-    return megabytes(line, line->caches.dram_to_l2_bytes);
-}
-
-static double dram_written(const struct at_study_line *line)
-{
-    return megabytes(line, line->caches.l2_to_dram_bytes);
-}
-
-static double warm_read(const struct at_study_line *line)
-{
-    return megabytes(line, line->caches.warm_dram_to_l2_bytes);
-}
-
-static double time_us(const struct at_study_line *line)
-{
-    return (double)line->time_ns / 1e3;
-}
-
-static double bandwidth(const struct at_study_line *line)
-{
-    return (double)line->bandwidth_MB_per_s / 1e3;
-}
-
-struct column {
-    const char *above, *title;
-    int width, digits;
-    figure_fn *figure;
+static const struct at_field global_fields[] = {
+    AT_COUNTER(at_study_global, requests),
+    AT_COUNTER(at_study_global, sectors),
+    AT_COUNTER(at_study_global, wanted_bytes),
 };
+static const struct at_schema global_schema = AT_SCHEMA("accesses", at_study_global, global_fields);
+static const struct at_field shared_fields[] = {
+    AT_COUNTER(at_study_shared, least_wavefronts),
+    AT_COUNTER(at_study_shared, requests),
+    AT_COUNTER(at_study_shared, wavefronts),
+};
+static const struct at_schema shared_schema = AT_SCHEMA("accesses", at_study_shared, shared_fields);
+
+static const struct at_field line_fields[] = {
+    AT_COUNTER(at_study_line, bandwidth_MB_per_s),
+    AT_COUNTER(at_study_line, blocks),
+    AT_COUNTER(at_study_line, blocks_counted),
+    AT_OBJECT(at_study_line, "caches", caches, at_explained_caches_schema),
+    AT_CHARS(at_study_line, config),
+    AT_CHARS(at_study_line, family, AT_OPTIONAL),
+    AT_CHARS(at_study_line, label),
+    AT_OBJECT(at_study_line, "load", load, global_schema),
+    AT_COUNTER(at_study_line, occupancy_percent),
+    AT_CHARS(at_study_line, problem),
+    AT_OBJECT(at_study_line, "shared_load", shared_load, shared_schema),
+    AT_OBJECT(at_study_line, "shared_store", shared_store, shared_schema),
+    AT_OBJECT(at_study_line, "store", store, global_schema),
+    AT_COUNTER(at_study_line, time_ns),
+};
+static const struct at_schema line_schema = AT_SCHEMA("a line", at_study_line, line_fields);
+
+static const struct at_field result_fields[] = {
+    AT_CHARS(at_study_result, device),
+    AT_OBJECTS(at_study_result, lines, 0, AT_STUDY_ROWS_MAX, line_schema),
+    AT_CHARS(at_study_result, note),
+    AT_TEXT(at_study_result, reading, INT32_MAX),
+    AT_CHARS(at_study_result, study),
+    AT_CHARS(at_study_result, times),
+    AT_CHARS(at_study_result, title),
+};
+const struct at_schema at_study_result_schema =
+    AT_SCHEMA("the figures of a study", at_study_result, result_fields);
+
+/* ---- columns ---- */
+
+/* A figure is scale * part / (per * whole), of members of a line. */
+struct column {
+    const char *title;
+    int above; /* so much of the title stands on the line above */
+    int width, digits;
+    bool cached; /* known only if the caches were counted */
+    double scale;
+    size_t part;
+    double per;
+    size_t whole; /* 0: none */
+};
+
+#define PART(member) offsetof(struct at_study_line, member)
 
 static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
-    [AT_STUDY_LOAD_SECTORS] = {"sectors", "per load", 8, 2, load_sectors},
-    [AT_STUDY_LOAD_USED] = {"used", "%", 5, 1, load_used},
-    [AT_STUDY_STORE_SECTORS] = {"sectors", "per store", 9, 2, store_sectors},
-    [AT_STUDY_STORE_USED] = {"used", "%", 5, 1, store_used},
-    [AT_STUDY_SHARED_LOAD] = {"shared", "load ways", 9, 1, shared_load},
-    [AT_STUDY_SHARED_STORE] = {"shared", "store ways", 10, 1, shared_store},
-    [AT_STUDY_CONFLICTS] = {"conflicts", "per block", 9, 0, conflicts},
-    [AT_STUDY_OCCUPANCY] = {"occu-", "pancy %", 7, 0, occupancy},
-    [AT_STUDY_L1_SIZE] = {"L1", "KiB", 4, 0, l1_size},
-    [AT_STUDY_L1_HITS] = {"hits %", "L1", 6, 1, l1_hits},
-    [AT_STUDY_L2_HITS] = {"hits %", "L2", 6, 1, l2_hits},
-    [AT_STUDY_L2_READ] = {"MB", "from L2", 7, 1, l2_read},
-    [AT_STUDY_L2_WRITTEN] = {"MB", "to L2", 7, 1, l2_written},
-    [AT_STUDY_DRAM_READ] = {"MB", "from DRAM", 9, 1, dram_read},
-    [AT_STUDY_DRAM_WRITTEN] = {"MB", "to DRAM", 7, 1, dram_written},
-    [AT_STUDY_WARM_READ] = {"MB again", "from DRAM", 9, 1, warm_read},
+    [AT_STUDY_LOAD_SECTORS] = {"sectors per load", 7, 8, 2, false, 1, PART(load.sectors), 1,
+                               PART(load.requests)},
+    [AT_STUDY_LOAD_USED] = {"used %", 4, 5, 1, false, 100, PART(load.wanted_bytes), 32,
+                            PART(load.sectors)},
+    [AT_STUDY_STORE_SECTORS] = {"sectors per store", 7, 9, 2, false, 1, PART(store.sectors), 1,
+                                PART(store.requests)},
+    [AT_STUDY_STORE_USED] = {"used %", 4, 5, 1, false, 100, PART(store.wanted_bytes), 32,
+                             PART(store.sectors)},
+    [AT_STUDY_SHARED_LOAD] = {"shared load ways", 6, 9, 1, false, 1, PART(shared_load.wavefronts),
+                              1, PART(shared_load.least_wavefronts)},
+    [AT_STUDY_SHARED_STORE] = {"shared store ways", 6, 10, 1, false, 1,
+                               PART(shared_store.wavefronts), 1,
+                               PART(shared_store.least_wavefronts)},
+    [AT_STUDY_CONFLICTS] = {"conflicts per block", 9, 9, 0, false, 1, PART(conflicts), 1,
+                            PART(blocks_counted)},
+    [AT_STUDY_OCCUPANCY] = {"occu- pancy %", 5, 7, 0, false, 1, PART(occupancy_percent), 1, 0},
+    [AT_STUDY_L1_SIZE] = {"L1 KiB", 2, 4, 0, true, 1, PART(caches.l1_bytes), 1024, 0},
+    [AT_STUDY_L1_HITS] = {"hits % L1", 6, 6, 1, false, 100, PART(caches.l1_hits), 1,
+                          PART(caches.l1_sectors)},
+    [AT_STUDY_L2_HITS] = {"hits % L2", 6, 6, 1, false, 100, PART(caches.l2_hits), 1,
+                          PART(caches.l2_sectors)},
+    [AT_STUDY_L2_READ] = {"MB from L2", 2, 7, 1, true, 1, PART(caches.l2_to_l1_bytes), 1e6, 0},
+    [AT_STUDY_L2_WRITTEN] = {"MB to L2", 2, 7, 1, true, 1, PART(caches.l1_to_l2_bytes), 1e6, 0},
+    [AT_STUDY_DRAM_READ] = {"MB from DRAM", 2, 9, 1, true, 1, PART(caches.dram_to_l2_bytes), 1e6,
+                            0},
+    [AT_STUDY_DRAM_WRITTEN] = {"MB to DRAM", 2, 7, 1, true, 1, PART(caches.l2_to_dram_bytes), 1e6,
+                               0},
+    [AT_STUDY_WARM_READ] = {"MB again from DRAM", 8, 9, 1, true, 1,
+                            PART(caches.warm_dram_to_l2_bytes), 1e6, 0},
 };
-static const struct column predicted_column = {"predicted", "us", 9, 1, time_us};
-static const struct column measured_column = {"time", "us", 9, 1, time_us};
-static const struct column bandwidth_column = {"rate", "GB/s", 6, 0, bandwidth};
+static const struct column predicted_column = {"predicted us", 9,   9, 1, false, 1,
+                                               PART(time_ns),  1e3, 0};
+static const struct column measured_column = {"time us", 4, 9, 1, false, 1, PART(time_ns), 1e3, 0};
+static const struct column bandwidth_column = {
+    "rate GB/s", 4, 6, 0, false, 1, PART(bandwidth_MB_per_s), 1e3, 0};
+
+static double member(const struct at_study_line *line, size_t offset)
+{
+    return (double)*(const int64_t *)((const char *)line + offset);
+}
+
+/* The figure of a line in a column; NAN if it is unknown, or there are no such accesses. */
+static double figure(const struct column *column, const struct at_study_line *line)
+{
+    double part = column->scale * member(line, column->part);
+
+    if (part < 0 || (column->cached && line->caches.blocks == 0))
+        return NAN;
+    if (column->whole == 0)
+        return part / column->per;
+    return member(line, column->whole) > 0 ? part / (column->per * member(line, column->whole))
+                                           : NAN;
+}
 
 /* Choose the columns of a table, in order; returns their number. */
 static size_t choose(const struct at_study *study, bool predicted,
@@ -183,10 +165,10 @@ static void print_titles(const struct column *const *columns, size_t count, int 
 {
     printf("%*s%*s", INDENT, "", width, "");
     for (size_t i = 0; i < count; i++)
-        printf("%*s%*s", GAP, "", columns[i]->width, columns[i]->above);
+        printf("%*s%*.*s", GAP, "", columns[i]->width, columns[i]->above, columns[i]->title);
     printf("\n%*s%-*s", INDENT, "", width, "kernel");
     for (size_t i = 0; i < count; i++)
-        printf("%*s%*s", GAP, "", columns[i]->width, columns[i]->title);
+        printf("%*s%*s", GAP, "", columns[i]->width, columns[i]->title + columns[i]->above + 1);
     putchar('\n');
 }
 
@@ -214,17 +196,17 @@ static void print_line(const struct at_study_line *line, const struct column *co
 {
     print_label(line->label, width);
     for (size_t i = 0; i < count; i++) {
-        double figure = columns[i]->figure(line);
+        double value = figure(columns[i], line);
 
-        if (figure < 0)
+        if (isnan(value))
             printf("%*s%*s", GAP, "", columns[i]->width, "-");
         else
-            printf("%*s%*.*f", GAP, "", columns[i]->width, columns[i]->digits, figure);
+            printf("%*s%*.*f", GAP, "", columns[i]->width, columns[i]->digits, value);
     }
     putchar('\n');
 }
 
-void at_study_print(const struct at_study *study, const struct at_study_result *result)
+static void print_text(const struct at_study *study, const struct at_study_result *result)
 {
     const struct at_study_line *lines = result->lines.items;
     const struct column *columns[AT_STUDY_COLUMNS + 2];
@@ -244,34 +226,59 @@ void at_study_print(const struct at_study *study, const struct at_study_result *
     at_flow_words(stdout, at_streams_text_width(WIDTH), 0, result->reading);
 }
 
-void at_study_tabulate(const struct at_study *study, const struct at_study_result *result,
-                       enum at_table_form form)
+/* A row of the table for programs. */
+struct row {
+    const char *problem, *label;
+    double figures[AT_STUDY_COLUMNS + 2];
+};
+
+struct rows {
+    struct at_list rows;
+};
+
+/* The columns depend on the study, so the fields are made here. */
+static enum at_status print_plain(const struct at_study *study,
+                                  const struct at_study_result *result,
+                                  enum at_output_format format, struct at_error *err)
 {
     const struct at_study_line *lines = result->lines.items;
-    const struct column *chosen[AT_STUDY_COLUMNS + 2];
-    size_t count = choose(study, strcmp(result->times, "predicted") == 0, chosen);
-    struct at_table_column columns[AT_STUDY_COLUMNS + 4] = {{"problem", true}, {"kernel", true}};
-    struct at_table table = {columns, count + 2, NULL, 0, 0};
-    char *titles[AT_STUDY_COLUMNS + 2];
+    const struct column *columns[AT_STUDY_COLUMNS + 2];
+    size_t count = choose(study, strcmp(result->times, "predicted") == 0, columns);
+    struct at_field fields[AT_STUDY_COLUMNS + 4] = {
+        AT_ONLY_COLUMN(row, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
+        AT_ONLY_COLUMN(row, label, AT_FIELD_TEXT, AT_COLUMN(0, "kernel")),
+    };
+    const struct at_schema row_schema = {"a row", sizeof(struct row), fields, count + 2};
+    const struct at_field rows_fields[] = {
+        AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
+    };
+    const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
+    struct row *rows = at_alloc_array(result->lines.count, sizeof *rows);
+    enum at_status status;
 
-    for (size_t i = 0; i < count; i++) {
-        titles[i] = at_format("%s %s", chosen[i]->above, chosen[i]->title);
-        columns[i + 2] = (struct at_table_column){titles[i], false};
-    }
-    for (size_t i = 0; i < result->lines.count; i++) {
-        at_table_add(&table, "%s", lines[i].problem);
-        at_table_add(&table, "%s", lines[i].label);
-        for (size_t j = 0; j < count; j++) {
-            double figure = chosen[j]->figure(&lines[i]);
-
-            if (figure < 0)
-                at_table_add(&table, "%s", "");
-            else
-                at_table_add(&table, "%.*f", chosen[j]->digits, figure);
-        }
-    }
-    at_table_print(&table, form, stdout);
-    at_table_clear(&table);
     for (size_t i = 0; i < count; i++)
-        free(titles[i]);
+        fields[i + 2] = (struct at_field)AT_ONLY_COLUMN(
+            row, figures[i], AT_FIELD_REAL, AT_OPTIONAL,
+            AT_COLUMN(0, columns[i]->title, .digits = columns[i]->digits));
+    for (size_t i = 0; i < result->lines.count; i++) {
+        rows[i].problem = lines[i].problem;
+        rows[i].label = lines[i].label;
+        for (size_t j = 0; j < count; j++)
+            rows[i].figures[j] = figure(columns[j], &lines[i]);
+    }
+    status =
+        at_print(&rows_schema, &(struct rows){{rows, result->lines.count}}, format, stdout, err);
+    free(rows);
+    return status;
+}
+
+enum at_status at_study_print(const struct at_study *study, const struct at_study_result *result,
+                              enum at_output_format format, struct at_error *err)
+{
+    if (format == AT_FORMAT_JSON)
+        return at_print(&at_study_result_schema, result, format, stdout, err);
+    if (format != AT_FORMAT_TABLE)
+        return print_plain(study, result, format, err);
+    print_text(study, result);
+    return AT_OK;
 }

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (at_profile_read(&profile, path, &err) != AT_OK)
         return 0;
     out = at_text_open(&stream);
-    at_profile_show(&profile, &(struct at_show_options){true, true}, out);
+    at_profile_print(&profile, AT_FORMAT_TABLE, &(struct at_show_options){true, true}, out, NULL);
     at_profile_write_json(&profile, out, NULL);
     text = at_text_close(&stream, &length);
     free(text);

@@ -3,10 +3,8 @@
  */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "explain/element.h"
 #include "explain/entry_point.h"
 #include "explain/kernel_argument.h"
-#include "explain/plain_name.h"
 #include "folder.h"
 #include "kernel/compile.h"
 #include "kernel/compile_worker.h"

@@ -117,14 +117,14 @@ static char *yaml_of(struct at_profile *profile)
     return text;
 }
 
-static char *shown(const struct at_profile *profile, bool color)
+static char *shown(struct at_profile *profile, bool color)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    at_profile_show(profile, &(struct at_show_options){color, true}, out);
+    at_profile_print(profile, AT_FORMAT_TABLE, &(struct at_show_options){color, true}, out, NULL);
     assert_int_equal(fclose(out), 0);
     return text;
 }

@@ -5,7 +5,7 @@
 #include "cmd/run_options.h"
 #include "profile/profile.h"
 #include "schema/lines.h"
-#include "study/textbook.h"
+#include "study/study_file.h"
 #include "system/file.h"
 #include "tune/warm_profiles.h"
 

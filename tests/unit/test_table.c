@@ -1,62 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/base/table.c: each form, with cells that need quoting. */
+/* src/schema/print.c: each format, with cells that need quoting, and how fields become columns. */
 #include "base/memory.h"
-#include "base/table.h"
 #include "base/text_stream.h"
+#include "schema/print.h"
+#include "schema/table.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-static const struct at_table_column columns[] = {{"name", true}, {"n", false}, {"rest", true}};
-
-static const struct {
-    enum at_table_form form;
-    const char *expected;
-} forms[] = {
-    {AT_TABLE_TEXT, "name        n  rest\n"
-                    "a,b         1  x\n"
-                    "say \"µs\"  200  |*\n"},
-    {AT_TABLE_CSV, "name,n,rest\n"
-                   "\"a,b\",1,x\n"
-                   "\"say \"\"µs\"\"\",200,|*\n"},
-    {AT_TABLE_MARKDOWN, "| name | n | rest |\n"
-                        "|---|---:|---|\n"
-                        "| a,b | 1 | x |\n"
-                        "| say \"µs\" | 200 | \\|\\* |\n"},
+struct item {
+    const char *rest, *name;
+    int64_t n;
 };
 
-static void test_forms(void **state)
+struct list {
+    struct at_list items;
+};
+
+/* The columns stand in another order than the fields. */
+static const struct at_field item_fields[] = {
+    AT_WRITTEN(item, rest, AT_FIELD_TEXT, AT_COLUMN(3, "rest")),
+    AT_WRITTEN(item, name, AT_FIELD_TEXT, AT_COLUMN(1, "name")),
+    AT_WRITTEN(item, n, AT_FIELD_INT, AT_COLUMN(2, "n")),
+};
+static const struct at_schema item_schema = AT_SCHEMA("an item", item, item_fields);
+static const struct at_field list_fields[] = {
+    AT_WRITTEN(list, items, AT_FIELD_OBJECTS, .object = &item_schema),
+};
+static const struct at_schema list_schema = AT_SCHEMA("a list", list, list_fields);
+
+static char *printed(const struct at_schema *schema, const void *record,
+                     enum at_output_format format, int width)
 {
-    struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
+    struct at_text_stream stream;
+    struct at_error err = {0};
+    FILE *out = at_text_open(&stream);
+
+    assert_int_equal(at_print_within(schema, record, format, width, out, &err), AT_OK);
+    return at_text_close(&stream, NULL);
+}
+
+static void assert_printed(const struct at_schema *schema, const void *record,
+                           enum at_output_format format, int width, const char *expected)
+{
+    char *text = printed(schema, record, format, width);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void test_formats(void **state)
+{
+    static const struct {
+        enum at_output_format format;
+        const char *expected;
+    } formats[] = {
+        {AT_FORMAT_TABLE, "name        n  rest\n"
+                          "a,b         1  x\n"
+                          "say \"µs\"  200  |*\n"},
+        {AT_FORMAT_CSV, "name,n,rest\n"
+                        "\"a,b\",1,x\n"
+                        "\"say \"\"µs\"\"\",200,|*\n"},
+        {AT_FORMAT_MARKDOWN, "| name | n | rest |\n"
+                             "|---|---:|---|\n"
+                             "| a,b | 1 | x |\n"
+                             "| say \"µs\" | 200 | \\|\\* |\n"},
+        {AT_FORMAT_JSON,
+         "{\n"
+         "  \"items\": [\n"
+         "    {\n      \"rest\": \"x\",\n      \"name\": \"a,b\",\n      \"n\": 1\n    },\n"
+         "    {\n      \"rest\": \"|*\",\n      \"name\": \"say \\\"µs\\\"\",\n      \"n\": 200\n  "
+         "  }\n"
+         "  ]\n"
+         "}\n"},
+    };
+    struct item items[] = {{"x", "a,b", 1}, {"|*", "say \"µs\"", 200}};
 
     (void)state;
-    at_table_add(&table, "a,b");
-    at_table_add(&table, "%d", 1);
-    at_table_add(&table, "x");
-    at_table_add(&table, "say \"µs\"");
-    at_table_add(&table, "%d", 200);
-    at_table_add(&table, "|*");
-    for (size_t i = 0; i < AT_COUNT(forms); i++) {
-        struct at_text_stream stream;
-        char *text;
-
-        at_table_print(&table, forms[i].form, at_text_open(&stream));
-        text = at_text_close(&stream, NULL);
-        assert_string_equal(text, forms[i].expected);
-        free(text);
-    }
-    at_table_clear(&table);
+    for (size_t i = 0; i < AT_COUNT(formats); i++)
+        assert_printed(&list_schema, &(struct list){{items, AT_COUNT(items)}}, formats[i].format, 0,
+                       formats[i].expected);
 }
 
 /* A cell that a spreadsheet would take for a formula begins with an apostrophe, but in CSV only. */
 static void test_formulas(void **state)
 {
-    static const struct at_table_column column[] = {{"name", true}};
     static const struct {
         const char *cell, *csv;
     } cases[] = {
@@ -76,20 +111,17 @@ static void test_formulas(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        for (enum at_table_form form = AT_TABLE_TEXT; form <= AT_TABLE_CSV; form++) {
-            struct at_table table = {column, 1, NULL, 0, 0};
-            struct at_text_stream stream;
-            char *text, *expected = at_format("name\n%s\n",
-                                              form == AT_TABLE_CSV ? cases[i].csv : cases[i].cell);
+        struct item item = {"", cases[i].cell, 1};
+        const struct list list = {{&item, 1}};
+        char *csv = at_format("name,n,rest\n%s,1,\n", cases[i].csv);
+        char *text = at_format("name%*s  n  rest\n%-4s  1  \n",
+                               strlen(cases[i].cell) > 4 ? (int)strlen(cases[i].cell) - 4 : 0, "",
+                               cases[i].cell);
 
-            at_table_add(&table, "%s", cases[i].cell);
-            at_table_print(&table, form, at_text_open(&stream));
-            text = at_text_close(&stream, NULL);
-            assert_string_equal(text, expected);
-            free(text);
-            free(expected);
-            at_table_clear(&table);
-        }
+        assert_printed(&list_schema, &list, AT_FORMAT_CSV, 0, csv);
+        assert_printed(&list_schema, &list, AT_FORMAT_TABLE, 0, text);
+        free(text);
+        free(csv);
     }
 }
 
@@ -112,28 +144,81 @@ static void test_within(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        struct at_table table = {columns, AT_COUNT(columns), NULL, 0, 0};
-        struct at_text_stream stream;
-        char *text;
+        struct item items[] = {{cases[i].rest, "abcd", 1}, {cases[i].rest, "ef", 20}};
 
-        for (int row = 0; row < 2; row++) {
-            at_table_add(&table, "%s", row ? "ef" : "abcd");
-            at_table_add(&table, "%d", row ? 20 : 1);
-            at_table_add(&table, "%s", cases[i].rest);
-        }
-        at_table_print_within(&table, cases[i].width, at_text_open(&stream));
-        text = at_text_close(&stream, NULL);
-        assert_string_equal(text, cases[i].expected);
-        free(text);
-        at_table_clear(&table);
+        assert_printed(&list_schema, &(struct list){{items, AT_COUNT(items)}}, AT_FORMAT_TABLE,
+                       cases[i].width, cases[i].expected);
     }
+}
+
+/* A record with a list in a list, and each kind of field. */
+struct inner {
+    int64_t ns;
+    double share;
+    bool flag;
+};
+
+struct outer {
+    char name[16];
+    struct at_list numbers, named, counted, inners;
+    int64_t hidden, unknown;
+    int choice;
+};
+
+struct document {
+    struct at_list outers;
+};
+
+static const char *const words[] = {"zero", "one"};
+static const struct at_field inner_fields[] = {
+    AT_WRITTEN(inner, ns, AT_FIELD_INT,
+               AT_COLUMN(7, "us", .per = 1000, .digits = 2, .unit = " us")),
+    AT_ONLY_COLUMN(inner, share, AT_FIELD_REAL, AT_OPTIONAL,
+                   AT_COLUMN(8, "share", .digits = 1, .missing = "?")),
+    AT_WRITTEN(inner, flag, AT_FIELD_FLAG, AT_COLUMN(9, "flag")),
+};
+static const struct at_schema inner_schema = AT_SCHEMA("an inner", inner, inner_fields);
+static const struct at_field outer_fields[] = {
+    AT_CHARS(outer, name, AT_COLUMN(1, "name")),
+    AT_LIST(outer, numbers, AT_FIELD_INTS, 0, 9, AT_COLUMN(2, "numbers")),
+    AT_LIST(outer, named, AT_FIELD_NAMED_INTS, 0, 9, AT_COLUMN(3, "named")),
+    AT_OBJECTS(outer, counted, 0, 9, inner_schema, AT_COLUMN(4, "count")),
+    AT_OBJECTS(outer, inners, 0, 9, inner_schema),
+    AT_WRITTEN(outer, hidden, AT_FIELD_INT),
+    AT_WRITTEN(outer, unknown, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(5, "unknown")),
+    AT_CHOICE(outer, choice, words, AT_COLUMN(6, "choice")),
+};
+static const struct at_schema outer_schema = AT_SCHEMA("an outer", outer, outer_fields);
+static const struct at_field document_fields[] = {
+    AT_WRITTEN(document, outers, AT_FIELD_OBJECTS, .object = &outer_schema),
+};
+static const struct at_schema document_schema = AT_SCHEMA("a document", document, document_fields);
+
+static void test_fields(void **state)
+{
+    int64_t numbers[] = {1, 2};
+    struct at_named_int named[] = {{"b", 4}, {"a", 3}};
+    struct inner inners[] = {{1500, 0.25, true}, {20, NAN, false}};
+    struct outer outers[] = {
+        {"x", {numbers, 2}, {named, 2}, {inners, 2}, {inners, 2}, 7, 0, 1},
+        {"no row", {0}, {0}, {0}, {0}, 7, 0, 1},
+        {"y", {0}, {0}, {0}, {inners, 1}, 7, 8, 0},
+    };
+    const struct document document = {{outers, AT_COUNT(outers)}};
+
+    (void)state;
+    assert_printed(&document_schema, &document, AT_FORMAT_CSV, 0,
+                   "name,numbers,named,count,unknown,choice,us,share,flag\n"
+                   "x,1 2,a=3 b=4,2,,one,1.50 us,0.2,yes\n"
+                   "x,1 2,a=3 b=4,2,,one,0.02 us,?,no\n"
+                   "y,,,0,8,zero,1.50 us,0.2,yes\n");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
-                                       cmocka_unit_test(test_formulas),
-                                       cmocka_unit_test(test_within)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formats), cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_within), cmocka_unit_test(test_fields)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

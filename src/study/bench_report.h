@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of `autotune bench` for one problem, printed as a table or as one line of JSON. */
-#ifndef AT_BENCH_BENCH_REPORT_H
-#define AT_BENCH_BENCH_REPORT_H
+/* The result of `autotune bench` for one problem. */
+#ifndef AT_STUDY_BENCH_REPORT_H
+#define AT_STUDY_BENCH_REPORT_H
 
-#include "base/table.h"
-#include "profile/profile.h"
 #include "schema/schema.h"
 
 struct at_bench_row {
@@ -20,18 +18,11 @@ struct at_bench_row {
 struct at_bench_report {
     char device[128];
     char policy[16];
+    char times[16]; /* the policy, or "predicted" */
     char problem[160];
     int64_t predicted;   /* 1: the device is emulated, so times are predicted */
     char note[160];      /* a remark on predicted times */
     struct at_list rows; /* of struct at_bench_row; the last is the tuned kernel */
 };
-
-void at_bench_report_print(const struct at_bench_report *report);
-void at_bench_report_print_json(const struct at_bench_report *report);
-/* Add the rows to a table of at_bench_columns. */
-extern const struct at_table_column at_bench_columns[];
-enum { AT_BENCH_COLUMNS = 8 };
-void at_bench_report_tabulate(const struct at_bench_report *report, struct at_table *table);
-void at_bench_report_clear(struct at_bench_report *report);
 
 #endif
