@@ -19,10 +19,8 @@ enum { TUNED, ANY_ADDRESS, KERNELS };
 /* A loaded kernel with its launch. */
 struct kernel {
     CUmodule module;
-    CUfunction function;
-    struct at_launch launch;
-    uint64_t args[AT_CALL_WORDS]; /* but for the addresses */
-    uint8_t arg_words[AT_CALL_ARGS];
+    struct at_kernel loaded; /* its handle only */
+    struct at_call call;     /* but for the addresses */
 };
 
 struct autotune_plan {
@@ -79,37 +77,27 @@ static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *
 
 /* ---- loading ---- */
 
-static enum at_status set_shared(const struct kernel *kernel, struct at_error *err)
-{
-    int64_t dynamic = kernel->launch.field[AT_SHARED_BYTES];
-    int64_t carveout = kernel->launch.field[AT_CARVEOUT_PERCENT];
-    CUresult result = CUDA_SUCCESS;
-
-    if (dynamic > 0)
-        result = at_cuda.cuFuncSetAttribute(
-            kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic);
-    if (result == CUDA_SUCCESS && carveout >= 0)
-        result = at_cuda.cuFuncSetAttribute(
-            kernel->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, (int)carveout);
-    return check(result, "setting up a kernel", err);
-}
-
 static enum at_status load(struct kernel *kernel, const struct autotune_image *image,
                            const struct at_config *config, const struct autotune_answer *answer,
                            struct at_error *err)
 {
+    struct at_call *call = &kernel->call;
+    CUfunction function = NULL;
     enum at_status status =
-        at_config_launch(config, &answer->problem, &answer->device, &kernel->launch, err);
+        at_config_launch(config, &answer->problem, &answer->device, &call->launch, err);
 
     if (status == AT_OK)
         status =
             check(at_cuda.cuModuleLoadData(&kernel->module, image->bytes), "loading a kernel", err);
     if (status == AT_OK)
-        status = check(at_cuda.cuModuleGetFunction(&kernel->function, kernel->module, image->entry),
+        status = check(at_cuda.cuModuleGetFunction(&function, kernel->module, image->entry),
                        "finding a kernel", err);
+    kernel->loaded.handle = function;
+    call->kernel = &kernel->loaded;
     if (status == AT_OK)
-        status = set_shared(kernel, err);
-    at_problem_args(&answer->problem, &kernel->launch, 0, 0, kernel->args, kernel->arg_words);
+        status =
+            check(at_cuda_prepare_kernel(call->kernel, &call->launch), "setting up a kernel", err);
+    at_problem_args(&answer->problem, &call->launch, 0, 0, call->args, call->arg_words);
     return status;
 }
 
@@ -329,24 +317,6 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
 
 /* ---- running ---- */
 
-static enum at_status start(const struct kernel *kernel, void *dst, const void *src, void *stream,
-                            struct at_error *err)
-{
-    const int64_t *size = kernel->launch.field;
-    void *args[AT_CALL_ARGS] = {&dst, &src};
-
-    for (size_t i = 2, word = 2; i < AT_CALL_ARGS; i++) {
-        args[i] = (void *)&kernel->args[word];
-        word += kernel->arg_words[i] ? kernel->arg_words[i] : 1;
-    }
-    return check(at_cuda.cuLaunchKernel(kernel->function, (unsigned)size[AT_GRID_X],
-                                        (unsigned)size[AT_GRID_Y], (unsigned)size[AT_GRID_Z],
-                                        (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],
-                                        (unsigned)size[AT_BLOCK_Z], (unsigned)size[AT_SHARED_BYTES],
-                                        stream, args, NULL),
-                 "starting a transpose", err);
-}
-
 static enum at_status check_addresses(const autotune_plan *plan, const void *dst, const void *src,
                                       struct at_error *err)
 {
@@ -381,7 +351,8 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
     if (status == AT_OK)
         status = autotune_check_process(&err);
     if (status == AT_OK)
-        status = start(kernel, dst, src, stream, &err);
+        status = check(at_cuda_launch(&kernel->call, (uintptr_t)dst, (uintptr_t)src, stream),
+                       "starting a transpose", &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 

@@ -82,7 +82,17 @@ void at_cuda_release(struct at_device *device, at_address address);
 enum at_outcome at_cuda_mark(struct at_device *device, enum at_mark which, struct at_error *err);
 enum at_outcome at_cuda_between(struct at_device *device, double *ns, struct at_error *err);
 
-/* run.c */
+/* ---- run.c ---- */
+
+/* Set up a kernel for launches like this one. It must opt in to more than 48 KiB of shared memory
+ * per block (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x and later);
+ * opting in to less does no harm. The generated code of export/cu.c has the same condition. */
+CUresult at_cuda_prepare_kernel(const struct at_kernel *kernel, const struct at_launch *launch);
+
+/* Launch the call's kernel, which has been prepared, with these first two arguments instead of the
+ * call's. Each is one word, as in all kernels here. */
+CUresult at_cuda_launch(const struct at_call *call, uint64_t dst, uint64_t src, CUstream stream);
+
 enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *call,
                               struct at_error *err);
 enum at_outcome at_cuda_wait(struct at_device *device, struct at_error *err);
