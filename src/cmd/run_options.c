@@ -8,6 +8,7 @@
 #include "measure/gpu.h"
 #include "measure/select.h"
 #include "model/description.h"
+#include "profile/entry.h"
 #include "schema/schema.h"
 #include "system/cpus.h"
 #include "system/paths.h"
@@ -482,31 +483,22 @@ void at_lookup_options_clear(struct at_lookup_options *options)
 /* Fill in the software versions that can be found without a kernel. The others stay unknown. */
 static void find_environment(struct at_target *target)
 {
-    struct at_environment *environment = &target->environment;
     const struct at_builder_options options = {
         .compute_capability = target->device.compute_capability,
         .image = AT_IMAGE_CUBIN,
         .workers = 1,
         .header = "",
     };
-    struct at_builder *builder;
-    struct at_gpu *gpu;
+    struct at_builder *builder = NULL;
+    struct at_gpu *gpu = NULL;
 
-    if (at_gpu_open(&gpu, target->device.kind, target->device.ordinal, (struct at_turn){0}, NULL) ==
-        AT_OK) {
-        snprintf(environment->driver, sizeof environment->driver, "%s", at_gpu_driver_version(gpu));
-        snprintf(environment->cuda_driver, sizeof environment->cuda_driver, "%s",
-                 at_gpu_cuda_version(gpu));
-        at_gpu_close(gpu);
-    }
-    if (at_builder_open(&builder, &options, NULL, 0, NULL) == AT_OK) {
-        const struct at_compiler *compiler = at_builder_compiler(builder);
-
-        snprintf(environment->nvrtc, sizeof environment->nvrtc, "%s", compiler->version);
-        snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
-                 compiler->identity);
-        at_builder_close(builder);
-    }
+    at_gpu_open(&gpu, target->device.kind, target->device.ordinal, (struct at_turn){0}, NULL);
+    at_builder_open(&builder, &options, NULL, 0, NULL);
+    target->environment = at_environment_of(gpu ? at_gpu_driver_version(gpu) : "",
+                                            gpu ? at_gpu_cuda_version(gpu) : "",
+                                            builder ? at_builder_compiler(builder) : NULL, "");
+    at_builder_close(builder);
+    at_gpu_close(gpu);
 }
 
 static enum at_status find_gpu(struct at_target *target, const char *selector,
@@ -532,7 +524,7 @@ static enum at_status find_gpu(struct at_target *target, const char *selector,
 enum at_status at_target_find(struct at_target *target, struct at_lookup_options *options,
                               struct at_error *err)
 {
-    struct at_target found = {.environment = {.autotune = PACKAGE_VERSION}};
+    struct at_target found = {.environment = at_environment_of("", "", NULL, "")};
     enum at_status status;
 
     if (options->device)

@@ -54,7 +54,7 @@ static void take(void *data, const struct at_journal_entry *entry)
     const struct at_measurement *measured = &entry->measurement;
     struct row row = {
         .expected_ns = (int64_t)(entry->details.expected_ns + 0.5),
-        .registers = measured->registers,
+        .registers = measured->kernel.registers,
         .run = entry->run,
         .problem_number = rows->count,
         .correct = measured->outcome == AT_CORRECT && measured->sample_count > 0,

@@ -6,6 +6,7 @@
 #include "export/export.h"
 #include "kernel/builder.h"
 #include "kernel/render.h"
+#include "profile/entry.h"
 #include "schema/table.h"
 #include "system/output.h"
 
@@ -57,11 +58,6 @@ static enum at_status write_image(const char *folder, const char *name,
     return status;
 }
 
-static struct at_list extents(const int64_t values[3])
-{
-    return (struct at_list){at_memdup(values, 3 * sizeof *values), 3};
-}
-
 static struct kernel_record record_of(const struct at_export_item *item, const char *image,
                                       const struct at_built *built)
 {
@@ -72,8 +68,8 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
         .image = at_strdup(image),
         .kernel = at_strdup(built->entry),
         .problem = at_strdup(item->spec),
-        .block = extents(&launch[AT_BLOCK_X]),
-        .grid = extents(&launch[AT_GRID_X]),
+        .block = at_extents_list(&launch[AT_BLOCK_X]),
+        .grid = at_extents_list(&launch[AT_GRID_X]),
         .carveout_percent = launch[AT_CARVEOUT_PERCENT],
         .elem_size = item->problem.elem_size,
         .registers = built->resources.registers,

@@ -98,14 +98,14 @@ static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,
 static void bind_details(sqlite3_stmt *add, const struct at_measurement *measurement,
                          const struct at_journal_details *details)
 {
-    const struct at_look *look = &measurement->look;
+    const struct at_look *look = &measurement->kernel.look;
 
     sqlite3_bind_int(add, 12, details->again);
     sqlite3_bind_text(add, 13, details->gpu, -1, SQLITE_STATIC);
-    if (measurement->clock_sm_khz > 0)
-        sqlite3_bind_int64(add, 14, measurement->clock_sm_khz);
-    if (measurement->clock_memory_khz > 0)
-        sqlite3_bind_int64(add, 15, measurement->clock_memory_khz);
+    if (measurement->kernel.clock_sm_khz > 0)
+        sqlite3_bind_int64(add, 14, measurement->kernel.clock_sm_khz);
+    if (measurement->kernel.clock_memory_khz > 0)
+        sqlite3_bind_int64(add, 15, measurement->kernel.clock_memory_khz);
     if (details->expected_ns > 0)
         sqlite3_bind_double(add, 16, details->expected_ns);
     if (look->power_mw > 0)
@@ -150,9 +150,9 @@ enum at_status at_journal_add(struct at_journal *journal, const struct at_journa
     bind_key(add, journal, key);
     sqlite3_bind_text(add, 6, at_outcome_names[measurement->outcome], -1, SQLITE_STATIC);
     sqlite3_bind_text(add, 7, message, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(add, 8, measurement->registers);
-    sqlite3_bind_int64(add, 9, measurement->spill_bytes);
-    sqlite3_bind_int64(add, 10, measurement->shared_bytes);
+    sqlite3_bind_int64(add, 8, measurement->kernel.registers);
+    sqlite3_bind_int64(add, 9, measurement->kernel.spill_bytes);
+    sqlite3_bind_int64(add, 10, measurement->kernel.shared_bytes);
     sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
     bind_details(add, measurement, details);
     status = add_row(journal, add, err);

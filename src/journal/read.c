@@ -199,7 +199,7 @@ static enum at_status check_launches(const struct at_journal *journal,
 static enum at_status take_numbers(const struct at_journal *journal, sqlite3_stmt *row,
                                    struct at_journal_entry *entry, struct at_error *err)
 {
-    struct at_look *look = &entry->measurement.look;
+    struct at_look *look = &entry->measurement.kernel.look;
     int64_t throttle = 0;
     const struct {
         int column;
@@ -208,8 +208,8 @@ static enum at_status take_numbers(const struct at_journal *journal, sqlite3_stm
     } numbers[] = {
         {MEASURED, false, UTC_MS_MAX, &entry->measured_utc_ms},
         {RUN, false, INT64_MAX, &entry->run},
-        {SM_CLOCK, true, KHZ_MAX, &entry->measurement.clock_sm_khz},
-        {MEMORY_CLOCK, true, KHZ_MAX, &entry->measurement.clock_memory_khz},
+        {SM_CLOCK, true, KHZ_MAX, &entry->measurement.kernel.clock_sm_khz},
+        {MEMORY_CLOCK, true, KHZ_MAX, &entry->measurement.kernel.clock_memory_khz},
         {POWER, true, AT_POWER_MW_MAX, &look->power_mw},
         {TEMPERATURE, true, AT_TEMPERATURE_C_MAX, &look->temperature_c},
         {THROTTLE, true, (1 << AT_THROTTLES) - 1, &throttle},

@@ -96,11 +96,11 @@ static enum at_status take_measurement(const struct at_journal_row *row,
     if (status == AT_OK)
         status = take_text(row, 2, sizeof measurement->message - 1, &message, err);
     if (status == AT_OK)
-        status = take_int(row, 3, &measurement->registers, err);
+        status = take_int(row, 3, &measurement->kernel.registers, err);
     if (status == AT_OK)
-        status = take_int(row, 4, &measurement->spill_bytes, err);
+        status = take_int(row, 4, &measurement->kernel.spill_bytes, err);
     if (status == AT_OK)
-        status = take_int(row, 5, &measurement->shared_bytes, err);
+        status = take_int(row, 5, &measurement->kernel.shared_bytes, err);
     if (status == AT_OK)
         status = take_samples(row, 6, measurement, err);
     strcpy(measurement->message, message);

@@ -2,14 +2,13 @@
 #include "lib/learnt.h"
 
 #include "base/memory.h"
-#include "base/stats.h"
 #include "device/cuda/driver.h"
 #include "device/relation.h"
 #include "lib/process.h"
+#include "profile/entry.h"
 #include "space/named.h"
 #include "space/point.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -24,45 +23,6 @@ static struct autotune_learnt *first; /* under the library's lock */
 
 /* ---- entries ---- */
 
-static int64_t whole_ns(double ns)
-{
-    return ns < 1 ? 1 : llround(ns);
-}
-
-static int64_t bandwidth_MB_per_s(const struct at_problem *problem, int64_t time_ns)
-{
-    return llround(1000.0 * (double)at_problem_bytes(problem) / (double)time_ns);
-}
-
-static struct at_list extents(const int64_t values[3])
-{
-    return (struct at_list){at_memdup(values, 3 * sizeof *values), 3};
-}
-
-static void record_winner(struct at_result_record *record, const struct autotune_trial *trial,
-                          int64_t copy_ns)
-{
-    const struct autotune_contestant *winner = &trial->contestants[trial->winner];
-    const int64_t *launch = winner->answer->launch.field;
-    double low_ns, high_ns;
-
-    snprintf(record->family, sizeof record->family, "%s", winner->answer->config.family->name);
-    record->parameters = at_config_to_names(&winner->answer->config);
-    record->grid = extents(&launch[AT_GRID_X]);
-    record->block = extents(&launch[AT_BLOCK_X]);
-    record->registers = winner->resources.registers;
-    record->spill_bytes = winner->resources.spill_bytes;
-    record->shared_bytes = winner->resources.shared_bytes + launch[AT_SHARED_BYTES];
-    record->time_ns = whole_ns(winner->time_ns);
-    at_median_interval(winner->ns, trial->rounds, &low_ns, &high_ns);
-    record->time_low_ns = whole_ns(low_ns);
-    record->time_high_ns = whole_ns(high_ns);
-    record->spread_permille = at_spread_permille(winner->ns, trial->rounds);
-    record->samples = (int64_t)trial->rounds;
-    record->bandwidth_MB_per_s = bandwidth_MB_per_s(trial->problem, record->time_ns);
-    record->of_copy_permille = llround(1000.0 * (double)copy_ns / (double)record->time_ns);
-}
-
 /* The space is not enumerated: it counts as the configs that were tried. */
 static void record_evaluations(struct at_evaluations *record, const struct autotune_trial *trial)
 {
@@ -73,32 +33,38 @@ static void record_evaluations(struct at_evaluations *record, const struct autot
 
 static void record_entry(struct at_entry *entry, const struct autotune_trial *trial)
 {
-    int64_t copy_ns = whole_ns(trial->copy_ns), peak = trial->device->peak_bandwidth_MB_per_s;
+    const struct autotune_contestant *winner = &trial->contestants[trial->winner];
+    const struct at_timed copy = {
+        .problem = trial->problem, .samples_ns = trial->copies_ns, .samples = trial->rounds};
+    const struct at_timed timed = {
+        .config = &winner->answer->config,
+        .problem = trial->problem,
+        .launch = &winner->answer->launch,
+        .kernel = {.registers = winner->resources.registers,
+                   .spill_bytes = winner->resources.spill_bytes,
+                   .shared_bytes = winner->resources.shared_bytes},
+        .samples_ns = winner->ns,
+        .samples = trial->rounds,
+    };
 
     entry->problem = at_problem_format(trial->problem);
-    snprintf(entry->copy.method, sizeof entry->copy.method, "memcpy");
-    entry->copy.time_ns = entry->copy.memcpy_ns = copy_ns;
-    entry->copy.bandwidth_MB_per_s = bandwidth_MB_per_s(trial->problem, copy_ns);
-    record_winner(&entry->winner, trial, copy_ns);
+    entry->copy = at_copy_of(&copy, &copy);
+    entry->winner = at_result_of(&timed, entry->copy.time_ns);
     record_evaluations(&entry->evaluations, trial);
     snprintf(entry->search, sizeof entry->search, "plan");
     entry->ended = AT_ENDED_BUDGET;
-    entry->from_l2 = peak > 0 && entry->winner.bandwidth_MB_per_s > peak;
+    entry->from_l2 = at_result_is_from_l2(&entry->winner, trial->device);
 }
 
-static void record_environment(struct at_environment *environment,
-                               const struct at_compiler *compiler)
+static struct at_environment environment_of(const struct at_compiler *compiler)
 {
+    char cuda_driver[16] = "";
     int version = 0;
 
     at_cuda.cuDriverGetVersion(&version);
-    snprintf(environment->autotune, sizeof environment->autotune, "%s", PACKAGE_VERSION);
     if (version > 0)
-        snprintf(environment->cuda_driver, sizeof environment->cuda_driver, "%d.%d", version / 1000,
-                 version % 1000 / 10);
-    snprintf(environment->nvrtc, sizeof environment->nvrtc, "%s", compiler->version);
-    snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
-             compiler->identity);
+        snprintf(cuda_driver, sizeof cuda_driver, "%d.%d", version / 1000, version % 1000 / 10);
+    return at_environment_of("", cuda_driver, compiler, "");
 }
 
 struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
@@ -109,7 +75,7 @@ struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
 
     learnt->holders = 1;
     learnt->record.device = *trial->device;
-    record_environment(&learnt->record.environment, compiler);
+    learnt->record.environment = environment_of(compiler);
     snprintf(policy->name, sizeof policy->name, "%s", trial->policy->name);
     policy->buffer_bytes = trial->policy->l2_multiple * trial->device->l2_bytes;
     policy->train_ns = trial->policy->search_train_ns;

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "lib/gather.h"
+#include "profile/entry.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* What is measured. Image number 0 is the harness's. */
@@ -83,11 +83,6 @@ static enum at_status hold_trial(struct planning *planning, struct at_error *err
 
 /* ---- what came of it ---- */
 
-static int64_t whole_ns(double ns)
-{
-    return ns < 1 ? 1 : llround(ns);
-}
-
 static struct at_answer answer_of(const struct planning *planning)
 {
     const struct autotune_trial *trial = &planning->trial;
@@ -96,8 +91,8 @@ static struct at_answer answer_of(const struct planning *planning)
 
     for (size_t i = 0; i < trial->count; i++)
         answer.measured.configs += all[i].tried && all[i].outcome == AT_CORRECT;
-    answer.measured.time_ns = whole_ns(all[trial->winner].time_ns);
-    answer.measured.looked_up_ns = all[0].timed ? whole_ns(all[0].time_ns) : 0;
+    answer.measured.time_ns = at_whole_ns(all[trial->winner].time_ns);
+    answer.measured.looked_up_ns = all[0].timed ? at_whole_ns(all[0].time_ns) : 0;
     return answer;
 }
 

@@ -35,7 +35,6 @@ struct bench {
     struct at_bench bench;
     struct entrant entrants[AUTOTUNE_CONTESTANTS_MAX + 1];
     size_t count;
-    double copies_ns[AUTOTUNE_ROUNDS_MAX];
     bool lost; /* the context */
 };
 
@@ -333,7 +332,7 @@ static void keep_round(struct bench *bench, size_t round)
     for (size_t i = 0; i < bench->count; i++) {
         const struct entrant *entrant = &bench->entrants[i];
 
-        (entrant->contestant ? entrant->contestant->ns : bench->copies_ns)[round] =
+        (entrant->contestant ? entrant->contestant->ns : bench->trial->copies_ns)[round] =
             entrant->last_ns;
     }
 }
@@ -375,7 +374,6 @@ static void judge(struct bench *bench)
         trial->rounds = 0;
         return;
     }
-    trial->copy_ns = at_median(bench->copies_ns, trial->rounds);
     at_median_ratio_interval(all[0].ns, all[fastest].ns, trial->rounds, &low, &high);
     if (!all[0].timed || (low > 1 && all[0].time_ns > at_rival_gain_least * all[fastest].time_ns))
         trial->winner = fastest;

@@ -39,10 +39,10 @@ struct autotune_trial {
     struct autotune_contestant *contestants; /* the looked-up one first */
     size_t count;                            /* at least 1 */
     /* Results. */
-    size_t rounds;        /* 0: time, memory or the looked-up config did not allow any */
-    size_t winner;        /* the looked-up one, unless another is faster beyond the noise */
-    double copy_ns;       /* the driver's copy of as many bytes */
-    int64_t buffer_bytes; /* that launches cycled through */
+    size_t rounds; /* 0: time, memory or the looked-up config did not allow any */
+    size_t winner; /* the looked-up one, unless another is faster beyond the noise */
+    double copies_ns[AUTOTUNE_ROUNDS_MAX]; /* the driver's copy of as many bytes, by round */
+    int64_t buffer_bytes;                  /* that launches cycled through */
 };
 
 /* AT_DEVICE: the context cannot be used any more. Everything else that goes wrong only makes the

@@ -4,6 +4,7 @@
 
 #include "base/flow.h"
 #include "base/memory.h"
+#include "profile/entry.h"
 #include "schema/table.h"
 #include "space/named.h"
 
@@ -66,11 +67,6 @@ bool at_answer_is_uncertain(const struct at_answer *answer)
     return !found_out && (answer->tier > AT_TIER_SHAPE || is_far(answer));
 }
 
-static struct at_list extents(const int64_t values[3])
-{
-    return (struct at_list){at_memdup(values, 3 * sizeof *values), 3};
-}
-
 static int64_t thousandths(double value)
 {
     return llround(1000 * value);
@@ -124,8 +120,8 @@ struct at_answer_record at_answer_record(const struct at_answer *answer,
         .predicted_of = (int64_t)answer->predicted_of,
         .uncertain = at_answer_is_uncertain(answer),
         .shared_bytes = answer->launch.field[AT_SHARED_BYTES],
-        .block = extents(&answer->launch.field[AT_BLOCK_X]),
-        .grid = extents(&answer->launch.field[AT_GRID_X]),
+        .block = at_extents_list(&answer->launch.field[AT_BLOCK_X]),
+        .grid = at_extents_list(&answer->launch.field[AT_GRID_X]),
         .facts = facts_of(answer, query),
         .parameters = at_config_to_names(&answer->config),
         .terms = terms_of(&answer->distance),

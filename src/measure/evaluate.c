@@ -24,7 +24,7 @@ static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at
         return at_fail(err, AT_INTERNAL, "the program was not loaded"), AT_LAUNCH;
     *storage = (struct at_kernel){
         .registers = run->compiled.registers,
-        .local_bytes = run->compiled.local_bytes,
+        .local_bytes = run->compiled.spill_bytes,
         .shared_bytes = run->compiled.shared_bytes,
     };
     outcome =

@@ -53,13 +53,6 @@ struct at_gpu_case {
     int64_t sets; /* pairs of source and destination */
 };
 
-struct at_gpu_kernel {
-    int64_t registers, local_bytes, shared_bytes;
-    int64_t clock_sm_khz;     /* median over its samples; 0: unknown */
-    int64_t clock_memory_khz; /* NVML's answer during its evaluation; 0: unknown, or not asked */
-    struct at_look look;      /* the same */
-};
-
 /* One kernel and its launch on the tuned case's buffers. */
 struct at_gpu_run {
     char program[40]; /* the loaded program; "": the driver's copy */

@@ -147,16 +147,8 @@ void at_gpu_cancel(struct at_gpu *gpu)
 static bool read_measurement(struct at_gpu *gpu, struct at_wire *reply,
                              struct at_measurement *measurement)
 {
-    struct at_gpu_kernel kernel;
-
     read_conditions(gpu, reply);
-    at_wire_get_struct(reply, &kernel, sizeof kernel);
-    measurement->registers = kernel.registers;
-    measurement->spill_bytes = kernel.local_bytes;
-    measurement->shared_bytes = kernel.shared_bytes;
-    measurement->clock_sm_khz = kernel.clock_sm_khz;
-    measurement->clock_memory_khz = kernel.clock_memory_khz;
-    measurement->look = kernel.look;
+    at_wire_get_struct(reply, &measurement->kernel, sizeof measurement->kernel);
     measurement->sample_count = at_wire_get_count(reply, sizeof(double));
     measurement->samples_ns = at_alloc_array(measurement->sample_count, sizeof(double));
     for (size_t i = 0; i < measurement->sample_count; i++)
@@ -198,15 +190,10 @@ static bool read_rounds(struct at_wire *reply, size_t count, int64_t samples, do
         struct at_measurement read = {.samples_ns = samples_ns + (int64_t)i * samples,
                                       .sample_count = (size_t)samples};
 
-        at_wire_get_struct(reply, &kernels[i], sizeof kernels[i]);
+        at_wire_get_struct(reply, &read.kernel, sizeof read.kernel);
         for (int64_t j = 0; j < samples; j++)
             read.samples_ns[j] = at_wire_get_real(reply);
-        read.registers = kernels[i].registers;
-        read.spill_bytes = kernels[i].local_bytes;
-        read.shared_bytes = kernels[i].shared_bytes;
-        read.clock_sm_khz = kernels[i].clock_sm_khz;
-        read.clock_memory_khz = kernels[i].clock_memory_khz;
-        read.look = kernels[i].look;
+        kernels[i] = read.kernel;
         good = good && at_measurement_check(&read, NULL) == AT_OK;
     }
     return good && at_wire_done(reply);

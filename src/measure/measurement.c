@@ -28,25 +28,26 @@ static enum at_status check_samples(const struct at_measurement *measurement, st
 
 enum at_status at_measurement_check(const struct at_measurement *measurement, struct at_error *err)
 {
+    const struct at_gpu_kernel *kernel = &measurement->kernel;
     const struct {
         const char *name;
         int64_t value, most;
     } numbers[] = {
-        {"registers", measurement->registers, AT_REGISTERS_MAX},
-        {"spill_bytes", measurement->spill_bytes, AT_SPILL_BYTES_MAX},
-        {"shared_bytes", measurement->shared_bytes, AT_SHARED_BYTES_MAX},
-        {"clock_sm_khz", measurement->clock_sm_khz, AT_DEVICE_CLOCK_KHZ_MAX},
-        {"clock_memory_khz", measurement->clock_memory_khz, AT_DEVICE_CLOCK_KHZ_MAX},
-        {"power_mw", measurement->look.power_mw, AT_POWER_MW_MAX},
-        {"temperature_c", measurement->look.temperature_c, AT_TEMPERATURE_C_MAX},
-        {"throttle_known", measurement->look.throttle_known, 1},
+        {"registers", kernel->registers, AT_REGISTERS_MAX},
+        {"spill_bytes", kernel->spill_bytes, AT_SPILL_BYTES_MAX},
+        {"shared_bytes", kernel->shared_bytes, AT_SHARED_BYTES_MAX},
+        {"clock_sm_khz", kernel->clock_sm_khz, AT_DEVICE_CLOCK_KHZ_MAX},
+        {"clock_memory_khz", kernel->clock_memory_khz, AT_DEVICE_CLOCK_KHZ_MAX},
+        {"power_mw", kernel->look.power_mw, AT_POWER_MW_MAX},
+        {"temperature_c", kernel->look.temperature_c, AT_TEMPERATURE_C_MAX},
+        {"throttle_known", kernel->look.throttle_known, 1},
     };
 
     for (size_t i = 0; i < AT_COUNT(numbers); i++)
         if (numbers[i].value < 0 || numbers[i].value > numbers[i].most)
             return at_fail(err, AT_USAGE, "%s is %" PRId64 ", not from 0 to %" PRId64,
                            numbers[i].name, numbers[i].value, numbers[i].most);
-    if (measurement->look.throttle >= UINT64_C(1) << AT_THROTTLES)
+    if (kernel->look.throttle >= UINT64_C(1) << AT_THROTTLES)
         return at_fail(err, AT_USAGE, "throttle has bits that mean nothing");
     return check_samples(measurement, err);
 }

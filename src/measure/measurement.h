@@ -15,15 +15,21 @@ struct at_look {
     uint64_t throttle; /* bits of enum at_throttle */
 };
 
+/* A kernel's figures, and the device's while it was timed. */
+struct at_gpu_kernel {
+    int64_t registers; /* per thread */
+    int64_t spill_bytes;
+    int64_t shared_bytes;     /* static */
+    int64_t clock_sm_khz;     /* median over its samples; 0: unknown */
+    int64_t clock_memory_khz; /* NVML's answer during its evaluation; 0: unknown, or not asked */
+    struct at_look look;      /* the same; zeroes: not asked */
+};
+
 struct at_measurement {
     enum at_outcome outcome;
     char message[256]; /* the reason, if not correct */
-    int64_t registers; /* per thread */
-    int64_t spill_bytes;
-    int64_t shared_bytes;                   /* static */
-    int64_t clock_sm_khz, clock_memory_khz; /* while it was timed; 0: unknown, or from a journal */
-    struct at_look look;                    /* while it was evaluated; zeroes: NVML was not asked */
-    double *samples_ns;                     /* time per launch, one value per train; owned */
+    struct at_gpu_kernel kernel;
+    double *samples_ns; /* time per launch, one value per train; owned */
     size_t sample_count;
 };
 

@@ -215,7 +215,7 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
         memcpy(run.entry, built->entry, sizeof run.entry);
         run.compiled = (struct at_gpu_kernel){
             .registers = built->resources.registers,
-            .local_bytes = built->resources.spill_bytes,
+            .spill_bytes = built->resources.spill_bytes,
             .shared_bytes = built->resources.shared_bytes,
         };
     }

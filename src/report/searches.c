@@ -160,8 +160,8 @@ static struct at_report_point make_point(struct texts *texts, const struct at_jo
                                     .config = keep(texts, entry->key.config),
                                     .utc_ms = entry->measured_utc_ms,
                                     .expected_ns = entry->details.expected_ns,
-                                    .clock_sm_khz = measured->clock_sm_khz,
-                                    .look = measured->look,
+                                    .clock_sm_khz = measured->kernel.clock_sm_khz,
+                                    .look = measured->kernel.look,
                                     .outcome = measured->outcome};
 
     if (measured->outcome == AT_CORRECT) {

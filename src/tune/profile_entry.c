@@ -1,88 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tune/profile_entry.h"
 
-#include "base/memory.h"
-#include "base/stats.h"
-#include "space/named.h"
+#include "profile/entry.h"
 #include "system/interrupt.h"
 #include "tune/tune.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int64_t whole_ns(double ns)
+static struct at_timed timed(const struct at_contestant *contestant,
+                             const struct at_session *session)
 {
-    return ns < 1 ? 1 : llround(ns);
+    return (struct at_timed){
+        .config = contestant->config,
+        .problem = &contestant->problem,
+        .launch = &contestant->launch,
+        .kernel = contestant->kernel,
+        .samples_ns = contestant->samples_ns,
+        .samples = (size_t)session->options.policy->shootout_samples,
+        .predicted = at_device_is_emulated(at_gpu_info(session->gpu)),
+    };
 }
 
-/* Computed from the rounded time beside it, so that a reader who divides gets the same. */
-static int64_t bandwidth_MB_per_s(int64_t bytes, int64_t time_ns)
+static struct at_copy_record record_copies(const struct at_tuning_result *result)
 {
-    return llround(1000.0 * (double)bytes / (double)time_ns);
-}
+    const struct at_session *session = result->search->session;
+    const struct at_contestant *driver = &result->copies[result->copy_count - 1], *best = driver;
+    struct at_timed fastest, drivers;
 
-static struct at_list list_of(const int64_t *values, size_t count)
-{
-    return (struct at_list){at_memdup(values, count * sizeof *values), count};
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(((const struct at_named_int *)left)->name,
-                  ((const struct at_named_int *)right)->name);
-}
-
-static void record_result(const struct at_contestant *contestant, size_t samples, bool predicted,
-                          int64_t copy_time_ns, struct at_result_record *record)
-{
-    const struct at_launch *launch = &contestant->launch;
-    double low_ns, high_ns;
-
-    snprintf(record->family, sizeof record->family, "%s", contestant->config->family->name);
-    record->parameters = at_config_to_names(contestant->config);
-    qsort(record->parameters.items, record->parameters.count, sizeof(struct at_named_int), by_name);
-    record->grid = list_of(&launch->field[AT_GRID_X], 3);
-    record->block = list_of(&launch->field[AT_BLOCK_X], 3);
-    record->clock_sm_khz = contestant->kernel.clock_sm_khz;
-    record->registers = contestant->kernel.registers;
-    record->spill_bytes = contestant->kernel.local_bytes;
-    record->shared_bytes = contestant->kernel.shared_bytes + launch->field[AT_SHARED_BYTES];
-    record->time_ns = whole_ns(contestant->time_ns);
-    record->spread_permille = at_spread_permille(contestant->samples_ns, samples);
-    record->samples = (int64_t)samples;
-    if (!predicted) { /* a prediction has no confidence interval */
-        at_median_interval(contestant->samples_ns, samples, &low_ns, &high_ns);
-        record->time_low_ns = whole_ns(low_ns);
-        record->time_high_ns = whole_ns(high_ns);
-    }
-    record->bandwidth_MB_per_s =
-        bandwidth_MB_per_s(at_problem_bytes(&contestant->problem), record->time_ns);
-    record->of_copy_permille = llround(1000.0 * (double)copy_time_ns / (double)record->time_ns);
-}
-
-static void record_copy(const struct at_contestant *copies, size_t count,
-                        struct at_copy_record *record)
-{
-    const struct at_contestant *driver = &copies[count - 1], *best = driver;
-    char *config;
-
-    for (size_t i = 0; i < count; i++)
-        if (copies[i].time_ns < best->time_ns)
-            best = &copies[i];
-    if (best->config) {
-        config = at_config_format(best->config);
-        snprintf(record->method, sizeof record->method, "%s %s", best->config->family->name,
-                 config);
-        free(config);
-    } else {
-        snprintf(record->method, sizeof record->method, "memcpy");
-    }
-    record->time_ns = whole_ns(best->time_ns);
-    record->bandwidth_MB_per_s =
-        bandwidth_MB_per_s(at_problem_bytes(&best->problem), record->time_ns);
-    record->memcpy_ns = whole_ns(driver->time_ns);
+    for (size_t i = 0; i < result->copy_count; i++)
+        if (result->copies[i].time_ns < best->time_ns)
+            best = &result->copies[i];
+    fastest = timed(best, session);
+    drivers = timed(driver, session);
+    return at_copy_of(&fastest, &drivers);
 }
 
 static void record_evaluations(const struct at_search *search, struct at_evaluations *record)
@@ -108,22 +59,23 @@ void at_profile_entry_fill(struct at_entry *entry, const struct at_tuning_result
 {
     const struct at_search *search = result->search;
     const struct at_session *session = search->session;
-    size_t samples = (size_t)session->options.policy->shootout_samples;
-    int64_t peak_MB_per_s = at_gpu_info(session->gpu)->peak_bandwidth_MB_per_s;
-    bool predicted = at_device_is_emulated(at_gpu_info(session->gpu));
+    const struct at_timed winner = timed(result->winner, session);
 
     *entry = (struct at_entry){
         .problem = at_problem_format(&search->problem),
         .seed = (int64_t)session->options.seed,
         .ended = how_ended(search),
+        .copy = record_copies(result),
     };
-    record_copy(result->copies, result->copy_count, &entry->copy);
-    record_result(result->winner, samples, predicted, entry->copy.time_ns, &entry->winner);
-    if (result->fallback)
-        record_result(result->fallback, samples, predicted, entry->copy.time_ns, &entry->fallback);
+    entry->winner = at_result_of(&winner, entry->copy.time_ns);
+    if (result->fallback) {
+        const struct at_timed fallback = timed(result->fallback, session);
+
+        entry->fallback = at_result_of(&fallback, entry->copy.time_ns);
+    }
     record_evaluations(search, &entry->evaluations);
     snprintf(entry->search, sizeof entry->search, "%s", search->strategy->name);
-    entry->from_l2 = peak_MB_per_s > 0 && entry->winner.bandwidth_MB_per_s > peak_MB_per_s;
+    entry->from_l2 = at_result_is_from_l2(&entry->winner, at_gpu_info(session->gpu));
 }
 
 static int64_t known(int64_t value)
@@ -160,20 +112,12 @@ static void record_conditions(const struct at_session *session, struct at_condit
 
 void at_profile_device_fill(struct at_device_record *record, struct at_session *session)
 {
-    const struct at_compiler *compiler = at_builder_compiler(session->builder);
     const struct at_policy *policy = session->options.policy;
-    struct at_environment *environment = &record->environment;
 
     record->device = *at_gpu_info(session->gpu);
-    snprintf(environment->autotune, sizeof environment->autotune, "%s", PACKAGE_VERSION);
-    snprintf(environment->driver, sizeof environment->driver, "%s",
-             at_gpu_driver_version(session->gpu));
-    snprintf(environment->cuda_driver, sizeof environment->cuda_driver, "%s",
-             at_gpu_cuda_version(session->gpu));
-    snprintf(environment->nvrtc, sizeof environment->nvrtc, "%s", compiler->version);
-    snprintf(environment->nvrtc_identity, sizeof environment->nvrtc_identity, "%s",
-             compiler->identity);
-    snprintf(environment->templates, sizeof environment->templates, "%s", session->templates);
+    record->environment =
+        at_environment_of(at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu),
+                          at_builder_compiler(session->builder), session->templates);
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
     record->policy.buffer_bytes =
         at_device_is_emulated(&record->device) ? 0 : policy->l2_multiple * record->device.l2_bytes;

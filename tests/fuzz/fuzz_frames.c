@@ -45,14 +45,8 @@ static void check_shootout(double samples_ns[RUNS * SAMPLES],
                            const struct at_gpu_kernel kernels[RUNS])
 {
     for (int i = 0; i < RUNS; i++) {
-        const struct at_measurement taken = {.registers = kernels[i].registers,
-                                             .spill_bytes = kernels[i].local_bytes,
-                                             .shared_bytes = kernels[i].shared_bytes,
-                                             .clock_sm_khz = kernels[i].clock_sm_khz,
-                                             .clock_memory_khz = kernels[i].clock_memory_khz,
-                                             .look = kernels[i].look,
-                                             .samples_ns = samples_ns + i * SAMPLES,
-                                             .sample_count = SAMPLES};
+        const struct at_measurement taken = {
+            .kernel = kernels[i], .samples_ns = samples_ns + i * SAMPLES, .sample_count = SAMPLES};
 
         if (at_measurement_check(&taken, NULL) != AT_OK)
             abort();

@@ -108,8 +108,10 @@ static void look_up(struct at_journal *journal)
 static void file_one(struct at_journal *journal)
 {
     double sample = 49000;
-    const struct at_measurement filed = {
-        .registers = 77, .clock_sm_khz = 1980000, .samples_ns = &sample, .sample_count = 1};
+    const struct at_measurement filed = {.kernel.registers = 77,
+                                         .kernel.clock_sm_khz = 1980000,
+                                         .samples_ns = &sample,
+                                         .sample_count = 1};
     struct at_measurement again;
     struct at_error err;
     bool found = false;

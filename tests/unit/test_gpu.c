@@ -463,9 +463,10 @@ static void test_clocks(void **state)
         at_gpu_take(&asked, &measurement);
         assert_int_equal(measurement.outcome, cases[i].outcome);
         if (cases[i].outcome == AT_CORRECT) {
-            assert_int_equal(measurement.clock_sm_khz, cases[i].sm_khz);
-            assert_int_equal(measurement.clock_memory_khz, cases[i].memory_khz);
-            assert_memory_equal(&measurement.look, &cases[i].look, sizeof measurement.look);
+            assert_int_equal(measurement.kernel.clock_sm_khz, cases[i].sm_khz);
+            assert_int_equal(measurement.kernel.clock_memory_khz, cases[i].memory_khz);
+            assert_memory_equal(&measurement.kernel.look, &cases[i].look,
+                                sizeof measurement.kernel.look);
         }
         at_measurement_clear(&measurement);
         at_wire_clear(&content);

@@ -65,7 +65,7 @@ static void add_registers(struct at_journal *journal, const struct at_journal_ke
 {
     double sample = (double)registers;
     struct at_measurement measurement = {
-        .registers = registers, .samples_ns = &sample, .sample_count = 1};
+        .kernel.registers = registers, .samples_ns = &sample, .sample_count = 1};
     struct at_error err = {0};
 
     if (at_journal_add(journal, where, &measurement, &details, &err) != AT_OK)
@@ -83,7 +83,7 @@ static int64_t find_registers(struct at_journal *journal, const struct at_journa
     if (at_journal_find(journal, where, &found, &measurement, &err) != AT_OK)
         fail_msg("%s", err.message);
     if (found) {
-        registers = measurement.registers;
+        registers = measurement.kernel.registers;
         at_measurement_clear(&measurement);
     }
     return registers;
@@ -112,9 +112,9 @@ static void test_round_trip(void **state)
     for (int outcome = 0; outcome < AT_OUTCOMES; outcome++) {
         struct at_measurement in = {.outcome = (enum at_outcome)outcome,
                                     .message = "it's \"quoted\" \xc3\xa4",
-                                    .registers = 40 + outcome,
-                                    .spill_bytes = 8,
-                                    .shared_bytes = AT_SHARED_BYTES_MAX,
+                                    .kernel.registers = 40 + outcome,
+                                    .kernel.spill_bytes = 8,
+                                    .kernel.shared_bytes = AT_SHARED_BYTES_MAX,
                                     .samples_ns = samples,
                                     .sample_count = outcome ? 0 : AT_COUNT(samples)};
         struct at_measurement out = {0};
@@ -125,8 +125,9 @@ static void test_round_trip(void **state)
         assert_true(found);
         assert_int_equal(out.outcome, outcome);
         assert_string_equal(out.message, in.message);
-        assert_true(out.registers == in.registers && out.spill_bytes == in.spill_bytes &&
-                    out.shared_bytes == in.shared_bytes);
+        assert_true(out.kernel.registers == in.kernel.registers &&
+                    out.kernel.spill_bytes == in.kernel.spill_bytes &&
+                    out.kernel.shared_bytes == in.kernel.shared_bytes);
         assert_int_equal(out.sample_count, in.sample_count);
         if (out.sample_count)
             assert_memory_equal(out.samples_ns, samples, sizeof samples);
@@ -360,7 +361,7 @@ static void test_details(void **state)
     char *path = at_format("%s/journal", (char *)*state);
     struct at_journal *journal = open_journal(path, false);
     struct at_measurement known = {
-        .outcome = AT_WRONG, .clock_sm_khz = 1980000, .clock_memory_khz = 3201000};
+        .outcome = AT_WRONG, .kernel.clock_sm_khz = 1980000, .kernel.clock_memory_khz = 3201000};
     const struct at_measurement unknown = {.outcome = AT_COMPILE};
     const struct at_journal_details expected = {.gpu = "emu:h200", .expected_ns = 1.0 / 3};
     int64_t before_ms = 1000 * query(":memory:", "SELECT strftime('%s', 'now')"), after_ms;
@@ -400,7 +401,7 @@ static void test_looks(void **state)
     struct at_journal *journal = open_journal(path, false);
 
     for (size_t i = 0; i < AT_COUNT(looks); i++) {
-        const struct at_measurement measured = {.outcome = AT_WRONG, .look = looks[i]};
+        const struct at_measurement measured = {.outcome = AT_WRONG, .kernel.look = looks[i]};
 
         assert_int_equal(at_journal_add(journal, &key, &measured, &details, NULL), AT_OK);
     }
@@ -433,7 +434,7 @@ static void take_read(void *data, const struct at_journal_entry *entry)
     struct read *read = data;
 
     read->measurements++;
-    read->look = entry->measurement.look;
+    read->look = entry->measurement.kernel.look;
 }
 
 static void take_final(void *data, const struct at_journal_final_entry *entry)
@@ -466,7 +467,8 @@ static void test_finals(void **state)
     char *path = at_format("%s/journal", (char *)*state);
     struct at_journal *journal = open_journal(path, false);
     const struct at_measurement measured = {
-        .outcome = AT_WRONG, .look = {.power_mw = 7, .temperature_c = 8, .throttle_known = 1}};
+        .outcome = AT_WRONG,
+        .kernel.look = {.power_mw = 7, .temperature_c = 8, .throttle_known = 1}};
     struct at_journal_key second = key;
     struct read read;
 
@@ -482,7 +484,7 @@ static void test_finals(void **state)
     at_journal_close(journal);
     read = read_journal(path);
     assert_int_equal(read.measurements, 1);
-    assert_memory_equal(&read.look, &measured.look, sizeof read.look);
+    assert_memory_equal(&read.look, &measured.kernel.look, sizeof read.look);
     assert_int_equal(read.finals, 2);
     assert_int_equal(read.place, 1);
     assert_true(read.won);
@@ -495,7 +497,7 @@ static void test_finals(void **state)
 static void make_part(const char *path, const char *of_setting, bool resume, const char *config)
 {
     const double sample = 49000;
-    const struct at_measurement measured = {.outcome = AT_WRONG, .look = {.power_mw = 7}};
+    const struct at_measurement measured = {.outcome = AT_WRONG, .kernel.look = {.power_mw = 7}};
     const struct at_journal_final final = {0, true, &sample, 1};
     struct at_journal *journal;
     struct at_journal_key where = key;
@@ -651,7 +653,7 @@ static void add_for_ever(const char *path, int pipe_end)
         struct at_journal_key where = key;
         double sample = i + 1;
         struct at_measurement measurement = {
-            .registers = i % REGISTERS, .samples_ns = &sample, .sample_count = 1};
+            .kernel.registers = i % REGISTERS, .samples_ns = &sample, .sample_count = 1};
 
         snprintf(config, sizeof config, "N=%d", i);
         where.config = config;
