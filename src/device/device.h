@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device loads compiled kernels and runs them. Each kind is one const struct of functions, listed
- * in measure/devices.c. A device is opened in a GPU worker process, never in the main process.
+ * in measure/gpu_worker.c. A device is opened in a GPU worker process, never in the main process.
  *
  * Functions that can fail return an outcome: AT_CORRECT for success, else how the current
  * evaluation ends. After some outcomes the process must end: see at_outcome_loses_device. */

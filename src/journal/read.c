@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "journal/parts.h"
-#include "measure/limits.h"
+#include "measure/measurement.h"
 
 #include <errno.h>
 #include <fcntl.h>

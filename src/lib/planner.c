@@ -2,137 +2,347 @@
 #include "lib/planner.h"
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "base/memory.h"
+#include "base/stats.h"
+#include "device/cuda/cuda_device.h"
 #include "lib/gather.h"
+#include "lookup/rivals.h"
+#include "measure/race.h"
 #include "profile/entry.h"
 
 #include <stdio.h>
 
-/* What is measured. Image number 0 is the harness's. */
-struct planning {
+/* ---- the kernels ---- */
+
+enum { ANSWERS_MAX = 1 + AT_RIVALS_MAX };
+
+/* What is measured. Image number 0 is the harness's, the next one the looked-up config's. */
+struct measuring {
     struct autotune_answer *answer;
     const struct autotune_budget *budget;
     int64_t deadline_ns;
-    struct at_answer answers[AUTOTUNE_CONTESTANTS_MAX]; /* the looked-up one first */
+    struct at_answer answers[ANSWERS_MAX]; /* the looked-up one first */
     size_t count;
     struct at_family harness;
     struct at_config harness_config;
-    struct autotune_wanted wanted[1 + AUTOTUNE_CONTESTANTS_MAX];
+    struct autotune_wanted wanted[1 + ANSWERS_MAX];
     struct at_compiler compiler;
-    struct autotune_contestant contestants[AUTOTUNE_CONTESTANTS_MAX];
-    struct autotune_trial trial;
+    /* The caller's device, and the race on it. */
+    struct at_cuda_device device;
+    struct at_bench bench;
+    struct at_module *modules[ANSWERS_MAX];
+    struct at_racer racers[ANSWERS_MAX + 1];
+    struct at_race race;
 };
 
-_Static_assert(1 + AUTOTUNE_CONTESTANTS_MAX <= AUTOTUNE_WANTED_MAX, "all are gathered at once");
+_Static_assert(1 + ANSWERS_MAX <= AUTOTUNE_WANTED_MAX, "all are gathered at once");
+_Static_assert(ANSWERS_MAX + 1 <= AT_RACERS_MAX, "all answers and the copy race");
 
 /* The harness is compiled like a family without parameters, as the command does it. */
-static enum at_status want_all(struct planning *planning, struct at_error *err)
+static enum at_status want_all(struct measuring *measuring, struct at_error *err)
 {
     static char name[] = "harness", file[] = "harness.cu";
 
-    planning->harness.name = name;
-    planning->harness.template_path = file;
-    planning->harness_config.family = &planning->harness;
-    planning->wanted[0].config = &planning->harness_config;
-    planning->wanted[0].kind = (struct at_problem_kind){1, 1, 1};
-    for (size_t i = 0; i < planning->count; i++) {
-        planning->wanted[1 + i].config = &planning->answers[i].config;
-        planning->wanted[1 + i].kind = at_problem_kind(&planning->answer->problem);
+    measuring->harness.name = name;
+    measuring->harness.template_path = file;
+    measuring->harness_config.family = &measuring->harness;
+    measuring->wanted[0].config = &measuring->harness_config;
+    measuring->wanted[0].kind = (struct at_problem_kind){1, 1, 1};
+    for (size_t i = 0; i < measuring->count; i++) {
+        measuring->wanted[1 + i].config = &measuring->answers[i].config;
+        measuring->wanted[1 + i].kind = at_problem_kind(&measuring->answer->problem);
     }
-    return at_template_read(&planning->harness.source, file, err);
+    return at_template_read(&measuring->harness.source, file, err);
 }
 
 /* Compiling takes at most half of the time that is left. */
-static enum at_status gather(struct planning *planning, struct at_error *err)
+static enum at_status gather(struct measuring *measuring, struct at_error *err)
 {
     int64_t now_ns = at_now_ns();
     char *header = NULL;
-    enum at_status status = want_all(planning, err);
+    enum at_status status = want_all(measuring, err);
 
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)
         status = autotune_gather(
-            planning->wanted, 1 + planning->count, planning->answer->device.compute_capability,
-            header, now_ns + (planning->deadline_ns - now_ns) / 2, &planning->compiler, err);
+            measuring->wanted, 1 + measuring->count, measuring->answer->device.compute_capability,
+            header, now_ns + (measuring->deadline_ns - now_ns) / 2, &measuring->compiler, err);
     at_free(header);
     return status;
 }
 
-static enum at_status hold_trial(struct planning *planning, struct at_error *err)
+/* ---- the caller's device ---- */
+
+static void leave_device(void *data)
 {
-    for (size_t i = 0; i < planning->count; i++)
-        planning->contestants[i] = (struct autotune_contestant){
-            .answer = &planning->answers[i],
-            .image = &planning->wanted[1 + i].image,
-            .resources = planning->wanted[1 + i].resources,
-        };
-    planning->trial = (struct autotune_trial){
-        .problem = &planning->answer->problem,
-        .device = &planning->answer->device,
-        .policy = planning->budget->policy,
-        .harness = &planning->wanted[0].image,
-        .scratch = planning->budget->scratch,
-        .scratch_bytes = planning->budget->scratch_bytes,
-        .deadline_ns = planning->deadline_ns,
-        .contestants = planning->contestants,
-        .count = planning->count,
+    struct measuring *measuring = data;
+
+    at_race_end(&measuring->race);
+    for (size_t i = 0; i < measuring->count; i++)
+        if (measuring->modules[i])
+            at_cuda.cuModuleUnload((CUmodule)measuring->modules[i]);
+    if (measuring->bench.harness.module)
+        at_cuda.cuModuleUnload((CUmodule)measuring->bench.harness.module);
+    at_cuda_leave(&measuring->device);
+}
+
+/* The driver's memory is shared with the caller: half of what is free is left to it. */
+static int64_t usable_bytes(struct measuring *measuring)
+{
+    int64_t free_bytes = 0, total;
+
+    if (measuring->budget->scratch)
+        return measuring->budget->scratch_bytes;
+    measuring->bench.ops->memory(measuring->bench.device, &free_bytes, &total);
+    return free_bytes / 2;
+}
+
+/* As many pairs of buffers as the policy wants, or as fit. */
+static int64_t count_sets(struct measuring *measuring)
+{
+    const struct at_problem *problem = &measuring->answer->problem;
+    const struct at_device_info *device = &measuring->answer->device;
+    int64_t sets = at_policy_search_sets(measuring->budget->policy, problem, device);
+    int64_t usable = usable_bytes(measuring) - (1 << 16); /* for the results of checks */
+
+    while (sets > 0 && at_buffers_bytes(problem, sets, device) > usable)
+        sets = sets > 8 ? sets - sets / 8 : sets - 1;
+    return sets;
+}
+
+/* Filling the buffers and verifying the first config moves the data about this often. */
+enum { PASSES_PER_SET = 2, PASSES = 8 };
+
+/* Is half of the time enough for that, at the memory's peak? */
+static bool is_time_for(const struct measuring *measuring, int64_t sets)
+{
+    double bytes = (double)(PASSES_PER_SET * sets + PASSES) *
+                   (double)at_problem_bytes(&measuring->answer->problem);
+    double peak_B_per_ns = (double)measuring->answer->device.peak_bandwidth_MB_per_s / 1000;
+
+    return bytes <= peak_B_per_ns * (double)(measuring->deadline_ns - at_now_ns()) / 2 ||
+           peak_B_per_ns <= 0;
+}
+
+/* Note whether this outcome has cost the context. Returns whether all is well. */
+static bool is_well(struct measuring *measuring, enum at_outcome outcome)
+{
+    measuring->race.lost = at_outcome_loses_device(outcome);
+    return outcome == AT_CORRECT;
+}
+
+/* Make a bench of the caller's context. False: without memory or time for it, or without the
+ * context. */
+static bool enter_device(struct measuring *measuring, struct at_error *err)
+{
+    const struct autotune_image *harness = &measuring->wanted[0].image;
+    struct at_bench *bench = &measuring->bench;
+    struct at_gpu_case wanted = {.problem = measuring->answer->problem};
+
+    measuring->device.base.info = measuring->answer->device;
+    measuring->device.scratch = measuring->budget->scratch;
+    measuring->device.scratch_bytes = measuring->budget->scratch_bytes;
+    if (!is_well(measuring, at_cuda_enter(&measuring->device, err)))
+        return false;
+    bench->device = (struct at_device *)&measuring->device;
+    bench->ops = measuring->device.base.ops;
+    wanted.sets = count_sets(measuring);
+    return wanted.sets > 0 && is_time_for(measuring, wanted.sets) &&
+           is_well(measuring, at_bench_harness(bench, harness->bytes, harness->size, err)) &&
+           is_well(measuring, at_bench_prepare(bench, &wanted, 1, err));
+}
+
+/* ---- the race ---- */
+
+/* Return which answer a racer is for. */
+static size_t answer_index(const struct measuring *measuring, const struct at_racer *racer)
+{
+    return (size_t)((const struct at_answer *)racer->what - measuring->answers);
+}
+
+static enum at_outcome find_racer(void *owner, struct at_racer *racer, struct at_error *err)
+{
+    struct measuring *measuring = owner;
+    const struct at_bench *bench = &measuring->bench;
+    size_t index = answer_index(measuring, racer);
+    const struct autotune_image *image = &measuring->wanted[1 + index].image;
+    enum at_outcome outcome =
+        bench->ops->load(bench->device, image->bytes, image->size, &measuring->modules[index], err);
+
+    return outcome == AT_CORRECT ? bench->ops->find(bench->device, measuring->modules[index],
+                                                    image->entry, &racer->kernel, err)
+                                 : outcome;
+}
+
+static void add_racer(struct measuring *measuring, const struct at_answer *answer)
+{
+    struct at_racer *racer = &measuring->racers[measuring->race.count++];
+
+    racer->what = answer;
+    racer->run.problem = measuring->answer->problem;
+    racer->run.launch = answer->launch;
+}
+
+/* The looked-up config, the driver's copy for the copy limit, and the rivals that are compiled. */
+static void line_up(struct measuring *measuring)
+{
+    struct at_race *race = &measuring->race;
+    struct at_racer *copy = &measuring->racers[AT_RACE_COPY];
+
+    *race = (struct at_race){
+        .bench = &measuring->bench,
+        .find = find_racer,
+        .owner = measuring,
+        .train_ns = measuring->budget->policy->search_train_ns,
+        .racers = measuring->racers,
     };
-    return autotune_trial_run(&planning->trial, err);
+    add_racer(measuring, &measuring->answers[0]);
+    copy->run.problem = at_problem_copy_of(&measuring->answer->problem);
+    copy->is_copy = true;
+    race->count++;
+    for (size_t i = 1; i < measuring->count; i++)
+        if (measuring->wanted[1 + i].image.bytes)
+            add_racer(measuring, &measuring->answers[i]);
+}
+
+/* AT_DEVICE: the context cannot be used any more. Everything else that goes wrong only makes the
+ * results fewer. */
+static enum at_status race(struct measuring *measuring, struct at_error *err)
+{
+    struct at_cleanup cleanup;
+
+    line_up(measuring);
+    at_cleanup_push(&cleanup, leave_device, measuring);
+    if (enter_device(measuring, err))
+        at_race_rivals(&measuring->race, measuring->deadline_ns, err);
+    at_cleanup_pop(&cleanup);
+    leave_device(measuring);
+    if (!measuring->race.lost)
+        return AT_OK;
+    at_fail_within(err, "measuring for a plan");
+    return err->status = AT_DEVICE;
 }
 
 /* ---- what came of it ---- */
 
-static struct at_answer answer_of(const struct planning *planning)
+static struct at_answer fastest_answer(const struct measuring *measuring)
 {
-    const struct autotune_trial *trial = &planning->trial;
-    const struct autotune_contestant *all = trial->contestants;
-    struct at_answer answer = planning->answers[trial->winner];
+    const struct at_race *race = &measuring->race;
+    const struct at_racer *looked_up = &race->racers[AT_RACE_INCUMBENT],
+                          *winner = &race->racers[race->winner];
+    struct at_answer answer = measuring->answers[answer_index(measuring, winner)];
 
-    for (size_t i = 0; i < trial->count; i++)
-        answer.measured.configs += all[i].tried && all[i].outcome == AT_CORRECT;
-    answer.measured.time_ns = at_whole_ns(all[trial->winner].time_ns);
-    answer.measured.looked_up_ns = all[0].timed ? at_whole_ns(all[0].time_ns) : 0;
+    for (size_t i = 0; i < race->count; i++)
+        answer.measured.configs += !race->racers[i].is_copy && race->racers[i].tried &&
+                                   race->racers[i].outcome == AT_CORRECT;
+    answer.measured.time_ns = at_whole_ns(at_median(winner->ns, race->rounds));
+    answer.measured.looked_up_ns =
+        looked_up->finished ? at_whole_ns(at_median(looked_up->ns, race->rounds)) : 0;
     return answer;
 }
 
-/* Whether a trial makes sense; else the note says why not. */
-static bool is_ready(const struct planning *planning, char note[AUTOTUNE_NOTE_CHARS])
+/* The space is not enumerated: it counts as the configs that were tried. */
+static struct at_evaluations count_evaluations(const struct at_race *race)
+{
+    struct at_evaluations counted = {0};
+
+    for (size_t i = 0; i < race->count; i++)
+        counted.counts[race->racers[i].outcome] +=
+            race->racers[i].tried && !race->racers[i].is_copy;
+    counted.configs = counted.points = at_evaluations_total(&counted);
+    return counted;
+}
+
+static struct at_entry entry_of(const struct measuring *measuring)
+{
+    const struct at_race *race = &measuring->race;
+    const struct at_problem *problem = &measuring->answer->problem;
+    const struct at_racer *winner = &race->racers[race->winner];
+    size_t index = answer_index(measuring, winner);
+    const struct at_kernel_resources *resources = &measuring->wanted[1 + index].resources;
+    const struct at_timed copy = {
+        .problem = problem, .samples_ns = race->racers[AT_RACE_COPY].ns, .samples = race->rounds};
+    const struct at_timed timed = {
+        .config = &measuring->answers[index].config,
+        .problem = problem,
+        .launch = &measuring->answers[index].launch,
+        .kernel = {resources->registers, resources->spill_bytes, resources->shared_bytes},
+        .samples_ns = winner->ns,
+        .samples = race->rounds,
+    };
+    struct at_entry entry = {
+        .problem = at_problem_format(problem),
+        .copy = at_copy_of(&copy, &copy),
+        .evaluations = count_evaluations(race),
+        .search = "plan",
+        .ended = AT_ENDED_BUDGET,
+    };
+
+    entry.winner = at_result_of(&timed, entry.copy.time_ns);
+    entry.from_l2 = at_result_is_from_l2(&entry.winner, &measuring->answer->device);
+    return entry;
+}
+
+static struct at_device_record record_of(const struct measuring *measuring)
+{
+    const struct at_policy *policy = measuring->budget->policy;
+    const struct at_device_info *device = &measuring->answer->device;
+    struct at_device_record record = {
+        .device = *device,
+        .policy = {.buffer_bytes = policy->l2_multiple * device->l2_bytes,
+                   .train_ns = policy->search_train_ns,
+                   .search_samples = AT_RACE_ROUNDS_MAX,
+                   .shootout_samples = AT_RACE_ROUNDS_MAX},
+    };
+    char cuda_driver[16] = "";
+    int version = 0;
+
+    at_cuda.cuDriverGetVersion(&version);
+    if (version > 0)
+        snprintf(cuda_driver, sizeof cuda_driver, "%d.%d", version / 1000, version % 1000 / 10);
+    record.environment = at_environment_of("", cuda_driver, &measuring->compiler, "");
+    snprintf(record.policy.name, sizeof record.policy.name, "%s", policy->name);
+    return record;
+}
+
+/* Whether a race makes sense; else the note says why not. */
+static bool is_ready(const struct measuring *measuring, char note[AUTOTUNE_NOTE_CHARS])
 {
     size_t rivals = 0;
 
-    for (size_t i = 1; i < planning->count; i++)
-        rivals += planning->wanted[1 + i].image.bytes != NULL;
-    if (planning->wanted[0].image.bytes && planning->wanted[1].image.bytes && rivals > 0)
+    for (size_t i = 1; i < measuring->count; i++)
+        rivals += measuring->wanted[1 + i].image.bytes != NULL;
+    if (measuring->wanted[0].image.bytes && measuring->wanted[1].image.bytes && rivals > 0)
         return true;
     snprintf(note, AUTOTUNE_NOTE_CHARS,
              "nothing: of %zu rivals and the kernels that verify, %s is in the cache or was "
              "compiled in time",
-             planning->count - 1, rivals > 0 ? "not all that is needed" : "none");
+             measuring->count - 1, rivals > 0 ? "not all that is needed" : "none");
     return false;
 }
 
-static enum at_status try_all(struct planning *planning, struct autotune_learnt **learnt,
+static enum at_status try_all(struct measuring *measuring, struct autotune_learnt **learnt,
                               char note[AUTOTUNE_NOTE_CHARS], struct at_error *err)
 {
-    const struct autotune_trial *trial = &planning->trial;
-    enum at_status status = gather(planning, err);
+    enum at_status status = gather(measuring, err);
 
-    if (status != AT_OK || !is_ready(planning, note))
+    if (status != AT_OK || !is_ready(measuring, note))
         return status;
-    status = hold_trial(planning, err);
+    status = race(measuring, err);
     if (status != AT_OK)
         return status;
-    if (trial->rounds == 0 && trial->contestants[0].outcome == AT_WRONG)
+    if (measuring->race.rounds > 0) {
+        measuring->answer->answer = fastest_answer(measuring);
+        *learnt = autotune_learnt_new(record_of(measuring), entry_of(measuring));
+    } else if (measuring->racers[AT_RACE_INCUMBENT].outcome == AT_WRONG) {
         return at_fail(err, AT_FAILED,
                        "the looked-up config gives wrong results on this device, and no other "
                        "was found right in time: run autotune check --gpu, and tune this device");
-    if (trial->rounds == 0) {
+    } else {
         snprintf(note, AUTOTUNE_NOTE_CHARS, "nothing: too little time or device memory");
-        return AT_OK;
     }
-    planning->answer->answer = answer_of(planning);
-    *learnt = autotune_learnt_make(trial, &planning->compiler);
     return AT_OK;
 }
 
@@ -141,22 +351,22 @@ enum at_status autotune_measure(struct autotune_answer *answer, const autotune_p
                                 struct autotune_learnt **learnt, char note[AUTOTUNE_NOTE_CHARS],
                                 struct at_error *err)
 {
-    struct planning *planning = at_alloc(sizeof *planning);
+    struct measuring *measuring = at_alloc(sizeof *measuring);
     enum at_status status = AT_OK;
 
-    planning->answer = answer;
-    planning->budget = budget;
-    planning->deadline_ns = at_now_ns() + budget->limit_ns;
-    planning->answers[0] = answer->answer;
-    planning->count = 1 + autotune_rivals(answer, profile, &planning->answers[1]);
-    if (planning->count > 1)
-        status = try_all(planning, learnt, note, err);
+    measuring->answer = answer;
+    measuring->budget = budget;
+    measuring->deadline_ns = at_now_ns() + budget->limit_ns;
+    measuring->answers[0] = answer->answer;
+    measuring->count = 1 + autotune_rivals(answer, profile, &measuring->answers[1]);
+    if (measuring->count > 1)
+        status = try_all(measuring, learnt, note, err);
     else
         snprintf(note, AUTOTUNE_NOTE_CHARS,
                  "nothing: no other config has been correct on this model of device");
-    for (size_t i = 0; i < 1 + planning->count; i++)
-        at_free(planning->wanted[i].image.bytes);
-    at_free(planning->harness.source);
-    at_free(planning);
+    for (size_t i = 0; i < 1 + measuring->count; i++)
+        at_free(measuring->wanted[i].image.bytes);
+    at_free(measuring->harness.source);
+    at_free(measuring);
     return status;
 }

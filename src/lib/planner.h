@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Improves the answer of a lookup by measuring: rivals, their kernels, a trial. */
+/* Improves the answer of a lookup by measuring: rivals, their kernels, a race. */
 #ifndef AT_LIB_PLANNER_H
 #define AT_LIB_PLANNER_H
 
-#include "lib/learnt.h"
+#include "lib/wisdom.h"
+#include "measure/policy.h"
 
 /* How a plan may measure: autotune_plan_options, checked. */
 struct autotune_budget {
@@ -12,10 +13,6 @@ struct autotune_budget {
     uint64_t scratch; /* device memory to measure in; 0: allocate */
     int64_t scratch_bytes;
 };
-
-/* Convert a caller's options; NULL is the default. AT_USAGE if they make no sense. */
-enum at_status autotune_take_options(struct autotune_budget *budget,
-                                     const autotune_plan_options *options, struct at_error *err);
 
 enum { AUTOTUNE_NOTE_CHARS = 160 };
 

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-const double at_rival_gain_least = 1.003;
-
 /* A config of an entry, and the nearest entry that has it. */
 struct kernel {
     const struct at_mark *mark; /* NULL: none */

@@ -8,10 +8,6 @@
 
 enum { AT_RIVALS_MAX = 32 };
 
-/* A rival has to be faster than the answer by this factor to win, besides being faster beyond the
- * noise: the fastest of many equals looks faster than it is. */
-extern const double at_rival_gain_least;
-
 /* Has this very problem been measured on this model of device, with the query's policy? */
 bool at_answer_is_settled(const struct at_answer *answer, const struct at_query *query);
 

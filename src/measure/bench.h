@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verifies and times kernels on a device: the worker's half of measuring. */
+/* A device with buffers, and the verification of kernels on it. race.h times them. */
 #ifndef AT_MEASURE_BENCH_H
 #define AT_MEASURE_BENCH_H
 
@@ -73,16 +73,5 @@ enum at_outcome at_verify_sources(struct at_bench *bench, const struct at_gpu_ru
 enum at_outcome at_verify_often(struct at_bench *bench, const struct at_kernel *kernel,
                                 const struct at_gpu_run *run, int64_t times, int64_t limit_ns,
                                 struct at_error *err);
-
-/* Estimate one launch's time, to a microsecond or two. kernel is NULL for the driver's copy. */
-enum at_outcome at_train_estimate(struct at_bench *bench, const struct at_kernel *kernel,
-                                  const struct at_gpu_run *run, struct at_train_time *launch,
-                                  struct at_error *err);
-
-/* Make a train of the run's launches over its sets, each taking launch_ns: at least train_ns long,
- * and whole rounds of the sets. *launches is how many are timed. */
-enum at_outcome at_train_build(struct at_bench *bench, const struct at_kernel *kernel,
-                               const struct at_gpu_run *run, double launch_ns, int64_t train_ns,
-                               struct at_train **train, int64_t *launches, struct at_error *err);
 
 #endif

@@ -47,12 +47,19 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
 enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *cases, size_t count,
                               struct at_error *err);
 
-/* Start the evaluation of a kernel in program, which must stay until at_gpu_take takes the result.
- * After limit_ns the worker is killed. AT_DEVICE: the device cannot be opened again. */
-enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_program *program,
-                               const struct at_gpu_run *run, const struct at_gpu_timing *timing,
-                               const struct at_gpu_trial *trials, size_t trial_count,
-                               int64_t limit_ns, struct at_error *err);
+/* What to evaluate: a kernel, verified on the tuned case and in the trials. */
+struct at_gpu_evaluation {
+    const struct at_program *program; /* borrowed until at_gpu_take has taken the result */
+    struct at_gpu_run run;
+    struct at_gpu_timing timing;
+    struct at_gpu_trial trials[AT_CASES_MAX];
+    size_t trial_count;
+    int64_t limit_ns; /* then the worker is killed */
+};
+
+/* Start an evaluation. AT_DEVICE: the device cannot be opened again. */
+enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_gpu_evaluation *wanted,
+                               struct at_error *err);
 
 /* Take the turn for the next evaluation, if no other tuner has it. Else a descriptor can be read
  * when it comes; a tuner that no longer wants it has to leave it. */
@@ -72,13 +79,20 @@ void at_gpu_cancel(struct at_gpu *gpu);
  * samples. If another process kills the worker meanwhile, a new one starts again. */
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement);
 
-/* Time count runs against each other on the tuned case, in rounds. samples_ns[i * samples + j] is
- * the time of one launch of run i in round j; kernels[i] has the device's figures of its kernel.
- * programs[i] is NULL for the driver's copy. */
-enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_run *runs,
-                                struct at_program *const *programs, size_t count, int64_t train_ns,
-                                int64_t samples, int64_t limit_ns, double *samples_ns,
-                                struct at_gpu_kernel *kernels, struct at_error *err);
+/* Runs that are timed against each other on the tuned case, in rounds. */
+struct at_gpu_shootout {
+    const struct at_gpu_run *runs;
+    struct at_program *const *programs; /* NULL for the driver's copy */
+    size_t count;
+    int64_t train_ns;
+    int64_t samples;
+    int64_t limit_ns;
+    /* Results, in the caller's memory. */
+    double *samples_ns; /* [i * samples + j]: of one launch of run i in round j */
+    struct at_gpu_kernel *kernels;
+};
+enum at_outcome at_gpu_shootout(struct at_gpu *gpu, const struct at_gpu_shootout *wanted,
+                                struct at_error *err);
 
 /* Read the hardware's counters of one launch of a run of the tuned case, with empty caches.
  * AT_DEVICE: they may not be read here, or the device has none; the message says what to do. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gpu.c, gpu_request.c and gpu_runs.c share: the handle, and requests to the worker. */
+/* The inside of gpu.c, for it and for tests. */
 #ifndef AT_MEASURE_GPU_HANDLE_H
 #define AT_MEASURE_GPU_HANDLE_H
 
@@ -8,16 +8,6 @@
 
 /* Programs kept loaded; a shoot-out needs no more. */
 enum { LOADED_MAX = 64 };
-
-/* The running evaluation's request; the program is borrowed until the result is taken. */
-struct at_gpu_evaluation {
-    const struct at_program *program;
-    struct at_gpu_run run;
-    struct at_gpu_timing timing;
-    struct at_gpu_trial trials[AT_CASES_MAX];
-    size_t trial_count;
-    int64_t limit_ns;
-};
 
 struct at_gpu {
     struct at_worker worker;
@@ -46,37 +36,14 @@ struct at_gpu {
     pid_t stays; /* a worker that could not be killed, so the device is wedged; 0: none */
 };
 
-/* After this many kills over one request, something kills it on purpose, such as a kernel out of
- * memory. */
-enum { AT_GPU_KILLS_MAX = 5 };
-
-/* ---- gpu_request.c ---- */
-
-/* How long a request may take that is no evaluation. */
-extern const int64_t at_gpu_request_limit_ns;
-
 /* Receive the answer to the pending request. Returns the result at its beginning; after success
  * *reply has the rest, else err has the reason. Without an answer the worker is stopped, and the
  * outcome is AT_TIMEOUT or AT_CRASH. */
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply,
                                     int64_t deadline_ns, struct at_error *err);
 
-/* Send a request, which is cleared, and receive its answer, in a turn of its own. at_gpu_tell does
- * so for an answer that is only a result. */
-struct at_gpu_result at_gpu_ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
-                                struct at_wire *reply, struct at_error *err);
-struct at_gpu_result at_gpu_tell(struct at_gpu *gpu, int32_t type, struct at_wire *request,
-                                 struct at_error *err);
-
-/* Wait for the turn. The request that follows gives it back when it is answered. */
-void at_gpu_wait_for_turn(struct at_gpu *gpu);
-
-/* Stop the worker, or one that the handle no longer has. If it cannot be killed, the device is
- * wedged. *end may be NULL. */
+/* Stop the worker. If it cannot be killed, the device is wedged. *end may be NULL. */
 void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);
-void at_gpu_stop_worker(struct at_gpu *gpu, struct at_worker *worker, struct at_worker_end *end);
-
-/* ---- gpu.c ---- */
 
 /* Start the worker if there is none, and give it all that an earlier one had. Fails on a wedged
  * device. */

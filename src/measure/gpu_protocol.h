@@ -78,27 +78,4 @@ struct at_gpu_timing {
     int64_t verify_more; /* verifications besides one before and one after */
 };
 
-/* What was seen of the device. First the extremes that NVML has reported in this process; -1 if it
- * reported nothing. Then sums since the last answer. */
-struct at_gpu_conditions {
-    int64_t clock_sm_min_khz, clock_sm_max_khz, clock_memory_khz;
-    int64_t power_max_mW, temperature_max_c;
-    int64_t other_processes;
-    int64_t throttle_known; /* 0: NVML does not report it, or was not asked yet */
-    uint64_t throttle;      /* set of enum at_throttle, all seen */
-
-    int64_t capped_ns, slowed_ns; /* as in at_device_state */
-    int64_t discarded;            /* samples taken again: measure/sampling.h */
-    int64_t busy_ns;              /* time in which the worker had work */
-};
-
-/* Conditions with nothing seen. */
-struct at_gpu_conditions at_gpu_conditions_none(void);
-
-/* Do not count this many of the other processes: they are this run's own. */
-void at_gpu_conditions_discount(struct at_gpu_conditions *seen, int64_t own);
-
-/* Merge `more` into `seen`. */
-void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more);
-
 #endif

@@ -8,6 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Limits of a measurement's values. Workers, journals and profiles all keep to them, so that what
+ * one accepts the next does not refuse. */
+enum {
+    AT_REGISTERS_MAX = 1024, /* per thread */
+    AT_SPILL_BYTES_MAX = 1 << 24,
+    AT_SHARED_BYTES_MAX = 1 << 24, /* per block */
+    AT_SAMPLES_MAX = 1000,
+    AT_POWER_MW_MAX = 100000000,
+    AT_TEMPERATURE_C_MAX = 1000,
+};
+
+/* The time of one launch. */
+#define AT_TIME_NS_MIN 1e-3
+#define AT_TIME_NS_MAX INT64_C(1000000000000)
+
 /* What NVML said of the device at one moment; for reports. Each is 0 if it is unknown. */
 struct at_look {
     int64_t power_mw, temperature_c;
@@ -33,10 +48,33 @@ struct at_measurement {
     size_t sample_count;
 };
 
-/* Check the values against measure/limits.h. AT_USAGE names the bad column. */
+/* Check the values against these limits. AT_USAGE names the bad column. */
 enum at_status at_measurement_check(const struct at_measurement *measurement, struct at_error *err);
 
 /* Frees the samples. */
 void at_measurement_clear(struct at_measurement *measurement);
+
+/* What was seen of the device. First the extremes that NVML has reported in this process; -1 if it
+ * reported nothing. Then sums since the last answer. */
+struct at_gpu_conditions {
+    int64_t clock_sm_min_khz, clock_sm_max_khz, clock_memory_khz;
+    int64_t power_max_mW, temperature_max_c;
+    int64_t other_processes;
+    int64_t throttle_known; /* 0: NVML does not report it, or was not asked yet */
+    uint64_t throttle;      /* set of enum at_throttle, all seen */
+
+    int64_t capped_ns, slowed_ns; /* as in at_device_state */
+    int64_t discarded;            /* samples taken again: measure/sampling.h */
+    int64_t busy_ns;              /* time in which the worker had work */
+};
+
+/* Conditions with nothing seen. */
+struct at_gpu_conditions at_gpu_conditions_none(void);
+
+/* Do not count this many of the other processes: they are this run's own. */
+void at_gpu_conditions_discount(struct at_gpu_conditions *seen, int64_t own);
+
+/* Merge `more` into `seen`. */
+void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more);
 
 #endif

@@ -63,10 +63,18 @@ void at_drift_remeasure(struct at_pipeline *p)
 
 void at_drift_check(struct at_pipeline *p, bool last)
 {
-    const struct at_policy *policy = p->session->options.policy;
     struct at_gpu_run run;
     struct at_gpu_kernel kernel;
     double samples_ns[CANARY_SAMPLES];
+    struct at_gpu_shootout wanted = {
+        .runs = &run,
+        .programs = &p->copy.built.program,
+        .count = 1,
+        .train_ns = p->session->options.policy->search_train_ns,
+        .samples = CANARY_SAMPLES,
+        .samples_ns = samples_ns,
+        .kernels = &kernel,
+    };
     struct at_error err;
     size_t *touched, count;
 
@@ -74,11 +82,9 @@ void at_drift_check(struct at_pipeline *p, bool last)
         return;
     p->canary_due_ns = at_now_ns() + interval_ns;
     run = at_session_run(p->session, &p->copy.built, &p->copy.problem, &p->copy.launch);
-    /* A failure shows in the next evaluation. */
-    if (at_gpu_shootout(p->session->gpu, &run, &p->copy.built.program, 1, policy->search_train_ns,
-                        CANARY_SAMPLES, at_evaluation_limit_ns(p->session, &p->copy.problem),
-                        samples_ns, &kernel, &err) != AT_CORRECT)
-        return;
+    wanted.limit_ns = at_evaluation_limit_ns(p->session, &p->copy.problem);
+    if (at_gpu_shootout(p->session->gpu, &wanted, &err) != AT_CORRECT)
+        return; /* the failure shows in the next evaluation */
     if (!at_canary_drifted(&p->canary, at_median(samples_ns, CANARY_SAMPLES), &touched, &count))
         return;
     p->session->drifts++;

@@ -84,11 +84,16 @@ static enum at_status start_evaluation(struct at_pipeline *p, const struct at_re
                                        struct at_error *err)
 {
     struct at_search *search = p->search;
-    const struct at_gpu_timing timing = timing_of(search, next);
+    struct at_gpu_evaluation wanted = {
+        .program = next->built.program,
+        .run = next->run,
+        .timing = timing_of(search, next),
+        .trial_count = next->trial_count,
+        .limit_ns = at_evaluation_limit_ns(p->session, &search->problem),
+    };
 
-    return at_gpu_evaluate(p->session->gpu, next->built.program, &next->run, &timing, next->trials,
-                           next->trial_count, at_evaluation_limit_ns(p->session, &search->problem),
-                           err);
+    memcpy(wanted.trials, next->trials, next->trial_count * sizeof wanted.trials[0]);
+    return at_gpu_evaluate(p->session->gpu, &wanted, err);
 }
 
 bool at_pipeline_needs_gpu(const struct at_pipeline *p)

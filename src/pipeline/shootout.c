@@ -73,7 +73,16 @@ static enum at_outcome hold(struct at_session *session, struct at_contestant *co
     struct at_gpu_run runs[AT_CONTESTANTS_MAX];
     struct at_gpu_kernel kernels[AT_CONTESTANTS_MAX];
     struct at_program *programs[AT_CONTESTANTS_MAX];
-    int64_t limit_ns = (int64_t)count * at_evaluation_limit_ns(session, &contestants[0].problem);
+    const struct at_gpu_shootout wanted = {
+        .runs = runs,
+        .programs = programs,
+        .count = count,
+        .train_ns = rounds.train_ns,
+        .samples = rounds.samples,
+        .limit_ns = (int64_t)count * at_evaluation_limit_ns(session, &contestants[0].problem),
+        .samples_ns = samples_ns,
+        .kernels = kernels,
+    };
     enum at_outcome outcome;
 
     for (size_t i = 0; i < count; i++) {
@@ -82,8 +91,7 @@ static enum at_outcome hold(struct at_session *session, struct at_contestant *co
             runs[i].sets = 0;
         programs[i] = contestants[i].config ? contestants[i].built.program : NULL;
     }
-    outcome = at_gpu_shootout(session->gpu, runs, programs, count, rounds.train_ns, rounds.samples,
-                              limit_ns, samples_ns, kernels, err);
+    outcome = at_gpu_shootout(session->gpu, &wanted, err);
     for (size_t i = 0; i < count && outcome == AT_CORRECT; i++)
         contestants[i].kernel = kernels[i];
     return outcome;
@@ -157,24 +165,22 @@ void at_shootout_end(struct at_contestant *contestants, size_t count)
 static enum at_status verify(struct at_session *session, const struct at_contestant *contestant,
                              int64_t more, struct at_measurement *measurement, struct at_error *err)
 {
-    const struct at_gpu_timing timing = {
-        .train_ns = session->options.policy->search_train_ns,
-        .samples = 1,
-        .verify_more = at_verify_more(session, more),
+    struct at_gpu_evaluation wanted = {
+        .program = contestant->built.program,
+        .run = run_of(session, contestant),
+        .timing = {.train_ns = session->options.policy->search_train_ns,
+                   .samples = 1,
+                   .verify_more = at_verify_more(session, more)},
+        .limit_ns = at_evaluation_limit_ns(session, &contestant->problem),
     };
     const struct at_device_info *device = at_gpu_info(session->gpu);
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
-    struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX];
-    struct at_gpu_run run = run_of(session, contestant);
-    size_t case_count = at_cases_for(&contestant->problem, session->options.policy, device, cases),
-           trial_count = 0;
-    enum at_status status =
-        at_cases_trials(contestant->config, device, cases, case_count, trials, &trial_count, err);
+    size_t case_count = at_cases_for(&contestant->problem, session->options.policy, device, cases);
+    enum at_status status = at_cases_trials(contestant->config, device, cases, case_count,
+                                            wanted.trials, &wanted.trial_count, err);
 
     if (status == AT_OK)
-        status = at_gpu_evaluate(session->gpu, contestant->built.program, &run, &timing, trials,
-                                 trial_count, at_evaluation_limit_ns(session, &contestant->problem),
-                                 err);
+        status = at_gpu_evaluate(session->gpu, &wanted, err);
     if (status == AT_OK)
         at_gpu_take(session->gpu, measurement);
     return status;

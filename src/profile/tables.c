@@ -3,7 +3,7 @@
  * of each number. Bounds refuse nonsense before anything computes with it. check.c checks the
  * numbers against each other. */
 #include "device/schema.h"
-#include "measure/limits.h"
+#include "measure/measurement.h"
 #include "profile/internal.h"
 #include "schema/table.h"
 #include "space/space.h"

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/stats.h"
 #include "lookup/rivals.h"
+#include "measure/race.h"
 #include "pipeline/shootout.h"
 
 #include <math.h>
@@ -59,34 +59,22 @@ static enum at_status admit_all(struct race *race, int64_t ends_ns, struct at_er
     return status;
 }
 
-/* Return the number of the winner; the looked-up config, if it takes part, is the first. */
-static size_t judge(const struct race *race)
-{
-    size_t samples = (size_t)race->session->options.policy->search_samples, best = 0;
-    const struct at_contestant *all = race->contestants;
-    double low, high;
-
-    for (size_t i = 1; i < race->count; i++)
-        if (all[i].time_ns < all[best].time_ns)
-            best = i;
-    at_median_ratio_interval(all[0].samples_ns, all[best].samples_ns, samples, &low, &high);
-    if (race->runs[0] == &race->answers[0] &&
-        (low <= 1 || all[0].time_ns <= at_rival_gain_least * all[best].time_ns))
-        return 0;
-    return best;
-}
-
 static void take(const struct race *race, struct at_answer *answer)
 {
-    size_t winner = judge(race);
+    size_t samples = (size_t)race->session->options.policy->search_samples, winner;
+    const double *samples_ns[1 + AT_RIVALS_MAX];
+    bool has_incumbent = race->runs[0] == &race->answers[0];
 
+    for (size_t i = 0; i < race->count; i++)
+        samples_ns[i] = race->contestants[i].samples_ns;
+    winner = at_race_winner(samples_ns, race->count, samples, has_incumbent);
     *answer = *race->runs[winner];
     answer->measured = (struct at_measured){
         .time_ns = llround(race->contestants[winner].time_ns),
         .configs = (int64_t)race->count,
         .predicted = at_device_is_emulated(at_gpu_info(race->session->gpu)),
     };
-    if (race->runs[0] == &race->answers[0])
+    if (has_incumbent)
         answer->measured.looked_up_ns = llround(race->contestants[0].time_ns);
 }
 

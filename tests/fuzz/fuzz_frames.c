@@ -61,6 +61,14 @@ static void ask_gpu(struct at_gpu *gpu, int32_t type)
     struct at_gpu_kernel kernels[RUNS];
     struct at_measurement measurement;
     double samples_ns[RUNS * SAMPLES];
+    const struct at_gpu_shootout shootout = {.runs = runs,
+                                             .programs = programs,
+                                             .count = RUNS,
+                                             .train_ns = 1,
+                                             .samples = SAMPLES,
+                                             .limit_ns = INT64_C(1000000000),
+                                             .samples_ns = samples_ns,
+                                             .kernels = kernels};
     int64_t free_bytes, total_bytes;
     struct at_error err;
 
@@ -77,8 +85,7 @@ static void ask_gpu(struct at_gpu *gpu, int32_t type)
         at_measurement_clear(&measurement);
         break;
     default:
-        if (at_gpu_shootout(gpu, runs, programs, RUNS, 1, SAMPLES, INT64_C(1000000000), samples_ns,
-                            kernels, &err) == AT_CORRECT)
+        if (at_gpu_shootout(gpu, &shootout, &err) == AT_CORRECT)
             check_shootout(samples_ns, kernels);
     }
 }

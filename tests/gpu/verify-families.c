@@ -2,7 +2,7 @@
 /* Verifies a sample of the families' kernels in this process, without timing them. It is for
  * compute-sanitizer, which makes each launch slow (tests/gpu/sanitizer.bats). */
 #include "verify-families.h"
-#include "measure/devices.h"
+#include "measure/gpu_worker.h"
 
 #include "base/integer.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "measure/gpu_handle.h"
-#include "measure/gpu_server.h"
+#include "measure/gpu_worker.h"
 #include "roles.h"
 #include "space/space.h"
 
@@ -177,18 +177,26 @@ static void signal_worker(int signal_number)
     assert_int_equal(kill(gpu->worker.pid, signal_number), 0);
 }
 
+static void start_evaluation(int64_t limit_ns)
+{
+    const struct at_gpu_evaluation wanted = {.program = naive.program,
+                                             .run = run,
+                                             .timing = {.train_ns = 1000, .samples = 3},
+                                             .limit_ns = limit_ns};
+
+    assert_int_equal(at_gpu_evaluate(gpu, &wanted, NULL), AT_OK);
+}
+
 /* Start an evaluation, disturb it, and take its outcome and message. */
 static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char message[256])
 {
-    const struct at_gpu_timing timing = {.train_ns = 1000, .samples = 3};
     struct at_measurement measurement;
     enum at_outcome outcome;
 
     /* A worker stopped before the request cannot finish it too early. */
     if (signal_number)
         signal_worker(SIGSTOP);
-    assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, limit_ns, NULL),
-                     AT_OK);
+    start_evaluation(limit_ns);
     assert_true(at_gpu_busy(gpu));
     if (signal_number && signal_number != SIGSTOP) {
         pid_t pid = gpu->worker.pid;
@@ -296,14 +304,12 @@ static void test_killed_always(void **state)
 {
     static const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
     struct sigaction action = {.sa_handler = kill_worker, .sa_flags = SA_RESTART};
-    const struct at_gpu_timing timing = {.train_ns = 1000, .samples = 3};
     struct at_measurement measurement;
 
     (void)state;
     sigaction(SIGALRM, &action, NULL);
     signal_worker(SIGSTOP);
-    assert_int_equal(at_gpu_evaluate(gpu, naive.program, &run, &timing, NULL, 0, long_ns, NULL),
-                     AT_OK);
+    start_evaluation(long_ns);
     setitimer(ITIMER_REAL, &often, NULL);
     at_gpu_take(gpu, &measurement);
     setitimer(ITIMER_REAL, &never, NULL);

@@ -6,7 +6,7 @@
 #include "journal/read.h"
 #include "journal/samples.h"
 #include "journal/setting.h"
-#include "measure/limits.h"
+#include "measure/measurement.h"
 #include "system/file.h"
 
 #include <grp.h>

@@ -2,8 +2,8 @@
 /* src/measure/sampling: which samples of a device count. The device here has the times and clocks
  * that a test scripts, because a real one cannot be made cold or hot. */
 #include "base/memory.h"
-#include "measure/gpu_server.h"
-#include "measure/sampling.h"
+#include "measure/gpu_worker.h"
+#include "measure/race.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static const struct at_device_ops scripted = {.time_train = play},
 static void sample(struct at_bench *bench, const struct at_train_time *times, size_t count,
                    int64_t wanted_count, struct at_train_time *samples)
 {
-    const struct at_sampling wanted = {.launches = 2, .samples = wanted_count};
+    const struct at_sampling wanted = {.launches.count = 2, .samples = wanted_count};
     int64_t kept;
 
     bench->ops = &scripted;
@@ -132,7 +132,7 @@ static void test_behind(void **state)
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         const struct at_sampling wanted = {
-            .launches = 2, .samples = cases[i].samples, .best_ns = 100};
+            .launches.count = 2, .samples = cases[i].samples, .best_ns = 100};
         struct at_bench bench = {.ops = &scripted};
         struct at_train_time samples[5];
         int64_t kept;
@@ -157,9 +157,10 @@ static struct at_bench bench_at(int64_t khz, size_t count)
     script_length = 1;
     for (size_t i = 0; i < count; i++) {
         int64_t again = 0;
+        const struct at_launches launches = {NULL, 1};
         struct at_train_time sample;
 
-        assert_int_equal(at_sample_once(&bench, NULL, 1, &again, &sample, NULL), AT_CORRECT);
+        assert_int_equal(at_sample_once(&bench, &launches, &again, &sample, NULL), AT_CORRECT);
     }
     return bench;
 }
@@ -224,7 +225,7 @@ static void test_low_for_good(void **state)
 
 static void test_failure(void **state)
 {
-    const struct at_sampling wanted = {.launches = 1, .samples = 5};
+    const struct at_sampling wanted = {.launches.count = 1, .samples = 5};
     struct at_bench bench = {.ops = &failing};
     struct at_train_time samples[5];
     int64_t kept;
@@ -283,8 +284,7 @@ static void test_trains(void **state)
         struct at_bench bench = {.ops = &noting,
                                  .cases = {{.sets = cases[i].sets, .dst_pitch = 256}}};
         struct at_gpu_run run = {.sets = cases[i].sets_of_run};
-        struct at_train *train;
-        int64_t launches;
+        struct at_launches launches;
         struct at_train_time launch;
 
         assert_int_equal(at_problem_parse(&run.problem, "8x8:f32", NULL), AT_OK);
@@ -293,10 +293,9 @@ static void test_trains(void **state)
         assert_int_equal(at_train_estimate(&bench, NULL, &run, &launch, NULL), AT_CORRECT);
         assert_true(launch.ns == cases[i].launch_ns);
         assert_int_equal(made_launches, 1);
-        assert_int_equal(
-            at_train_build(&bench, NULL, &run, launch.ns, 300000, &train, &launches, NULL),
-            AT_CORRECT);
-        assert_int_equal(launches, cases[i].launches);
+        assert_int_equal(at_train_build(&bench, NULL, &run, launch.ns, 300000, &launches, NULL),
+                         AT_CORRECT);
+        assert_int_equal(launches.count, cases[i].launches);
         assert_int_equal(made_launches, cases[i].launches);
         assert_int_equal(made_lead_in, cases[i].lead_in);
         assert_int_equal(made_sets, cases[i].cycle);

@@ -2,18 +2,16 @@
 /* What plans of this process have measured: profile entries, the latest first. Several threads may
  * use them at once. An entry that is kept never changes, and lives as long as the store or a plan
  * holds it. */
-#ifndef AT_LIB_LEARNT_H
-#define AT_LIB_LEARNT_H
+#ifndef AT_LIB_WISDOM_H
+#define AT_LIB_WISDOM_H
 
-#include "kernel/nvrtc.h"
 #include "lib/objects.h"
-#include "lib/trial.h"
 
 struct autotune_learnt;
 
-/* Make an entry of a trial with rounds. The caller holds it until it drops it. */
-struct autotune_learnt *autotune_learnt_make(const struct autotune_trial *trial,
-                                             const struct at_compiler *compiler);
+/* Make an entry, of a record without problems; takes what both own. The caller holds it until it
+ * drops it. */
+struct autotune_learnt *autotune_learnt_new(struct at_device_record record, struct at_entry entry);
 
 /* Hold an entry no longer; NULL is none. The last that does so frees it. */
 void autotune_learnt_drop(struct autotune_learnt *learnt);
@@ -27,8 +25,5 @@ void autotune_learnt_keep(struct autotune_learnt *learnt);
  * caller holds it until it drops it. NULL: nothing was learnt. */
 struct autotune_learnt *autotune_learnt_find(struct autotune_answer *answer,
                                              const autotune_profile *profile);
-
-/* Copy all entries into a profile, which the caller clears. Returns how many there are. */
-size_t autotune_learnt_copy(struct at_profile *profile);
 
 #endif
