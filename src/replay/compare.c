@@ -3,14 +3,351 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "replay/figures.h"
-#include "replay/runs.h"
+#include "replay/replay.h"
+#include "schema/table.h"
 #include "search/warm_start.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- as JSON ---- */
+
+/* Any number: a score may be negative. */
+#define NUMBER(record, member) AT_INT(record, member, INT64_MIN, INT64_MAX)
+#define TEXT(record, member)   AT_TEXT(record, member, 1024)
+#define LIST(record, member, schema, ...)                                                          \
+    AT_OBJECTS(record, member, 0, 1000000, schema, __VA_ARGS__)
+
+static const struct at_field reach_fields[] = {
+    NUMBER(at_reach_record, median_evaluations), NUMBER(at_reach_record, median_ms),
+    NUMBER(at_reach_record, p95_evaluations),    NUMBER(at_reach_record, p95_ms),
+    NUMBER(at_reach_record, within_percent),
+};
+static const struct at_schema reach_schema = AT_SCHEMA("a reach", at_reach_record, reach_fields);
+
+static const struct at_field curve_fields[] = {
+    NUMBER(at_curve_record, behind_ppm), NUMBER(at_curve_record, evaluations),
+    NUMBER(at_curve_record, lower_ppm),  NUMBER(at_curve_record, median_ppm),
+    NUMBER(at_curve_record, ms),         NUMBER(at_curve_record, upper_ppm),
+};
+static const struct at_schema curve_schema =
+    AT_SCHEMA("a point of a curve", at_curve_record, curve_fields);
+
+static const struct at_field strategy_fields[] = {
+    LIST(at_strategy_record, curve, curve_schema),
+    LIST(at_strategy_record, curve_of_time, curve_schema),
+    LIST(at_strategy_record, drawn, curve_schema, AT_OPTIONAL),
+    LIST(at_strategy_record, drawn_of_time, curve_schema, AT_OPTIONAL),
+    NUMBER(at_strategy_record, ended_within_1_percent),
+    AT_CHARS(at_strategy_record, name),
+    LIST(at_strategy_record, reaches, reach_schema),
+    NUMBER(at_strategy_record, runs),
+    NUMBER(at_strategy_record, score_permille),
+    NUMBER(at_strategy_record, stopped),
+    NUMBER(at_strategy_record, stopped_evaluations),
+    NUMBER(at_strategy_record, stopped_mean),
+};
+static const struct at_schema strategy_schema =
+    AT_SCHEMA("a strategy", at_strategy_record, strategy_fields);
+
+static const struct at_field recording_fields[] = {
+    NUMBER(at_compared_recording, configs),
+    TEXT(at_compared_recording, device),
+    NUMBER(at_compared_recording, evaluation_ns),
+    TEXT(at_compared_recording, kind),
+    NUMBER(at_compared_recording, optimum_ns),
+    TEXT(at_compared_recording, problem),
+    LIST(at_compared_recording, strategies, strategy_schema),
+};
+static const struct at_schema recording_schema =
+    AT_SCHEMA("a recording", at_compared_recording, recording_fields);
+
+static const struct at_field comparison_fields[] = {
+    LIST(at_comparison, all, strategy_schema),
+    LIST(at_comparison, recordings, recording_schema),
+};
+const struct at_schema at_comparison_schema =
+    AT_SCHEMA("a comparison", at_comparison, comparison_fields);
+
+/* ---- figures of the runs ---- */
+
+static const int64_t within_percents[] = {5, 1, 0};
+
+enum { REACHES = AT_COUNT(within_percents) };
+
+/* ---- on one recording ---- */
+
+static int by_count(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The percentile of sorted values; 0 for SIZE_MAX. */
+static int64_t percentile(const size_t *sorted, size_t count, size_t percent)
+{
+    size_t value = sorted[(count * percent + 99) / 100 - 1];
+
+    return value == SIZE_MAX ? 0 : (int64_t)value;
+}
+
+static struct at_reach_record measure_reach(const struct at_recording *recording,
+                                            const struct at_course *courses, size_t runs,
+                                            int64_t percent)
+{
+    struct at_reach_record reach = {.within_percent = percent};
+    size_t *evaluations = at_alloc_array(runs, sizeof *evaluations);
+    size_t *ms = at_alloc_array(runs, sizeof *ms);
+
+    for (size_t i = 0; i < runs; i++) {
+        evaluations[i] = ms[i] = at_course_reach(&courses[i], recording, (double)percent);
+        if (ms[i] != SIZE_MAX)
+            ms[i] = (size_t)llround(at_course_spent(&courses[i], evaluations[i]) / 1e6);
+    }
+    qsort(evaluations, runs, sizeof *evaluations, by_count);
+    qsort(ms, runs, sizeof *ms, by_count);
+    reach.median_evaluations = percentile(evaluations, runs, 50);
+    reach.p95_evaluations = percentile(evaluations, runs, 95);
+    reach.median_ms = percentile(ms, runs, 50);
+    reach.p95_ms = percentile(ms, runs, 95);
+    free(ms);
+    free(evaluations);
+    return reach;
+}
+
+static void measure_ends(struct at_strategy_record *record, const struct at_recording *recording,
+                         const struct at_course *courses, size_t runs)
+{
+    size_t *ends = at_alloc_array(runs, sizeof *ends), stopped = 0, sum = 0;
+
+    for (size_t i = 0; i < runs; i++) {
+        if (courses[i].reason)
+            sum += ends[stopped++] = courses[i].count;
+        record->ended_within_1_percent += at_course_reach(&courses[i], recording, 1) != SIZE_MAX;
+    }
+    qsort(ends, stopped, sizeof *ends, by_count);
+    record->stopped = (int64_t)stopped;
+    record->stopped_evaluations = stopped > 0 ? percentile(ends, stopped, 50) : 0;
+    record->stopped_mean = stopped > 0 ? (int64_t)((sum + stopped / 2) / stopped) : 0;
+    free(ends);
+}
+
+/* Set how many runs a strategy had on a recording, when they came near the optimum (reaches), and
+ * when they ended. */
+static void figures_of_runs(struct at_strategy_record *record, const struct at_recording *recording,
+                            const struct at_course *courses, size_t runs)
+{
+    struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
+
+    for (size_t i = 0; i < REACHES; i++)
+        reaches[i] = measure_reach(recording, courses, runs, within_percents[i]);
+    record->reaches = (struct at_list){reaches, REACHES};
+    record->runs = (int64_t)runs;
+    measure_ends(record, recording, courses, runs);
+}
+
+/* ---- over all recordings ---- */
+
+/* The median of values of which 0 means never, the greatest. */
+static int64_t median_of(size_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] == 0)
+            values[i] = SIZE_MAX;
+    qsort(values, count, sizeof *values, by_count);
+    return percentile(values, count, 50);
+}
+
+/* The median over the recordings of a member of a strategy's reaches. */
+static int64_t median_reach(const struct at_comparison *comparison, size_t strategy, size_t reach,
+                            size_t offset)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t count = comparison->recordings.count;
+    size_t *values = at_alloc_array(count, sizeof *values);
+    int64_t median;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+        const struct at_reach_record *reaches = records[strategy].reaches.items;
+        int64_t value;
+
+        memcpy(&value, (const char *)&reaches[reach] + offset, sizeof value);
+        values[i] = (size_t)value;
+    }
+    median = median_of(values, count);
+    free(values);
+    return median;
+}
+
+/* The median over the recordings on which the strategy stopped; 0: on none. */
+static int64_t median_stop(const struct at_comparison *comparison, size_t strategy)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t *values = at_alloc_array(comparison->recordings.count, sizeof *values), count = 0;
+    int64_t median;
+
+    for (size_t i = 0; i < comparison->recordings.count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+
+        if (records[strategy].stopped > 0)
+            values[count++] = (size_t)records[strategy].stopped_evaluations;
+    }
+    median = count > 0 ? median_of(values, count) : 0;
+    free(values);
+    return median;
+}
+
+/* The mean over the recordings of a strategy's curve, a member of its record. */
+static struct at_list mean_curve(const struct at_comparison *comparison, size_t strategy,
+                                 size_t offset)
+{
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    size_t count = comparison->recordings.count;
+    struct at_list *lists = at_alloc_array(count, sizeof *lists), mean;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct at_strategy_record *records = recordings[i].strategies.items;
+
+        memcpy(&lists[i], (const char *)&records[strategy] + offset, sizeof *lists);
+    }
+    mean = at_curve_mean(lists, count);
+    free(lists);
+    return mean;
+}
+
+/* Fill in a strategy's line over all recordings from its lines on each. */
+static void sum_up(struct at_comparison *comparison, size_t strategy)
+{
+    struct at_strategy_record *all = (struct at_strategy_record *)comparison->all.items + strategy;
+    const struct at_compared_recording *recordings = comparison->recordings.items;
+    struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
+    size_t count = comparison->recordings.count;
+    int64_t score = 0, stops = 0, stopping = 0;
+
+#define MEDIAN(reach, member)                                                                      \
+    median_reach(comparison, strategy, reach, offsetof(struct at_reach_record, member))
+    for (size_t i = 0; i < REACHES; i++)
+        reaches[i] = (struct at_reach_record){
+            .within_percent = within_percents[i],
+            .median_evaluations = MEDIAN(i, median_evaluations),
+            .p95_evaluations = MEDIAN(i, p95_evaluations),
+            .median_ms = MEDIAN(i, median_ms),
+            .p95_ms = MEDIAN(i, p95_ms),
+        };
+#undef MEDIAN
+    all->reaches = (struct at_list){reaches, REACHES};
+    for (size_t i = 0; i < count; i++) {
+        const struct at_strategy_record *one =
+            (const struct at_strategy_record *)recordings[i].strategies.items + strategy;
+
+        memcpy(all->name, one->name, sizeof all->name);
+        all->runs += one->runs;
+        all->stopped += one->stopped;
+        all->ended_within_1_percent += one->ended_within_1_percent;
+        score += one->score_permille;
+        stops += one->stopped_mean;
+        stopping += one->stopped > 0;
+    }
+#define MEAN(member) mean_curve(comparison, strategy, offsetof(struct at_strategy_record, member))
+    all->curve = MEAN(curve);
+    all->curve_of_time = MEAN(curve_of_time);
+    all->drawn = MEAN(drawn);
+#undef MEAN
+    all->stopped_mean = stopping > 0 ? stops / stopping : 0;
+    all->score_permille = llround((double)score / (double)count);
+    all->stopped_evaluations = median_stop(comparison, strategy);
+}
+
+/* ---- many replays of one plan ---- */
+
+struct replay_runs {
+    const struct at_recording *recording;
+    const struct at_replay_plan *plan; /* its seed is the first; each next run adds one */
+    size_t count;
+    int threads;              /* the results do not depend on it */
+    void (*done)(void *data); /* after each run, one at a time, on any thread; NULL: nothing */
+    void *data;
+};
+
+struct work {
+    const struct replay_runs *runs;
+    struct at_course *courses;
+    pthread_mutex_t lock; /* for all below, and for done() */
+    size_t next;
+    enum at_status status; /* the first failure, with its message */
+    struct at_error err;
+};
+
+/* Take the number of the next run; false: all are taken, or one has failed. */
+static bool take(struct work *work, size_t *number)
+{
+    bool taken;
+
+    pthread_mutex_lock(&work->lock);
+    taken = work->next < work->runs->count && work->status == AT_OK;
+    if (taken)
+        *number = work->next++;
+    pthread_mutex_unlock(&work->lock);
+    return taken;
+}
+
+static void *replay(void *data)
+{
+    struct work *work = data;
+    const struct replay_runs *runs = work->runs;
+    size_t number;
+
+    while (take(work, &number)) {
+        struct at_replay_plan plan = *runs->plan;
+        struct at_error err = {AT_OK, ""};
+        enum at_status status;
+
+        plan.start.seed += number;
+        status = at_replay(&work->courses[number], runs->recording, &plan, &err);
+        pthread_mutex_lock(&work->lock);
+        if (status != AT_OK && work->status == AT_OK) {
+            work->status = status;
+            work->err = err;
+        }
+        if (runs->done)
+            runs->done(runs->data);
+        pthread_mutex_unlock(&work->lock);
+    }
+    return NULL;
+}
+
+/* Replay; fills count courses, each to be cleared. AT_INTERNAL as at_replay, with no courses. */
+static enum at_status replay_runs(struct at_course *courses, const struct replay_runs *runs,
+                                  struct at_error *err)
+{
+    struct work work = {.runs = runs, .courses = courses};
+    size_t wanted = runs->threads > 1 ? (size_t)runs->threads : 1, started = 0;
+    pthread_t *threads;
+
+    wanted = wanted < runs->count ? wanted : runs->count;
+    threads = at_alloc_array(wanted, sizeof *threads);
+    pthread_mutex_init(&work.lock, NULL);
+    /* This thread works too, so the work is done even if the system refuses all others. */
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, replay, &work) == 0)
+        started++;
+    replay(&work);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_mutex_destroy(&work.lock);
+    free(threads);
+    if (work.status == AT_OK)
+        return AT_OK;
+    for (size_t i = 0; i < runs->count; i++)
+        at_course_clear(&courses[i]);
+    if (err)
+        *err = work.err;
+    return work.status;
+}
 
 /* ---- recordings with the same spaces ---- */
 
@@ -142,17 +479,17 @@ static enum at_status run_strategy(struct at_strategy_record *record,
     enum at_status status;
 
     show(advance, plan->strategy);
-    status = at_replay_runs(courses,
-                            &(struct at_replay_runs){.recording = recording,
-                                                     .plan = plan,
-                                                     .count = options->runs,
-                                                     .threads = options->threads,
-                                                     .done = count_run,
-                                                     .data = &watched},
-                            err);
+    status = replay_runs(courses,
+                         &(struct replay_runs){.recording = recording,
+                                               .plan = plan,
+                                               .count = options->runs,
+                                               .threads = options->threads,
+                                               .done = count_run,
+                                               .data = &watched},
+                         err);
     snprintf(record->name, sizeof record->name, "%s", plan->strategy->name);
     if (status == AT_OK) {
-        at_figures_of_runs(record, recording, courses, options->runs);
+        figures_of_runs(record, recording, courses, options->runs);
         measure_curves(record, &(struct at_searches){recording, baseline, courses, options->runs},
                        options);
         record->score_permille = llround(1000 * at_score(baseline, courses, options->runs));
@@ -332,7 +669,7 @@ enum at_status at_compare(struct at_comparison *comparison, const struct at_reco
     if (options->progress)
         at_progress_clear(options->progress);
     for (size_t i = 0; i < lines && status == AT_OK; i++)
-        at_figures_sum_up(&made, i);
+        sum_up(&made, i);
     free(contenders);
     if (status == AT_OK)
         *comparison = made;

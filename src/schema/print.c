@@ -36,6 +36,8 @@ struct table {
 
 static const char *text_at(const struct at_field *field, const void *slot)
 {
+    const char *text;
+
     switch (field->kind) {
     case AT_FIELD_FLAG:
         return *(const bool *)slot ? "yes" : "no";
@@ -46,7 +48,8 @@ static const char *text_at(const struct at_field *field, const void *slot)
     case AT_FIELD_LOCATED:
         return ((const struct at_located *)slot)->text;
     default:
-        return *(char *const *)slot;
+        memcpy(&text, slot, sizeof text); /* tables also take constant text */
+        return text;
     }
 }
 
