@@ -33,20 +33,19 @@ static void print_overview(void)
 static enum at_status unknown_command(const char *word, struct at_error *err)
 {
     const char *dot = strrchr(word, '.');
-    const char *known[16];
+    const char **known = NULL;
     char nearest[128];
-    size_t count = 0;
+    size_t count = 0, capacity = 0;
 
     if (access(word, F_OK) == 0 || (dot && strcmp(dot, ".yaml") == 0))
         return at_fail(err, AT_USAGE,
                        "\"%s\" is no command; autotune show %s prints a profile, autotune check, "
                        "report and others take one too. See autotune --help",
                        word, word);
-    while (at_commands[count] && count < AT_COUNT(known)) {
-        known[count] = at_commands[count]->name;
-        count++;
-    }
+    for (size_t i = 0; at_commands[i]; i++)
+        AT_PUSH(known, count, capacity, at_commands[i]->name);
     at_suggest(nearest, sizeof nearest, word, known, count);
+    free(known);
     return at_fail(err, AT_USAGE, "unknown command \"%s\"; did you mean %s? See autotune --help",
                    word, nearest);
 }

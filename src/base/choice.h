@@ -9,8 +9,9 @@
 
 /* A table's entry as a word that an option takes. */
 struct at_choice {
-    const char *name; /* NULL: the table ends here */
-    const char *note; /* what --help adds in parentheses; NULL: nothing */
+    const char *name;  /* NULL: the table ends here */
+    const char *note;  /* what --help adds in parentheses; NULL: nothing */
+    const void *entry; /* of the table; NULL if its index is enough */
 };
 
 /* Return the entry at an index, which is at most one behind the last entry. */

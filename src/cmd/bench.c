@@ -26,8 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x200, KEY_LOOKUP };
-
 static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
 static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
 
@@ -39,53 +37,28 @@ struct bench_options {
     enum at_output_format format;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct bench_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->run;
-        return 0;
-    case KEY_PROFILE:
-        options->profile = arg;
-        return 0;
-    case KEY_LOOKUP:
-        options->lookup = arg;
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options_table[] = {
-    {"profile", KEY_PROFILE, "FILE", 0, "Take tuned configs from FILE instead of tuning", 1},
-    {"lookup", KEY_LOOKUP, "FILE", 0,
-     "Also time the config that lookup chooses from FILE, which need not have the problem", 1},
-    {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 3},
-    {"format", 'f', "NAME", 0,
-     "How to print the result, json as one line per problem; the first is the default {formats}",
-     3},
+static const struct at_option options_table[] = {
+    AT_TABLE(bench_options, run, at_run_table),
+    {"profile", 0, "FILE", 1, "Take tuned configs from FILE instead of tuning",
+     AT_SETS_TEXT(bench_options, profile)},
+    {"lookup", 0, "FILE", 1,
+     "Also time the config that lookup chooses from FILE, which need not have the problem",
+     AT_SETS_TEXT(bench_options, lookup)},
+    AT_OUT(3, bench_options, out, "Also write an HTML page with a picture to FILE"),
+    {"format", 'f', "NAME", 3,
+     "How to print the result, json as one line per problem; the first is the default",
+     AT_SETS_CHOICE(bench_options, format, at_format_choice)},
     {0},
 };
-static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
+
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "[PROBLEM...]",
-    .doc = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
-           "compares them with the copy limit."
-           "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
-           "1024x1024:f32 and 1024x1024:f64."
-           "\n\nExample:\n  autotune bench 8192x8192:f32 --profile best.yaml",
-    .children = children,
+    .arguments = "[PROBLEM...]",
+    .help = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
+            "compares them with the copy limit."
+            "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
+            "1024x1024:f32 and 1024x1024:f64."
+            "\n\nExample:\n  autotune bench 8192x8192:f32 --profile best.yaml",
 };
 
 struct bench_run {
@@ -533,8 +506,7 @@ static void name_default_problems(struct bench_options *options, bool emulated)
     struct at_run_options *run = &options->run;
 
     for (size_t i = 0; i < AT_COUNT(default_problems); i++)
-        AT_PUSH(run->problems, run->problem_count, run->problem_capacity,
-                (emulated ? emulated_problems : default_problems)[i]);
+        at_texts_add(&run->problems, (emulated ? emulated_problems : default_problems)[i]);
 }
 
 static enum at_status prepare(struct bench_run *run, struct bench_options *options,
@@ -571,7 +543,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    at_command_line(&argp, ARGP_IN_ORDER, argc, argv, &options, &options.run.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
     status = prepare(&run, &options, err);
     if (status == AT_OK)

@@ -16,35 +16,15 @@ struct cache_options {
     enum at_output_format format;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct cache_options *options = state->input;
-
-    switch (key) {
-    case 'c':
-        options->clear = true;
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument \"%s\"", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options_table[] = {
-    {"clear", 'c', NULL, 0, "Remove all compiled kernels", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+static const struct at_option options_table[] = {
+    {"clear", 'c', NULL, 0, "Remove all compiled kernels", AT_SETS_FLAG(cache_options, clear)},
+    AT_FORMAT(0, cache_options, format),
     {0},
 };
-static const struct argp argp = {
+
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .doc = "Shows where compiled kernels are kept, how many, and how much space they take.",
+    .help = "Shows where compiled kernels are kept, how many, and how much space they take.",
 };
 
 struct cache_record {
@@ -89,7 +69,7 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
     struct at_cubin_usage usage;
     enum at_status status;
 
-    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.progress);
     status = at_cubin_cache_open(&cache, NULL, err);
     if (status != AT_OK)
         return status;

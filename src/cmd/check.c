@@ -21,65 +21,37 @@ struct check_options {
     struct at_check_report report;
 };
 
-enum { KEY_SPACE = 0x100 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct check_options *options = state->input;
-
-    switch (key) {
-    case KEY_SPACE:
-        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
-        return 0;
-    case 'g':
-        options->gpu = arg;
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case 'f':
-        options->report.format = at_parse_format(state, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        at_parse_only(state, &options->file, arg, "profile");
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which profile?");
-        return 0;
-    case ARGP_KEY_END:
-        if (options->out && !options->gpu)
-            argp_error(state, "--out needs --gpu");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options_table[] = {
-    {"gpu", 'g', "SEL", 0, "Verify and time every winner again on this device", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {"out", 'o', "FILE", 0,
-     "If all holds, write the profile; where its winners are another model's, say in it that they "
-     "were correct on this one, too",
-     0},
-    {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 0},
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("profile", "which profile?", AT_SETS_TEXT(check_options, file)),
+    AT_GPU(0, check_options, gpu, "Verify and time every winner again on this device"),
+    AT_FORMAT(0, check_options, report.format),
+    AT_OUT(0, check_options, out,
+           "If all holds, write the profile; where its winners are another model's, say in it that "
+           "they were correct on this one, too"),
+    AT_SPACE(0, check_options, run.spaces),
     {0},
 };
-static const struct argp argp = {
+
+static enum at_status check(void *given, struct at_error *err)
+{
+    const struct check_options *options = given;
+
+    return options->out && !options->gpu ? at_fail(err, AT_USAGE, "--out needs --gpu") : AT_OK;
+}
+
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "FILE",
-    .doc = "Checks a profile: its form, its figures, and that every config is legal for its "
-           "problem on its device. With --gpu, it verifies every winner for that device and times "
-           "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
-           "broken. If the profile has none for that model of device, it tries all that are legal "
-           "there.\vThe "
-           "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
-           "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
-           "other way round."
-           "\n\nExample:\n  autotune check --gpu 0 best.yaml",
+    .arguments = "FILE",
+    .help = "Checks a profile: its form, its figures, and that every config is legal for its "
+            "problem on its device. With --gpu, it verifies every winner for that device and times "
+            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
+            "broken. If the profile has none for that model of device, it tries all that are legal "
+            "there.\vThe "
+            "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
+            "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
+            "other way round."
+            "\n\nExample:\n  autotune check --gpu 0 best.yaml",
+    .check = check,
 };
 
 /* Does the recorded launch equal the one that the space gives? */
@@ -175,7 +147,7 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
     enum at_status status = AT_OK, printed;
 
     at_run_options_init(&options.run);
-    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     status = at_out_check(options.out, options.file, err);
     if (status == AT_OK && options.out)
         status =

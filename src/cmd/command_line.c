@@ -4,46 +4,321 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "cmd/format.h"
-#include "export/export.h"
-#include "measure/policy.h"
-#include "recording/recording.h"
-#include "report/report.h"
-#include "search/strategy.h"
 #include "system/file.h"
 
+#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST = -1 }; /* the group of --help */
+/* ---- values ---- */
 
-static const struct argp_option common_options[] = {
-    {NULL, 'h', NULL, 0, "Give this help list", LAST},
-    {"quiet", 'q', NULL, 0, "No progress and no notes on standard error", LAST},
-    {"verbose", 'v', NULL, 0,
-     "Also print what is read and written, and each config that is measured or checked", LAST},
-    {0},
-};
-
-static error_t parse_common(int key, char *arg, struct argp_state *state)
+/* Read a time. Returns nanoseconds, 0 for another text. */
+static int64_t read_time(const char *text)
 {
-    struct at_progress *progress = state->input;
+    static const struct {
+        const char *unit;
+        int64_t ns;
+    } units[] = {{"ms", 1000000},
+                 {"s", 1000000000},
+                 {"m", INT64_C(60000000000)},
+                 {"h", INT64_C(3600000000000)}};
+    static const int64_t most_ns = INT64_C(3600000000000000);
+    size_t digits = strspn(text, "0123456789");
+    int64_t value = 0;
 
-    (void)arg;
-    if (key == 'h')
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-    if (key != 'q' && key != 'v')
-        return ARGP_ERR_UNKNOWN;
-    progress->quiet = key == 'q';
-    progress->verbose = key == 'v';
+    for (size_t i = 0; i < AT_COUNT(units); i++)
+        if (strcmp(text + digits, units[i].unit) == 0 && at_integer_parse(text, digits, &value) &&
+            value >= 1 && value <= most_ns / units[i].ns)
+            return value * units[i].ns;
     return 0;
 }
 
-static const struct argp common_argp = {.options = common_options, .parser = parse_common};
+static const char some_times[] = "a time like 50ms, 2s, 5m or 1h, up to 1000h";
+
+enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
+                               int64_t most, struct at_error *err)
+{
+    struct at_amount read = {.ns = read_time(text)};
+
+    if (read.ns == 0 &&
+        (!at_integer_parse(text, strlen(text), &read.count) || read.count < 1 || read.count > most))
+        return at_fail(err, AT_USAGE, "--%s takes a whole number from 1 to %jd, or %s, not \"%s\"",
+                       option, (intmax_t)most, some_times, text);
+    *amount = read;
+    return AT_OK;
+}
+
+void at_texts_add(struct at_texts *texts, const char *text)
+{
+    AT_PUSH(texts->items, texts->count, texts->capacity, text);
+}
+
+const char *at_given_file(const char *argument)
+{
+    return strcmp(argument, "-") == 0 ? AT_FILE_STDIN : argument;
+}
+
+/* ---- what an option does with its argument ---- */
+
+/* Take the text of an option into the member that it sets. */
+typedef enum at_status take_fn(const struct at_option *option, void *member, const char *text,
+                               struct at_error *err);
+
+static enum at_status take_flag(const struct at_option *option, void *member, const char *text,
+                                struct at_error *err)
+{
+    (void)option;
+    (void)text;
+    (void)err;
+    *(bool *)member = true;
+    return AT_OK;
+}
+
+static enum at_status take_text(const struct at_option *option, void *member, const char *text,
+                                struct at_error *err)
+{
+    const char **given = member;
+
+    if (!option->name && *given)
+        return at_fail(err, AT_USAGE, "one %s at a time", option->argument);
+    *given = text;
+    return AT_OK;
+}
+
+static enum at_status take_one_of_several(const struct at_option *option, void *member,
+                                          const char *text, struct at_error *err)
+{
+    (void)option;
+    (void)err;
+    at_texts_add(member, text);
+    return AT_OK;
+}
+
+static enum at_status take_integer(const struct at_option *option, void *member, const char *text,
+                                   struct at_error *err)
+{
+    int64_t value;
+
+    if (!at_integer_parse(text, strlen(text), &value) || value < option->least ||
+        value > option->most)
+        return at_fail(err, AT_USAGE, "--%s takes a whole number from %jd to %jd, not \"%s\"",
+                       option->name, (intmax_t)option->least, (intmax_t)option->most, text);
+    if (option->size == sizeof(int))
+        *(int *)member = (int)value;
+    else
+        *(int64_t *)member = value;
+    return AT_OK;
+}
+
+static enum at_status take_time(const struct at_option *option, void *member, const char *text,
+                                struct at_error *err)
+{
+    int64_t ns = read_time(text);
+
+    if (ns == 0)
+        return at_fail(err, AT_USAGE, "--%s takes %s, not \"%s\"", option->name, some_times, text);
+    *(int64_t *)member = ns;
+    return AT_OK;
+}
+
+static enum at_status take_seconds(const struct at_option *option, void *member, const char *text,
+                                   struct at_error *err)
+{
+    static const int64_t second_ns = 1000000000, hour_s = 3600;
+    struct at_amount amount;
+    enum at_status status = at_amount_parse(&amount, option->name, text, hour_s, err);
+
+    if (status == AT_OK && amount.ns > hour_s * second_ns)
+        status = at_fail(err, AT_USAGE, "--%s takes up to an hour, not \"%s\"", option->name, text);
+    if (status == AT_OK)
+        *(int64_t *)member = amount.count * second_ns + amount.ns;
+    return status;
+}
+
+static enum at_status take_amount(const struct at_option *option, void *member, const char *text,
+                                  struct at_error *err)
+{
+    return at_amount_parse(member, option->name, text, option->most, err);
+}
+
+static enum at_status take_percent(const struct at_option *option, void *member, const char *text,
+                                   struct at_error *err)
+{
+    static const int64_t most = 1000;
+    size_t whole = strcspn(text, ".%"), digits;
+    const char *rest = text + whole;
+    int64_t percent, tenths = 0;
+    bool read = at_integer_parse(text, whole, &percent) && percent >= 0 && percent <= most;
+
+    if (*rest == '.') {
+        digits = strcspn(++rest, "%");
+        read = read && digits == 1 && at_integer_parse(rest, digits, &tenths);
+        rest += digits;
+    }
+    if (!read || (*rest && strcmp(rest, "%") != 0))
+        return at_fail(err, AT_USAGE,
+                       "--%s takes a share like 5%% or 0.5%%, up to %jd%%, not \"%s\"",
+                       option->name, (intmax_t)most, text);
+    *(int64_t *)member = 10 * percent + tenths;
+    return AT_OK;
+}
+
+static enum at_status choose(const struct at_option *option, size_t *index, const char *text,
+                             struct at_error *err)
+{
+    return at_choose(index, option->noun ? option->noun : option->name, text, option->words, err);
+}
+
+static enum at_status take_choice(const struct at_option *option, void *member, const char *text,
+                                  struct at_error *err)
+{
+    size_t index;
+    enum at_status status = choose(option, &index, text, err);
+
+    if (status == AT_OK)
+        *(unsigned *)member = (unsigned)index;
+    return status;
+}
+
+static enum at_status take_entry(const struct at_option *option, void *member, const char *text,
+                                 struct at_error *err)
+{
+    size_t index;
+    const void *entry;
+    enum at_status status = choose(option, &index, text, err);
+
+    if (status != AT_OK)
+        return status;
+    entry = option->words(index).entry;
+    memcpy(member, &entry, sizeof entry); /* a pointer to the entry's own type */
+    return AT_OK;
+}
+
+static take_fn *const takes[] = {
+    [AT_OPTION_FLAG] = take_flag,
+    [AT_OPTION_TEXT] = take_text,
+    [AT_OPTION_TEXTS] = take_one_of_several,
+    [AT_OPTION_INTEGER] = take_integer,
+    [AT_OPTION_TIME] = take_time,
+    [AT_OPTION_SECONDS] = take_seconds,
+    [AT_OPTION_AMOUNT] = take_amount,
+    [AT_OPTION_PERCENT] = take_percent,
+    [AT_OPTION_CHOICE] = take_choice,
+    [AT_OPTION_ENTRY] = take_entry,
+};
+
+/* ---- the options of a command ---- */
+
+/* The keys of options without a letter: no letter is as large. */
+enum { FIRST_KEY = 0x100, LAST_GROUP = -1 };
+
+static enum at_status take_common(void *options, const struct at_option *option, const char *text,
+                                  struct at_error *err)
+{
+    struct at_progress *progress = options;
+
+    (void)text;
+    (void)err;
+    progress->quiet = option->letter == 'q';
+    progress->verbose = option->letter == 'v';
+    return AT_OK;
+}
+
+static const struct at_option common_options[] = {
+    {NULL, 'h', NULL, LAST_GROUP, "Give this help list", .kind = AT_OPTION_OTHER},
+    {"quiet", 'q', NULL, LAST_GROUP, "No progress and no notes on standard error",
+     AT_CALLS(take_common)},
+    {"verbose", 'v', NULL, LAST_GROUP,
+     "Also print what is read and written, and each config that is measured or checked",
+     AT_CALLS(take_common)},
+    {0},
+};
+
+/* An option and the struct that it sets a member of. */
+struct target {
+    const struct at_option *option;
+    char *options;
+};
+
+struct command_line {
+    const struct at_syntax *syntax;
+    void *options;
+    struct argp_option *known; /* as argp wants them; the docs are owned */
+    struct target *targets;    /* of the known ones */
+    size_t count, capacity, target_capacity;
+    struct target arguments; /* takes all that is no option; without option: nothing may be there */
+    bool has_arguments;
+};
+
+static void know(struct command_line *line, struct target target)
+{
+    const struct at_option *option = target.option;
+    const struct argp_option known = {
+        .name = option->name,
+        .key = option->kind == AT_OPTION_GROUP ? 0
+               : option->letter                ? option->letter
+                                               : FIRST_KEY + (int)line->count,
+        .arg = option->argument,
+        .flags = option->may_lack ? OPTION_ARG_OPTIONAL : 0,
+        .doc =
+            option->words ? at_choices_list(option->help, option->words) : at_strdup(option->help),
+        .group = option->group,
+    };
+    size_t count = line->count;
+
+    AT_PUSH(line->targets, count, line->target_capacity, target);
+    AT_PUSH(line->known, line->count, line->capacity, known);
+}
+
+static void know_all(struct command_line *line, const struct at_option *options, void *set)
+{
+    for (; options->kind != AT_OPTION_END; options++) {
+        const struct target target = {options, set};
+
+        if (options->kind == AT_OPTION_TABLE)
+            know_all(line, options->table, target.options + options->offset);
+        else if (options->name || options->letter || options->kind == AT_OPTION_GROUP)
+            know(line, target);
+        else
+            line->arguments = target;
+    }
+}
+
+static void take(struct argp_state *state, const struct target *target, const char *text)
+{
+    const struct at_option *option = target->option;
+    struct at_error err;
+    enum at_status status =
+        option->kind == AT_OPTION_OTHER
+            ? option->take(target->options, option, text, &err)
+            : takes[option->kind](option, target->options + option->offset, text, &err);
+
+    if (status != AT_OK)
+        argp_error(state, "%s", err.message);
+}
+
+static void take_argument(struct argp_state *state, struct command_line *line, const char *text)
+{
+    if (!line->arguments.option)
+        argp_error(state, "unexpected argument \"%s\"", text);
+    line->has_arguments = true;
+    take(state, &line->arguments, text);
+}
+
+static void check(struct argp_state *state, const struct command_line *line)
+{
+    const struct at_option *arguments = line->arguments.option;
+    struct at_error err;
+
+    if (arguments && arguments->help && !line->has_arguments)
+        argp_error(state, "%s", arguments->help);
+    if (line->syntax->check && line->syntax->check(line->options, &err) != AT_OK)
+        argp_error(state, "%s", err.message);
+}
 
 /* ---- mistyped options ---- */
 
-/* All options of a command. An option is borrowed from its table. */
+/* All options of a command, with those of argp. An option is borrowed from its table. */
 struct known_options {
     const struct argp_option **items;
     size_t count, capacity;
@@ -145,147 +420,61 @@ static void check_options(struct argp_state *state)
     free(known.items);
 }
 
-struct inputs {
-    void *options;
-    struct at_progress *progress;
-};
+/* ---- reading it ---- */
 
-static error_t give_inputs(int key, char *arg, struct argp_state *state)
+static const struct target *find_target(const struct command_line *line, int key)
 {
-    struct inputs *inputs = state->input;
-
-    (void)arg;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    check_options(state);
-    state->child_inputs[0] = inputs->options;
-    state->child_inputs[1] = inputs->progress;
-    return 0;
+    for (size_t i = 0; i < line->count; i++)
+        if (key != 0 && line->known[i].key == key)
+            return &line->targets[i];
+    return NULL;
 }
 
-void at_command_line(const struct argp *command, unsigned flags, int argc, char **argv,
-                     void *options, struct at_progress *progress)
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    const struct argp_child children[] = {{command, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
-    const struct argp both = {.parser = give_inputs, .children = children};
-    struct inputs inputs = {options, progress};
+    struct command_line *line = state->input;
+    const struct target *target;
 
-    at_progress_init(progress);
-    argp_parse(&both, argc, argv, flags, NULL, &inputs);
-}
-
-int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
-                         int64_t least, int64_t most)
-{
-    int64_t value = least;
-
-    if (!at_integer_parse(text, strlen(text), &value) || value < least || value > most)
-        argp_error(state, "--%s takes a whole number from %lld to %lld, not \"%s\"", option,
-                   (long long)least, (long long)most, text);
-    return value;
-}
-
-/* Read a time. Returns nanoseconds, 0 for another text. */
-static int64_t read_duration(const char *text)
-{
-    static const struct {
-        const char *unit;
-        int64_t ns;
-    } units[] = {{"ms", 1000000},
-                 {"s", 1000000000},
-                 {"m", INT64_C(60000000000)},
-                 {"h", INT64_C(3600000000000)}};
-    static const int64_t most_ns = INT64_C(3600000000000000);
-    size_t digits = strspn(text, "0123456789");
-    int64_t value = 0;
-
-    for (size_t i = 0; i < AT_COUNT(units); i++)
-        if (strcmp(text + digits, units[i].unit) == 0 && at_integer_parse(text, digits, &value) &&
-            value >= 1 && value <= most_ns / units[i].ns)
-            return value * units[i].ns;
-    return 0;
-}
-
-static const char some_times[] = "a time like 50ms, 2s, 5m or 1h, up to 1000h";
-
-int64_t at_parse_duration(struct argp_state *state, const char *option, const char *text)
-{
-    int64_t ns = read_duration(text);
-
-    if (ns == 0)
-        argp_error(state, "--%s takes %s, not \"%s\"", option, some_times, text);
-    return ns;
-}
-
-struct at_amount at_parse_amount(struct argp_state *state, const char *option, const char *text,
-                                 int64_t most)
-{
-    struct at_amount amount = {.ns = read_duration(text)};
-
-    if (amount.ns == 0 && (!at_integer_parse(text, strlen(text), &amount.count) ||
-                           amount.count < 1 || amount.count > most))
-        argp_error(state, "--%s takes a whole number from 1 to %jd, or %s, not \"%s\"", option,
-                   (intmax_t)most, some_times, text);
-    return amount;
-}
-
-int64_t at_parse_percent(struct argp_state *state, const char *option, const char *text)
-{
-    static const int64_t most = 1000;
-    size_t whole = strcspn(text, ".%"), digits;
-    const char *rest = text + whole;
-    int64_t percent, tenths = 0;
-    bool read = at_integer_parse(text, whole, &percent) && percent >= 0 && percent <= most;
-
-    if (*rest == '.') {
-        digits = strcspn(++rest, "%");
-        read = read && digits == 1 && at_integer_parse(rest, digits, &tenths);
-        rest += digits;
-    }
-    if (!read || (*rest && strcmp(rest, "%") != 0)) {
-        argp_error(state, "--%s takes a share like 5%% or 0.5%%, up to %jd%%, not \"%s\"", option,
-                   (intmax_t)most, text);
+    switch (key) {
+    case ARGP_KEY_INIT:
+        check_options(state);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_argument(state, line, arg);
+        return 0;
+    case ARGP_KEY_END:
+        check(state, line);
+        return 0;
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
+    default:
+        target = find_target(line, key);
+        if (!target)
+            return ARGP_ERR_UNKNOWN;
+        take(state, target, arg);
         return 0;
     }
-    return 10 * percent + tenths;
 }
 
-void at_parse_only(struct argp_state *state, const char **argument, const char *text,
-                   const char *what)
+void at_command_line(const struct at_syntax *syntax, int argc, char **argv, void *options,
+                     struct at_progress *progress)
 {
-    if (*argument)
-        argp_error(state, "one %s at a time", what);
-    *argument = text;
-}
+    static const struct argp_option end = {0};
+    struct command_line line = {.syntax = syntax, .options = options};
+    struct argp argp = {.parser = parse, .args_doc = syntax->arguments, .doc = syntax->help};
+    size_t count;
 
-const char *at_given_file(const char *argument)
-{
-    return strcmp(argument, "-") == 0 ? AT_FILE_STDIN : argument;
-}
-
-static const struct {
-    const char *placeholder;
-    at_choice_fn *entry;
-} tables[] = {
-    {" {formats}", at_format_choice},        {" {policies}", at_policy_choice},
-    {" {recordings}", at_recording_choice},  {" {exports}", at_export_choice},
-    {" {strategies}", at_strategy_choice},   {" {reports}", at_report_form_choice},
-    {" {figures}", at_report_figure_choice},
-};
-
-char *at_help_filter(int key, const char *text, void *input)
-{
-    const char *placeholder = text ? strstr(text, " {") : NULL;
-
-    (void)key;
-    (void)input;
-    for (size_t i = 0; i < AT_COUNT(tables) && placeholder; i++)
-        if (strcmp(placeholder, tables[i].placeholder) == 0) {
-            char *before = at_strndup(text, (size_t)(placeholder - text));
-            char *list = at_choices_list(before, tables[i].entry);
-
-            free(before);
-            return list;
-        }
-    return (char *)text; /* argp frees any other text */
+    at_progress_init(progress);
+    know_all(&line, syntax->options, options);
+    know_all(&line, common_options, progress);
+    count = line.count;
+    AT_PUSH(line.known, count, line.capacity, end);
+    argp.options = line.known;
+    /* In order: --problem and a problem without it keep their order. */
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &line);
+    for (size_t i = 0; i < line.count; i++)
+        free((char *)line.known[i].doc);
+    free(line.known);
+    free(line.targets);
 }

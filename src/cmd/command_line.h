@@ -1,47 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the command line of any command: its own options, and --quiet and --verbose. */
+/* The command line of any command. A command lists its options in a table, which says what each one
+ * sets in the command's own struct. --quiet, --verbose and --help are added to all. */
 #ifndef AT_CMD_COMMAND_LINE_H
 #define AT_CMD_COMMAND_LINE_H
 
+#include "base/choice.h"
 #include "system/progress.h"
 
-#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* argp_parse, with the flags that argp_parse takes. `options` is the input of the command's argp.
- * Sets *progress up as --quiet and --verbose want it; the last of them counts. */
-void at_command_line(const struct argp *command, unsigned flags, int argc, char **argv,
-                     void *options, struct at_progress *progress);
-
-/* Parse a whole number from least to most. Another text ends the program with a usage message. */
-int64_t at_parse_integer(struct argp_state *state, const char *option, const char *text,
-                         int64_t least, int64_t most);
-
-/* Parse a time of up to 1000 h: a whole number with its unit, ms, s, m or h. Return nanoseconds. */
-int64_t at_parse_duration(struct argp_state *state, const char *option, const char *text);
+/* Arguments of a repeated option: an owned array of borrowed text. */
+struct at_texts {
+    const char **items;
+    size_t count, capacity;
+};
 
 /* A number of something, or else a time in nanoseconds. The other is 0. */
 struct at_amount {
     int64_t count, ns;
 };
 
-/* Parse a whole number from 1 to most, or a time as at_parse_duration does. */
-struct at_amount at_parse_amount(struct argp_state *state, const char *option, const char *text,
-                                 int64_t most);
+/* What an option does with the member at its offset. */
+enum at_option_kind {
+    AT_OPTION_END,
+    AT_OPTION_GROUP, /* only a title of --help */
+    AT_OPTION_TABLE, /* the options of another table, for a struct within this one */
+    AT_OPTION_FLAG,
+    AT_OPTION_TEXT,
+    AT_OPTION_TEXTS,
+    AT_OPTION_INTEGER,
+    AT_OPTION_TIME,
+    AT_OPTION_SECONDS,
+    AT_OPTION_AMOUNT,
+    AT_OPTION_PERCENT,
+    AT_OPTION_CHOICE,
+    AT_OPTION_ENTRY,
+    AT_OPTION_OTHER,
+};
 
-/* Parse a share of up to 1000 %, like 5, 5% or 0.5%; return thousandths. */
-int64_t at_parse_percent(struct argp_state *state, const char *option, const char *text);
+/* A line of a table of options. One without name and letter is for the other arguments, and has in
+ * `help` what to ask if there are none; NULL: they may be left out. */
+struct at_option {
+    const char *name;     /* behind --; NULL: only a letter */
+    int letter;           /* behind -; 0: only a name */
+    const char *argument; /* what --help calls the argument; NULL: there is none */
+    int group;            /* of --help */
+    const char *help;
+    enum at_option_kind kind;
+    bool may_lack; /* the option may be without argument, and has NULL then */
+    size_t offset, size;
+    int64_t least, most;
+    at_choice_fn *words; /* that the argument may be; --help lists them behind its text */
+    const char *noun;    /* what the words are; NULL: as the option is called */
+    const struct at_option *table;
+    enum at_status (*take)(void *options, const struct at_option *option, const char *text,
+                           struct at_error *err);
+};
 
-/* Take a command's only argument. A second one ends the program with a usage message; `what` is its
- * name there. */
-void at_parse_only(struct argp_state *state, const char **argument, const char *text,
-                   const char *what);
+/* ---- what an option sets: a member of `struct of`, which must have this type ---- */
+
+#define AT_SETS(of, member, type)                                                                  \
+    .offset = offsetof(struct of, member) + 0 * sizeof((type *)0 == &((struct of *)0)->member),    \
+    .size = sizeof(type)
+#define AT_SETS_FLAG(of, member) .kind = AT_OPTION_FLAG, AT_SETS(of, member, bool)
+/* The last one counts. */
+#define AT_SETS_TEXT(of, member) .kind = AT_OPTION_TEXT, AT_SETS(of, member, const char *)
+#define AT_ADDS_TEXT(of, member) .kind = AT_OPTION_TEXTS, AT_SETS(of, member, struct at_texts)
+/* A whole number from low to high. */
+#define AT_SETS_INTEGER(of, member, type, low, high)                                               \
+    .kind = AT_OPTION_INTEGER, .least = (low), .most = (high), AT_SETS(of, member, type)
+/* Nanoseconds: a whole number with its unit, ms, s, m or h. */
+#define AT_SETS_TIME(of, member)    .kind = AT_OPTION_TIME, AT_SETS(of, member, int64_t)
+/* Nanoseconds: a time, or a number of seconds, up to an hour. */
+#define AT_SETS_SECONDS(of, member) .kind = AT_OPTION_SECONDS, AT_SETS(of, member, int64_t)
+/* A number up to high, or a time. */
+#define AT_SETS_AMOUNT(of, member, high)                                                           \
+    .kind = AT_OPTION_AMOUNT, .most = (high), AT_SETS(of, member, struct at_amount)
+/* Thousandths: a share of up to 1000 %, like 5, 5% or 0.5%. */
+#define AT_SETS_PERCENT(of, member) .kind = AT_OPTION_PERCENT, AT_SETS(of, member, int64_t)
+/* The index of a table's entry. */
+#define AT_SETS_CHOICE(of, member, entries)                                                        \
+    .kind = AT_OPTION_CHOICE, .words = (entries), AT_SETS(of, member, unsigned)
+/* A table's entry. */
+#define AT_SETS_ENTRY(of, member, type, entries)                                                   \
+    .kind = AT_OPTION_ENTRY, .words = (entries), AT_SETS(of, member, const type *)
+#define AT_CALLS(function) .kind = AT_OPTION_OTHER, .take = (function)
+
+/* ---- options of several commands ---- */
+
+#define AT_GROUP(number, title)                                                                    \
+    {                                                                                              \
+        .kind = AT_OPTION_GROUP, .group = (number), .help = (title)                                \
+    }
+#define AT_TABLE(of, member, rows)                                                                 \
+    {                                                                                              \
+        .kind = AT_OPTION_TABLE, .table = (rows), .offset = offsetof(struct of, member)            \
+    }
+#define AT_ARGUMENT(what, question, ...)                                                           \
+    {                                                                                              \
+        NULL, 0, what, 0, question, __VA_ARGS__                                                    \
+    }
+#define AT_FORMAT(group, of, member)                                                               \
+    {                                                                                              \
+        "format", 'f', "NAME", group, "How to print the result; the first is the default",         \
+            AT_SETS_CHOICE(of, member, at_format_choice)                                           \
+    }
+#define AT_GPU(group, of, member, help)                                                            \
+    {                                                                                              \
+        "gpu", 'g', "SEL", group, help, AT_SETS_TEXT(of, member)                                   \
+    }
+#define AT_OUT(group, of, member, help)                                                            \
+    {                                                                                              \
+        "out", 'o', "FILE", group, help, AT_SETS_TEXT(of, member)                                  \
+    }
+#define AT_SPACE(group, of, member)                                                                \
+    {                                                                                              \
+        "space", 0, "FILE", group,                                                                 \
+            "Add a family of your own: a space file with its template beside it; may be repeated", \
+            AT_ADDS_TEXT(of, member)                                                               \
+    }
+#define AT_PROBLEMS(group, of, member, help)                                                       \
+    {                                                                                              \
+        "problems", 0, "FILE", group, help, AT_SETS_TEXT(of, member)                               \
+    }
+#define AT_TIMEOUT(group, of, member, help)                                                        \
+    {                                                                                              \
+        "timeout", 0, "TIME", group, help, AT_SETS_SECONDS(of, member)                             \
+    }
+
+/* ---- reading it ---- */
+
+/* How a command is called. */
+struct at_syntax {
+    const struct at_option *options; /* the last is AT_OPTION_END: {0} */
+    const char *arguments;           /* as --help names them; NULL: none */
+    const char *help;                /* before the options, and after them behind "\v" */
+    /* Check what must fit together; NULL: nothing must. */
+    enum at_status (*check)(void *options, struct at_error *err);
+};
+
+/* Set *options, which has its defaults, and *progress as --quiet and --verbose want it; the last of
+ * them counts. A wrong command line ends the program with a usage message, and so does --help. */
+void at_command_line(const struct at_syntax *syntax, int argc, char **argv, void *options,
+                     struct at_progress *progress);
+
+/* Read a whole number from 1 to most, or a time up to 1000 h. The message names the option. */
+enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
+                               int64_t most, struct at_error *err);
+
+/* Add a text that the command line has. */
+void at_texts_add(struct at_texts *texts, const char *text);
 
 /* The path of a file that is read: standard input for "-". */
 const char *at_given_file(const char *argument);
-
-/* For an argp's help_filter. If an option's text ends with " {policies}" or another placeholder of
- * argument.c, it is replaced by ": " and the words of that table. */
-char *at_help_filter(int key, const char *text, void *input);
 
 #endif

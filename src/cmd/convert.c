@@ -18,56 +18,33 @@ struct convert_options {
     const struct at_recording_format *format;
 };
 
-enum { KEY_TO = 0x100, KEY_FAMILY };
-
-static const struct argp_option options_table[] = {
-    {"to", KEY_TO, "FORMAT", 0, "Format to write {recordings}", 0},
-    {"family", KEY_FAMILY, "NAME", 0, "Write only this family", 0},
-    {"out", 'o', "FILE", 0, "Write to FILE (default: standard output)", 0},
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("file", "which file?", AT_SETS_TEXT(convert_options, file)),
+    {"to", 0, "FORMAT", 0, "Format to write",
+     AT_SETS_ENTRY(convert_options, format, struct at_recording_format, at_recording_choice),
+     .noun = "format"},
+    {"family", 0, "NAME", 0, "Write only this family", AT_SETS_TEXT(convert_options, family)},
+    AT_OUT(0, convert_options, out, "Write to FILE (default: standard output)"),
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum at_status check(void *given, struct at_error *err)
 {
-    struct convert_options *options = state->input;
-    struct at_error err;
+    const struct convert_options *options = given;
 
-    switch (key) {
-    case KEY_TO:
-        if (at_recording_format_find(&options->format, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
-    case KEY_FAMILY:
-        options->family = arg;
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        at_parse_only(state, &options->file, arg, "file");
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->file)
-            argp_error(state, "which file?");
-        if (!options->format)
-            argp_error(state, "which format? See --to");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return options->format ? AT_OK : at_fail(err, AT_USAGE, "which format? See --to");
 }
 
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "FILE",
-    .doc =
+    .arguments = "FILE",
+    .help =
         "Converts a recording to a format that other auto-tuners read, or back.\vNo data of a "
         "recording is lost: what "
         "other formats have no place for goes into their member \"autotune\". Files made by other "
         "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
         "transpose.",
+    .check = check,
 };
 
 static enum at_status tell_written(struct convert_options *options, enum at_status status)
@@ -116,7 +93,7 @@ static enum at_status run_convert(int argc, char **argv, struct at_error *err)
     struct convert_options options = {0};
     enum at_status status;
 
-    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.progress);
     status = at_out_check(options.out, options.file, err);
     return status == AT_OK ? convert_recording(&options, err) : status;
 }

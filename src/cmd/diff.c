@@ -7,61 +7,46 @@
 #include "cmd/format.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct diff_options {
     struct at_progress progress;
-    const char *files[2];
-    int file_count;
+    struct at_texts files;
     enum at_output_format format;
     int64_t threshold_permille; /* negative: not given */
 };
 
-enum { KEY_THRESHOLD = 0x100 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct diff_options *options = state->input;
-
-    switch (key) {
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case KEY_THRESHOLD:
-        options->threshold_permille = at_parse_percent(state, "threshold", arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->file_count == 2)
-            argp_error(state, "two profiles at a time");
-        options->files[options->file_count++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (options->file_count < 2)
-            argp_error(state, "which two profiles?");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options_table[] = {
-    {"threshold", KEY_THRESHOLD, "PERCENT", 0,
-     "Fail only if a problem has become slower by more than this, like 5%", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("profile", "which two profiles?", AT_ADDS_TEXT(diff_options, files)),
+    {"threshold", 0, "PERCENT", 0,
+     "Fail only if a problem has become slower by more than this, like 5%",
+     AT_SETS_PERCENT(diff_options, threshold_permille)},
+    AT_FORMAT(0, diff_options, format),
     {0},
 };
-static const struct argp argp = {
+
+static enum at_status check(void *given, struct at_error *err)
+{
+    const struct diff_options *options = given;
+
+    if (options->files.count != 2)
+        return at_fail(err, AT_USAGE, "%s",
+                       options->files.count < 2 ? "which two profiles?" : "two profiles at a time");
+    return AT_OK;
+}
+
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "OLD NEW",
-    .doc =
+    .arguments = "OLD NEW",
+    .help =
         "Compares two profiles of the same models of devices. Prints problems that only one has, "
         "other winners, and times of the same winner that differ by more than both spreads."
         "\vThe exit code is 0 if nothing differs, 1 if something does, 2 if a file cannot be read "
         "as a profile. With --threshold it is 1 only if a problem has clearly become slower, and "
         "by more than that."
         "\n\nExample:\n  autotune diff --threshold 5% old.yaml new.yaml",
+    .check = check,
 };
 
 /* Tell why nothing is compared, if that is so. */
@@ -116,12 +101,13 @@ static enum at_status run_diff(int argc, char **argv, struct at_error *err)
     struct at_profile from = {0}, to = {0};
     enum at_status status;
 
-    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
-    status = at_read_profile(&from, options.files[0], &options.progress, err);
+    at_command_line(&syntax, argc, argv, &options, &options.progress);
+    status = at_read_profile(&from, options.files.items[0], &options.progress, err);
     if (status == AT_OK)
-        status = at_read_profile(&to, options.files[1], &options.progress, err);
+        status = at_read_profile(&to, options.files.items[1], &options.progress, err);
     if (status == AT_OK)
         status = compare(&options, &from, &to, err);
+    free(options.files.items);
     at_profile_clear(&to);
     at_profile_clear(&from);
     return status;

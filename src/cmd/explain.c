@@ -20,39 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_SPACE = 0x100,
-    KEY_BLOCKS,
-    KEY_COUNTERS,
-    KEY_TIMEOUT,
-    KEY_PROFILE,
-    KEY_PARAMS,
-    BLOCKS_MAX = 1000000
-};
-
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "What to explain:", 1},
-    {NULL, 0, NULL, 0, "What to count and print:", 2},
-    {"problem", 'p', "SPEC", 0,
-     "Problem, also without this option (default: one that suits the family, such as "
-     "1024x1024:f32)",
-     1},
-    {"profile", KEY_PROFILE, "FILE", 0,
-     "Explain the winner of --problem in a profile, instead of a family's default config", 1},
-    {"params", KEY_PARAMS, NULL, 0,
-     "Only list the family's parameters: what they mean, their values and defaults", 2},
-    {"gpu", 'g', "SEL", 0, "Device, as for tune (default: emu)", 1},
-    {"blocks", KEY_BLOCKS, "N", 0, "Count over at most N blocks of the grid (default: 256)", 2},
-    {"counters", KEY_COUNTERS, NULL, 0, "Also read the GPU's own counters, with --gpu 0", 2},
-    {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 1},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 2},
-    {"timeout", KEY_TIMEOUT, "TIME", 0, "Time limit on a GPU, as for tune", 2},
-    {0},
-};
+enum { BLOCKS_MAX = 1000000 };
 
 struct explain_options {
     struct at_run_options run; /* for its --gpu and --space, and the session on a GPU */
+    struct at_texts words;     /* a family or CUDA file, and settings */
     struct at_explain_choice choice;
     const char *own_file; /* NULL: a family's config */
     struct at_own_options own;
@@ -62,121 +34,132 @@ struct explain_options {
     enum at_output_format format;
 };
 
-static void check_own(struct argp_state *state, const struct explain_options *options)
+static enum at_status take_problem(void *to, const struct at_option *option, const char *text,
+                                   struct at_error *err)
+{
+    struct explain_options *options = to;
+
+    (void)option;
+    if (options->choice.problem)
+        return at_fail(err, AT_USAGE, "one problem at a time");
+    options->choice.problem = text;
+    return AT_OK;
+}
+
+static enum at_status take_argument(void *to, const struct at_option *option, const char *text,
+                                    struct at_error *err)
+{
+    struct explain_options *options = to;
+
+    if (at_problem_is_spec(text))
+        return take_problem(to, option, text, err);
+    at_texts_add(&options->words, text);
+    return AT_OK;
+}
+
+static const struct at_option options_table[] = {
+    AT_TABLE(explain_options, own, at_own_table),
+    AT_GROUP(1, "What to explain:"),
+    AT_GROUP(2, "What to count and print:"),
+    AT_ARGUMENT("family", NULL, AT_CALLS(take_argument)),
+    {"problem", 'p', "SPEC", 1,
+     "Problem, also without this option (default: one that suits the family, such as "
+     "1024x1024:f32)",
+     AT_CALLS(take_problem)},
+    {"profile", 0, "FILE", 1,
+     "Explain the winner of --problem in a profile, instead of a family's default config",
+     AT_SETS_TEXT(explain_options, choice.profile)},
+    {"params", 0, NULL, 2,
+     "Only list the family's parameters: what they mean, their values and defaults",
+     AT_SETS_FLAG(explain_options, params)},
+    AT_GPU(1, explain_options, run.gpu, "Device, as for tune (default: emu)"),
+    {"blocks", 0, "N", 2, "Count over at most N blocks of the grid (default: 256)",
+     AT_SETS_INTEGER(explain_options, blocks, int64_t, 1, BLOCKS_MAX)},
+    {"counters", 0, NULL, 2, "Also read the GPU's own counters, with --gpu 0",
+     AT_SETS_FLAG(explain_options, counters)},
+    AT_SPACE(1, explain_options, run.spaces),
+    AT_FORMAT(2, explain_options, format),
+    AT_TIMEOUT(2, explain_options, run.session.timeout_ns, "Time limit on a GPU, as for tune"),
+    {0},
+};
+
+static enum at_status check_own(const struct explain_options *options, struct at_error *err)
 {
     const struct at_explain_choice *choice = &options->choice;
 
-    if (choice->problem || choice->profile || options->params || options->run.space_count > 0)
-        argp_error(state, "--problem, --profile, --params and --space are for families, not for %s",
-                   options->own_file);
+    if (choice->problem || choice->profile || options->params || options->run.spaces.count > 0)
+        return at_fail(err, AT_USAGE,
+                       "--problem, --profile, --params and --space are for families, not for %s",
+                       options->own_file);
     if (choice->setting_count > 0)
-        argp_error(state, "\"%s\" is one too many: a CUDA file has no parameters, but --arg",
-                   choice->settings[0]);
+        return at_fail(err, AT_USAGE,
+                       "\"%s\" is one too many: a CUDA file has no parameters, but --arg",
+                       choice->settings[0]);
     if (options->counters)
-        argp_error(state,
-                   "--counters is for families; ncu reads the counters of a program that "
-                   "launches the kernel of %s",
-                   options->own_file);
+        return at_fail(err, AT_USAGE,
+                       "--counters is for families; ncu reads the counters of a program that "
+                       "launches the kernel of %s",
+                       options->own_file);
     if (options->own.count > 2)
-        argp_error(state, "explain takes one kernel, so one --entry; study takes several");
+        return at_fail(err, AT_USAGE,
+                       "explain takes one kernel, so one --entry; study takes several");
+    return AT_OK;
 }
 
-static void check_counters(struct argp_state *state, const struct explain_options *options)
+static enum at_status check_counters(const struct explain_options *options, struct at_error *err)
 {
     if (options->counters && options->format != AT_FORMAT_TABLE &&
         options->format != AT_FORMAT_JSON)
-        argp_error(state, "--counters are printed by --format table and --format json");
+        return at_fail(err, AT_USAGE, "--counters are printed by --format table and --format json");
     if (options->counters && options->params)
-        argp_error(state, "--params only lists parameters, so --counters is one too many");
+        return at_fail(err, AT_USAGE,
+                       "--params only lists parameters, so --counters is one too many");
+    return AT_OK;
 }
 
-/* The first argument is the family or a CUDA file, unless a profile has the family. */
-static void take_family(struct argp_state *state, struct explain_options *options)
+/* The first word is the family or a CUDA file, unless a profile has the family. The others are
+ * settings. */
+static enum at_status take_family(struct explain_options *options, struct at_error *err)
 {
     struct at_explain_choice *choice = &options->choice;
+    const struct at_texts *words = &options->words;
+    const char *first = words->count > 0 ? words->items[0] : NULL;
+    bool own = first && at_is_own_file(first), named = own || (first && !strchr(first, '='));
+    enum at_status status;
 
-    if (choice->setting_count > 0 && at_is_own_file(choice->settings[0])) {
-        options->own_file = *choice->settings++;
-        choice->setting_count--;
-        check_own(state, options);
-        return;
+    choice->settings = words->items + named;
+    choice->setting_count = words->count - named;
+    if (own) {
+        options->own_file = first;
+        return check_own(options, err);
     }
-    at_own_options_refuse(state, &options->own);
-    if (choice->setting_count > 0 && !strchr(choice->settings[0], '=')) {
-        if (choice->profile)
-            argp_error(state, "--profile has the family, so \"%s\" is one too many",
-                       choice->settings[0]);
-        choice->family = *choice->settings++;
-        choice->setting_count--;
-    }
-    if (!choice->family && (options->params || !choice->profile))
-        argp_error(state, "which family? autotune list --families names them");
+    status = at_own_options_refuse(&options->own, "explain", err);
+    if (status != AT_OK)
+        return status;
+    if (named && choice->profile)
+        return at_fail(err, AT_USAGE, "--profile has the family, so \"%s\" is one too many", first);
+    if (!named && (options->params || !choice->profile))
+        return at_fail(err, AT_USAGE, "which family? autotune list --families names them");
+    choice->family = named ? first : NULL;
+    return AT_OK;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum at_status check(void *given, struct at_error *err)
 {
-    struct explain_options *options = state->input;
+    struct explain_options *options = given;
+    enum at_status status = check_counters(options, err);
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->own;
-        return 0;
-    case 'p':
-        at_parse_only(state, &options->choice.problem, arg, "problem");
-        return 0;
-    case 'g':
-        options->run.gpu = arg;
-        return 0;
-    case KEY_BLOCKS:
-        options->blocks = at_parse_integer(state, "blocks", arg, 1, BLOCKS_MAX);
-        return 0;
-    case KEY_COUNTERS:
-        options->counters = true;
-        return 0;
-    case KEY_SPACE:
-        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case KEY_TIMEOUT:
-        options->run.session.timeout_ns = at_parse_timeout(state, arg);
-        return 0;
-    case KEY_PROFILE:
-        options->choice.profile = arg;
-        return 0;
-    case KEY_PARAMS:
-        options->params = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        options->choice.settings = &state->argv[state->next];
-        for (; state->next < state->argc; state->next++) {
-            char *word = state->argv[state->next];
-
-            if (at_problem_is_spec(word))
-                at_parse_only(state, &options->choice.problem, word, "problem");
-            else
-                options->choice.settings[options->choice.setting_count++] = word;
-        }
-        return 0;
-    case ARGP_KEY_END:
-        check_counters(state, options);
-        take_family(state, options);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (status == AT_OK)
+        status = take_family(options, err);
+    at_own_options_settle(&options->own);
+    return status;
 }
 
-static const struct argp_child children[] = {{&at_own_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .children = children,
-    .help_filter = at_help_filter,
-    .args_doc = "FAMILY [PROBLEM] [PARAM=VALUE]...\n--profile=FILE [PROBLEM] [PARAM=VALUE]...\n"
-                "FILE.cu",
-    .doc =
+    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]...\n--profile=FILE [PROBLEM] [PARAM=VALUE]...\n"
+                 "FILE.cu",
+    .help =
         "Runs a config on the emulated device and prints what the memory accesses of each source "
         "line cost: sectors for global memory, wavefronts for shared memory, and the least "
         "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
@@ -185,6 +168,7 @@ static const struct argp argp = {
         "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
         "the grid, block and arguments that are given; its time is only predicted."
         "\n\nExample:\n  autotune explain --profile best.yaml 8192x8192:f32",
+    .check = check,
 };
 
 /* ---- on which device ---- */
@@ -332,10 +316,11 @@ static enum at_status run_explain(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     options.run.gpu = "emu";
-    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     status = options.own_file ? explain_own(&options, err) : at_run_families(&options.run, err);
     if (status == AT_OK && !options.own_file)
         status = options.params ? list_params(&options, err) : explain(&options, err);
+    free(options.words.items);
     at_own_options_clear(&options.own);
     at_run_options_clear(&options.run);
     return status;

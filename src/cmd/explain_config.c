@@ -225,7 +225,7 @@ enum at_status at_explain_choose(const struct at_explain_choice *choice,
     } else if (status == AT_OK) {
         status = take_default(choice, known, device, config, problem, err);
     }
-    for (int i = 0; i < choice->setting_count && status == AT_OK; i++)
+    for (size_t i = 0; i < choice->setting_count && status == AT_OK; i++)
         status = apply_setting(config, given, choice->settings[i], err);
     if (status != AT_OK)
         return status;

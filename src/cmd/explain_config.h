@@ -6,11 +6,11 @@
 #include "pipeline/session.h"
 
 struct at_explain_choice {
-    const char *family;  /* NULL: the winner of the profile */
-    const char *problem; /* NULL: one that suits the config */
-    const char *profile; /* path; NULL: none */
-    char **settings;     /* "PAD=0" */
-    int setting_count;
+    const char *family;    /* NULL: the winner of the profile */
+    const char *problem;   /* NULL: one that suits the config */
+    const char *profile;   /* path; NULL: none */
+    const char **settings; /* "PAD=0" */
+    size_t setting_count;
 };
 
 /* Make the config and the problem, which are legal on the device. AT_FAILED if they are not; the

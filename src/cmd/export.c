@@ -15,69 +15,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_AS = 0x100, KEY_PREFIX };
-
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "What to write:", 3},
-    {"as", KEY_AS, "FORMAT", 0, "Format to write {exports}", 3},
-    {"out", 'o', "FILE", 0,
-     "Write to FILE, or to a folder if the format has several files (default: standard output)", 3},
-    {"prefix", KEY_PREFIX, "NAME", 0,
-     "Begin the names of functions, types, macros and variables with NAME (default: autotune)", 3},
-    {0},
-};
-
 struct export_options {
     struct at_lookup_options common;
     const char *out, *prefix;
     const struct at_export_format *format;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct export_options *options = state->input;
-    struct at_error err;
+static const struct at_option options_table[] = {
+    AT_TABLE(export_options, common, at_lookup_table),
+    AT_GROUP(3, "What to write:"),
+    {"as", 0, "FORMAT", 3, "Format to write",
+     AT_SETS_ENTRY(export_options, format, struct at_export_format, at_export_choice),
+     .noun = "format"},
+    AT_OUT(
+        3, export_options, out,
+        "Write to FILE, or to a folder if the format has several files (default: standard output)"),
+    {"prefix", 0, "NAME", 3,
+     "Begin the names of functions, types, macros and variables with NAME (default: autotune)",
+     AT_SETS_TEXT(export_options, prefix)},
+    {0},
+};
 
-    switch (key) {
-    case KEY_AS:
-        if (at_export_format_find(&options->format, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case KEY_PREFIX:
-        options->prefix = arg;
-        return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->common;
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->format)
-            argp_error(state, "name a format with --as");
-        if (options->format->write_folder && !options->out)
-            argp_error(state, "%s has several files: name a folder with --out",
-                       options->format->name);
-        if (options->prefix && !options->format->has_names)
-            argp_error(state, "%s has no names that --prefix would change", options->format->name);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static enum at_status check(void *given, struct at_error *err)
+{
+    const struct export_options *options = given;
+    const struct at_export_format *format = options->format;
+
+    if (!format)
+        return at_fail(err, AT_USAGE, "name a format with --as");
+    if (format->write_folder && !options->out)
+        return at_fail(err, AT_USAGE, "%s has several files: name a folder with --out",
+                       format->name);
+    if (options->prefix && !format->has_names)
+        return at_fail(err, AT_USAGE, "%s has no names that --prefix would change", format->name);
+    return at_lookup_options_check(&options->common, err);
 }
 
-static const struct argp_child children[] = {{&at_lookup_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "[PROBLEM...] [FILE]",
-    .doc = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
-           "device that is named, or else for the one that FILE is about. Without problems it "
-           "exports all problems that were tuned on that device.\vThe same input gives the same "
-           "bytes."
-           "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
-    .children = children,
+    .arguments = "[PROBLEM...] [FILE]",
+    .help = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
+            "device that is named, or else for the one that FILE is about. Without problems it "
+            "exports all problems that were tuned on that device.\vThe same input gives the same "
+            "bytes."
+            "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
+    .check = check,
 };
 
 /* ---- for which device ---- */
@@ -104,7 +86,7 @@ static enum at_status find_target(struct export_options *options,
                                   const struct at_profiles *profiles, struct at_target *target,
                                   struct at_error *err)
 {
-    if (options->common.file && !options->common.gpu && !options->common.device)
+    if (options->common.file && !options->common.run.gpu && !options->common.device)
         return device_of_file(options, profiles, target, err);
     return at_target_find(target, &options->common, err);
 }
@@ -148,14 +130,14 @@ static enum at_status find_problems(const struct export_options *options,
     *problems = NULL;
     *count = 0;
     for (size_t i = 0; i < profiles->count; i++)
-        add_tuned(&profiles->files[i].profile, device, options->common.policy->name, problems,
-                  count, &capacity);
+        add_tuned(&profiles->files[i].profile, device, options->common.run.session.policy->name,
+                  problems, count, &capacity);
     if (*count == 0)
         return at_fail(
             err, AT_MISMATCH,
             "no profile here is for %s under the policy %s: name problems with --problem, "
             "which uses the nearest entry",
-            device->name, options->common.policy->name);
+            device->name, options->common.run.session.policy->name);
     return AT_OK;
 }
 
@@ -193,7 +175,7 @@ static enum at_status export_problems(struct export_options *options,
     struct at_lookup *lookup = NULL;
     struct at_export export = {.device = &target->device,
                                .environment = &target->environment,
-                               .policy = options->common.policy->name};
+                               .policy = options->common.run.session.policy->name};
     struct at_problem *problems = NULL;
     size_t count;
     enum at_status status = at_export_set_prefix(&export, options->prefix, err);
@@ -222,8 +204,8 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
     struct at_target target;
     enum at_status status = AT_OK;
 
-    at_lookup_options_init(&options.common);
-    at_command_line(&argp, 0, argc, argv, &options, &options.common.run.progress);
+    at_run_options_init(&options.common.run);
+    at_command_line(&syntax, argc, argv, &options, &options.common.run.progress);
     if (!options.format->write_folder)
         status = at_out_check(options.out, NULL, err);
     if (status == AT_OK)
@@ -236,7 +218,7 @@ static enum at_status run_export(int argc, char **argv, struct at_error *err)
     if (status == AT_OK)
         status = export_problems(&options, &profiles, &target, err);
     at_profiles_clear(&profiles);
-    at_lookup_options_clear(&options.common);
+    at_run_options_clear(&options.common.run);
     return status;
 }
 

@@ -6,13 +6,9 @@
 #include "base/choice.h"
 #include "schema/print.h"
 
-#include <argp.h>
 #include <stdbool.h>
 
 at_choice_fn at_format_choice;
-
-/* Parse the argument of --format. An unknown word ends the program with a usage message. */
-enum at_output_format at_parse_format(struct argp_state *state, const char *word);
 
 /* May standard output have colours? It must be a terminal that is not dumb, without NO_COLOR
  * (no-color.org). */

@@ -12,14 +12,12 @@
 #include "measure/select.h"
 #include "profile/profile.h"
 #include "schema/table.h"
+#include "system/folder.h"
 #include "system/paths.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { KEY_FAMILIES = 0x100 };
 
 struct list_options {
     struct at_progress progress;
@@ -27,40 +25,19 @@ struct list_options {
     bool emulated, families;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct list_options *options = state->input;
-
-    switch (key) {
-    case 'e':
-        options->emulated = true;
-        return 0;
-    case KEY_FAMILIES:
-        options->families = true;
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument \"%s\"", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options_table[] = {
-    {"emulated", 'e', NULL, 0, "List the devices that can be emulated, for --gpu emu:NAME", 0},
-    {"families", KEY_FAMILIES, NULL, 0,
-     "List the families of kernels, for --family and explain FAMILY --params", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
+static const struct at_option options_table[] = {
+    {"emulated", 'e', NULL, 0, "List the devices that can be emulated, for --gpu emu:NAME",
+     AT_SETS_FLAG(list_options, emulated)},
+    {"families", 0, NULL, 0,
+     "List the families of kernels, for --family and explain FAMILY --params",
+     AT_SETS_FLAG(list_options, families)},
+    AT_FORMAT(0, list_options, format),
     {0},
 };
-static const struct argp argp = {
+
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .doc =
+    .help =
         "Lists the devices that can be tuned, or what else is known.\vThe copy limit comes from "
         "the shipped profile of "
         "the same model, if there is one. Predictions for an emulated device are \"calibrated\" if "
@@ -145,26 +122,27 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
 
 static int64_t shipped_copy_limit(const struct at_device_info *device, struct at_progress *progress)
 {
-    char *pattern = at_path_data_file("results/*.yaml");
-    glob_t files = {0};
+    char *results = at_path_data_file("results");
+    struct at_folder folder = {0};
     int64_t best = 0;
 
-    if (glob(pattern, 0, NULL, &files) == 0) {
-        for (size_t i = 0; i < files.gl_pathc; i++) {
-            struct at_profile profile = {0};
-            int64_t limit;
+    (void)at_folder_list(&folder, results, ".yaml"); /* without the folder, nothing is known */
+    for (size_t i = 0; i < folder.count; i++) {
+        struct at_profile profile = {0};
+        char *path = at_format("%s/%s", results, folder.names[i]);
 
-            /* An unreadable profile must not prevent the listing. */
-            if (at_profile_read(&profile, files.gl_pathv[i], NULL) != AT_OK)
-                continue;
-            at_detail(progress, "read %s", files.gl_pathv[i]);
-            limit = copy_limit_in(&profile, device);
+        /* An unreadable profile must not prevent the listing. */
+        if (at_profile_read(&profile, path, NULL) == AT_OK) {
+            int64_t limit = copy_limit_in(&profile, device);
+
+            at_detail(progress, "read %s", path);
             best = limit > best ? limit : best;
             at_profile_clear(&profile);
         }
-        globfree(&files);
+        free(path);
     }
-    free(pattern);
+    at_folder_clear(&folder);
+    free(results);
     return best;
 }
 
@@ -208,7 +186,7 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     size_t count;
     enum at_status status;
 
-    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.progress);
     if (options.families)
         return list_families(&options, err);
     if (options.emulated && at_path_require_data(err) != AT_OK)

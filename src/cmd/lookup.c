@@ -17,75 +17,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 0x100, KEY_STRICT, KEY_MEASURE, KEY_PROBLEMS };
-
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "How to print:", 3},
-    {"problems", KEY_PROBLEMS, "FILE", 0, "All problems of a list like tuning/problems.yaml", 1},
-    {"profile", KEY_PROFILE, "FILE", 0,
-     "Search this profile before those on the search path; may be repeated", 2},
-    {"strict", KEY_STRICT, NULL, 0, "Fail unless the answer was tuned on this model of device", 2},
-    {"measure", KEY_MEASURE, "TIME", 0,
-     "Time the answer on the GPU against its rivals, as many as this time allows, like 50ms or 2s; "
-     "print the fastest",
-     2},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 3},
-    {0},
-};
-
 struct lookup_options {
     struct at_lookup_options common;
-    const char **profiles;
-    size_t profile_count, profile_capacity;
+    struct at_texts profiles;
     bool strict;
     int64_t measure_ns; /* 0: do not measure */
     enum at_output_format format;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct lookup_options *options = state->input;
+static const struct at_option options_table[] = {
+    AT_TABLE(lookup_options, common, at_lookup_table),
+    AT_GROUP(3, "How to print:"),
+    AT_PROBLEMS(1, lookup_options, common.run.problem_list,
+                "All problems of a list like tuning/problems.yaml"),
+    {"profile", 0, "FILE", 2,
+     "Search this profile before those on the search path; may be repeated",
+     AT_ADDS_TEXT(lookup_options, profiles)},
+    {"strict", 0, NULL, 2, "Fail unless the answer was tuned on this model of device",
+     AT_SETS_FLAG(lookup_options, strict)},
+    {"measure", 0, "TIME", 2,
+     "Time the answer on the GPU against its rivals, as many as this time allows, like 50ms or 2s; "
+     "print the fastest",
+     AT_SETS_TIME(lookup_options, measure_ns)},
+    AT_FORMAT(3, lookup_options, format),
+    {0},
+};
 
-    switch (key) {
-    case KEY_PROBLEMS:
-        options->common.run.problem_list = arg;
-        return 0;
-    case KEY_PROFILE:
-        AT_PUSH(options->profiles, options->profile_count, options->profile_capacity, arg);
-        return 0;
-    case KEY_STRICT:
-        options->strict = true;
-        return 0;
-    case KEY_MEASURE:
-        options->measure_ns = at_parse_duration(state, "measure", arg);
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->common;
-        return 0;
-    case ARGP_KEY_END:
-        if (!at_run_problems_given(&options->common.run))
-            argp_error(state, "which problem? Name it, like 8192x8192:f32");
-        if (options->common.file && options->profile_count > 0)
-            argp_error(state, "give FILE, which is searched alone, or --profile, but not both");
-        if (options->measure_ns > 0 && options->common.device)
-            argp_error(state, "--measure runs kernels, so it needs a device that is there: --gpu, "
-                              "not --device");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static enum at_status check(void *given, struct at_error *err)
+{
+    const struct lookup_options *options = given;
+
+    if (!at_run_problems_given(&options->common.run))
+        return at_fail(err, AT_USAGE, "which problem? Name it, like 8192x8192:f32");
+    if (options->common.file && options->profiles.count > 0)
+        return at_fail(err, AT_USAGE,
+                       "give FILE, which is searched alone, or --profile, but not both");
+    if (options->measure_ns > 0 && options->common.device)
+        return at_fail(err, AT_USAGE,
+                       "--measure runs kernels, so it needs a device that is there: --gpu, not "
+                       "--device");
+    return at_lookup_options_check(&options->common, err);
 }
 
-static const struct argp_child children[] = {{&at_lookup_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "[PROBLEM...] [FILE]",
-    .doc =
+    .arguments = "[PROBLEM...] [FILE]",
+    .help =
         "Tells which config to use for a problem on a device, even if neither was tuned. "
         "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
         "the device. It comes from the first tier that has one: (1) this problem on this model of "
@@ -97,7 +74,7 @@ static const struct argp argp = {
         "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
         "come with the program."
         "\n\nExample:\n  autotune lookup 8192x8192:f32 --device h200 best.yaml",
-    .children = children,
+    .check = check,
 };
 
 /* The answers of a table. */
@@ -118,7 +95,6 @@ static enum at_status measure(struct lookup_options *options, const struct at_lo
     struct at_session *session;
     enum at_status status;
 
-    options->common.run.session.policy = options->common.policy;
     at_interrupt_catch();
     if (at_answer_is_settled(answer, query))
         return AT_OK;
@@ -179,7 +155,7 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                             &(struct at_query){.problem = &problems[i],
                                                .device = &target->device,
                                                .environment = &target->environment,
-                                               .policy = options->common.policy->name,
+                                               .policy = options->common.run.session.policy->name,
                                                .strict = options->strict},
                             count == 1 ? NULL
                             : i == 0   ? "[\n"
@@ -224,15 +200,15 @@ static enum at_status run_lookup(int argc, char **argv, struct at_error *err)
     struct at_profiles profiles = {.for_lookup = true};
     enum at_status status;
 
-    at_lookup_options_init(&options.common);
-    at_command_line(&argp, 0, argc, argv, &options, &options.common.run.progress);
-    status = at_searched_profiles(&profiles, options.common.file, options.profiles,
-                                  options.profile_count, &options.common.run.progress, err);
+    at_run_options_init(&options.common.run);
+    at_command_line(&syntax, argc, argv, &options, &options.common.run.progress);
+    status = at_searched_profiles(&profiles, options.common.file, options.profiles.items,
+                                  options.profiles.count, &options.common.run.progress, err);
     if (status == AT_OK)
         status = look_up(&options, &profiles, err);
     at_profiles_clear(&profiles);
-    at_lookup_options_clear(&options.common);
-    free(options.profiles);
+    at_run_options_clear(&options.common.run);
+    free(options.profiles.items);
     return status;
 }
 

@@ -17,65 +17,33 @@
 /* More lines of one kind would hide the others. */
 enum { LINES_MAX = 20 };
 
-enum { KEY_PROBLEMS = 0x200, KEY_ANSWERS, KEY_REPLACE };
-
 struct merge_options {
     struct at_progress progress;
-    char **files;
-    int file_count;
+    struct at_texts files;
     const char *out;
     const char *problems; /* the list that the profiles should have; NULL: unknown */
     bool answers;         /* without measurements */
     bool replace;         /* what the file has */
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct merge_options *options = state->input;
-
-    switch (key) {
-    case 'o':
-        options->out = arg;
-        return 0;
-    case KEY_PROBLEMS:
-        options->problems = arg;
-        return 0;
-    case KEY_ANSWERS:
-        options->answers = true;
-        return 0;
-    case KEY_REPLACE:
-        options->replace = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        options->files = &state->argv[state->next];
-        options->file_count = state->argc - state->next;
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which profiles?");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options_table[] = {
-    {"answers", KEY_ANSWERS, NULL, 0,
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("profile", "which profiles?", AT_ADDS_TEXT(merge_options, files)),
+    {"answers", 0, NULL, 0,
      "Write only what a lookup needs: each config once, with the problems that it answers, and no "
      "measurements",
-     0},
-    {"out", 'o', "FILE", 0,
-     "Write to FILE (default: standard output). A profile that is there takes part", 0},
-    {"replace", KEY_REPLACE, NULL, 0, "Drop what FILE has", 0},
-    {"problems", KEY_PROBLEMS, "FILE", 0,
-     "Say which problems of a list like tuning/problems.yaml are missing or doubled", 0},
+     AT_SETS_FLAG(merge_options, answers)},
+    AT_OUT(0, merge_options, out,
+           "Write to FILE (default: standard output). A profile that is there takes part"),
+    {"replace", 0, NULL, 0, "Drop what FILE has", AT_SETS_FLAG(merge_options, replace)},
+    AT_PROBLEMS(0, merge_options, problems,
+                "Say which problems of a list like tuning/problems.yaml are missing or doubled"),
     {0},
 };
-static const struct argp argp = {
+
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .args_doc = "FILE...",
-    .doc =
+    .arguments = "FILE...",
+    .help =
         "Merges profiles: different models of devices, policies and software are kept side by "
         "side; "
         "GPUs of one model are not. The order of the files makes no difference."
@@ -97,10 +65,10 @@ static enum at_status merge_files(struct merge_options *options, struct at_profi
         there.path = at_strdup(options->out);
         AT_PUSH(profiles->files, profiles->count, profiles->capacity, there);
     }
-    for (int i = 0; i < options->file_count && status == AT_OK; i++) {
-        status = at_profiles_add(profiles, at_given_file(options->files[i]), err);
+    for (size_t i = 0; i < options->files.count && status == AT_OK; i++) {
+        status = at_profiles_add(profiles, at_given_file(options->files.items[i]), err);
         if (status == AT_OK)
-            at_detail(&options->progress, "read %s", options->files[i]);
+            at_detail(&options->progress, "read %s", options->files.items[i]);
     }
     return status == AT_OK ? at_merge_make(merge, profiles, err) : status;
 }
@@ -212,7 +180,7 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     struct at_output *output = NULL;
     enum at_status status = AT_OK;
 
-    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.progress);
     if (options.out && strcmp(options.out, "-") != 0)
         status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.progress, err);
     if (status == AT_OK)
@@ -222,6 +190,7 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     at_output_close(output);
     at_merge_clear(&merge);
     at_profiles_clear(&profiles);
+    free(options.files.items);
     return status;
 }
 

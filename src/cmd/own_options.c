@@ -6,27 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_ENTRY = 0x300, KEY_GRID, KEY_BLOCK, KEY_SHARED, KEY_ARG, KEY_DIR };
-
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "A kernel in a CUDA file of your own:", 3},
-    {"entry", KEY_ENTRY, "NAME", 0, "Which kernel, unless the file has only one", 3},
-    {"grid", KEY_GRID, "X[,Y[,Z]]", 0, "Blocks of the grid; numbers may be expressions, 1<<20", 3},
-    {"block", KEY_BLOCK, "X[,Y[,Z]]", 0, "Threads of a block", 3},
-    {"shared", KEY_SHARED, "BYTES", 0, "Dynamic shared memory of a block (default: 0)", 3},
-    {"arg", KEY_ARG, "TYPE[COUNT][=VALUE]", 0,
-     "The next argument: a number (int=1024, float=0.5), or with [COUNT] a buffer, whose VALUE is "
-     "0, an expression of index and count, random, or @FILE; may be repeated",
-     3},
-    {"include-dir", KEY_DIR, "DIR", 0,
-     "The file may include files of this folder, too; may be repeated", 3},
-    {0},
-};
-
 static struct at_own_options_row *add_row(struct at_own_options *options)
 {
     AT_PUSH(options->rows, options->count, options->capacity, (struct at_own_options_row){0});
     return &options->rows[options->count - 1];
+}
+
+static struct at_own_options_row *last_row(struct at_own_options *options)
+{
+    return options->count > 0 ? &options->rows[options->count - 1] : add_row(options);
 }
 
 static void add_argument(struct at_own_options_row *row, const char *text)
@@ -36,6 +24,66 @@ static void add_argument(struct at_own_options_row *row, const char *text)
     AT_PUSH(row->arguments, launch->argument_count, row->capacity, text);
     launch->arguments = row->arguments;
 }
+
+static enum at_status take_entry(void *options, const struct at_option *option, const char *text,
+                                 struct at_error *err)
+{
+    (void)option;
+    (void)err;
+    last_row(options); /* the one before the first --entry */
+    add_row(options)->launch.entry = text;
+    return AT_OK;
+}
+
+static enum at_status take_argument(void *options, const struct at_option *option, const char *text,
+                                    struct at_error *err)
+{
+    (void)option;
+    (void)err;
+    add_argument(last_row(options), text);
+    return AT_OK;
+}
+
+/* Take what a launch has once. */
+static enum at_status take_text(void *options, const struct at_option *option, const char *text,
+                                struct at_error *err)
+{
+    char *launch = (char *)&last_row(options)->launch;
+
+    (void)err;
+    *(const char **)(launch + option->offset) = text;
+    return AT_OK;
+}
+
+static enum at_status take_folder(void *options, const struct at_option *option, const char *text,
+                                  struct at_error *err)
+{
+    struct at_include_dirs *dirs = &((struct at_own_options *)options)->dirs;
+
+    (void)option;
+    (void)err;
+    AT_PUSH(dirs->items, dirs->count, dirs->capacity, text);
+    return AT_OK;
+}
+
+#define AT_OF_LAUNCH(member) AT_SETS(at_own_launch, member, const char *), AT_CALLS(take_text)
+
+const struct at_option at_own_table[] = {
+    AT_GROUP(3, "A kernel in a CUDA file of your own:"),
+    {"entry", 0, "NAME", 3, "Which kernel, unless the file has only one", AT_CALLS(take_entry)},
+    {"grid", 0, "X[,Y[,Z]]", 3, "Blocks of the grid; numbers may be expressions, 1<<20",
+     AT_OF_LAUNCH(grid)},
+    {"block", 0, "X[,Y[,Z]]", 3, "Threads of a block", AT_OF_LAUNCH(block)},
+    {"shared", 0, "BYTES", 3, "Dynamic shared memory of a block (default: 0)",
+     AT_OF_LAUNCH(shared)},
+    {"arg", 0, "TYPE[COUNT][=VALUE]", 3,
+     "The next argument: a number (int=1024, float=0.5), or with [COUNT] a buffer, whose VALUE is "
+     "0, an expression of index and count, random, or @FILE; may be repeated",
+     AT_CALLS(take_argument)},
+    {"include-dir", 0, "DIR", 3, "The file may include files of this folder, too; may be repeated",
+     AT_CALLS(take_folder)},
+    {0},
+};
 
 /* What is said before the first --entry holds for all. */
 static void inherit(struct at_own_options_row *row, const struct at_own_options_row *common)
@@ -57,55 +105,23 @@ static void inherit(struct at_own_options_row *row, const struct at_own_options_
     *row = made;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+void at_own_options_settle(struct at_own_options *options)
 {
-    struct at_own_options *options = state->input;
-    struct at_own_options_row *row = options->count > 0 ? &options->rows[options->count - 1] : NULL;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        add_row(options);
-        return 0;
-    case KEY_ENTRY:
-        row = add_row(options);
-        row->launch.entry = arg;
-        break;
-    case KEY_GRID:
-        row->launch.grid = arg;
-        break;
-    case KEY_BLOCK:
-        row->launch.block = arg;
-        break;
-    case KEY_SHARED:
-        row->launch.shared = arg;
-        break;
-    case KEY_ARG:
-        add_argument(row, arg);
-        break;
-    case KEY_DIR:
-        AT_PUSH(options->dirs.items, options->dirs.count, options->dirs.capacity, arg);
-        break;
-    case ARGP_KEY_END:
-        for (size_t i = 1; i < options->count; i++)
-            inherit(&options->rows[i], &options->rows[0]);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    options->given = true;
-    return 0;
+    last_row(options);
+    for (size_t i = 1; i < options->count; i++)
+        inherit(&options->rows[i], &options->rows[0]);
 }
 
-const struct argp at_own_argp = {.options = options_table, .parser = parse};
-
-void at_own_options_refuse(struct argp_state *state, const struct at_own_options *options)
+enum at_status at_own_options_refuse(const struct at_own_options *options, const char *command,
+                                     struct at_error *err)
 {
-    if (options->given)
-        argp_error(state,
+    if (options->count == 0 && options->dirs.count == 0)
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
                    "--entry, --grid, --block, --shared, --arg and --include-dir are for a CUDA "
                    "file: "
-                   "%s my.cu --grid 64 --block 256 --arg 'float[1<<20]'",
-                   state->name);
+                   "autotune %s my.cu --grid 64 --block 256 --arg 'float[1<<20]'",
+                   command);
 }
 
 void at_own_options_clear(struct at_own_options *options)

@@ -3,9 +3,9 @@
 #ifndef AT_CMD_OWN_OPTIONS_H
 #define AT_CMD_OWN_OPTIONS_H
 
+#include "cmd/command_line.h"
 #include "explain/own_kernel.h"
 
-#include <argp.h>
 #include <stdbool.h>
 
 /* A launch, with its own list of arguments. */
@@ -16,21 +16,23 @@ struct at_own_options_row {
 };
 
 /* Rows: one for each --entry, with the options after it. The options before the first --entry are
- * in rows[0], which has no entry. When all are parsed, the other rows inherit them. */
+ * in rows[0], which has no entry. */
 struct at_own_options {
     struct at_own_options_row *rows;
     size_t count, capacity;
     struct at_include_dirs dirs;
-    bool given; /* any of the options */
 };
 
-/* A child of a command's argp. Its input is a zeroed struct at_own_options, to be cleared. */
-extern const struct argp at_own_argp;
+/* The options of a zeroed struct at_own_options, which is to be cleared. */
+extern const struct at_option at_own_table[];
 void at_own_options_clear(struct at_own_options *options);
 
-/* If any of these options was given, end the program with a usage message: there is no CUDA file.
- */
-void at_own_options_refuse(struct argp_state *state, const struct at_own_options *options);
+/* When all are parsed: let the rows inherit what was said before the first --entry. */
+void at_own_options_settle(struct at_own_options *options);
+
+/* AT_USAGE if any of these options was given: there is no CUDA file for the command. */
+enum at_status at_own_options_refuse(const struct at_own_options *options, const char *command,
+                                     struct at_error *err);
 
 /* Is it the name of a CUDA file: does it end in .cu? */
 bool at_is_own_file(const char *name);

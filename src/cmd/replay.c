@@ -8,24 +8,13 @@
 #include "cmd/replay_table.h"
 #include "report/report.h"
 #include "system/cpus.h"
+#include "system/folder.h"
 #include "system/output.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum {
-    KEY_SEARCH = 0x200,
-    KEY_RUNS,
-    KEY_SEED,
-    KEY_BUDGET,
-    KEY_AHEAD,
-    KEY_WINNERS,
-    KEY_CURVE,
-    KEY_NUMBERS
-};
 
 enum { RUNS_MAX = 10000, AHEAD_MAX = 4096, BUDGET_MAX = 1000000, JOBS_MAX = 256 };
 
@@ -43,7 +32,8 @@ struct replay_options {
     struct at_comparison_options comparison;
     const struct at_strategy **strategies;
     size_t strategy_count, strategy_capacity;
-    char **files;
+    struct at_texts given; /* files and folders */
+    char **files;          /* all recordings of these */
     size_t file_count, file_capacity;
     size_t curve[CURVE_MAX];
     int64_t times_ns[CURVE_MAX];
@@ -53,141 +43,123 @@ struct replay_options {
     enum at_output_format format;
 };
 
-static const struct argp_option options_table[] = {
-    {"search", KEY_SEARCH, "NAME[,NAME...]", 0,
-     "Strategies to compare (default: all that use the seed) {strategies}", 0},
-    {"runs", KEY_RUNS, "N", 0, "Searches per strategy, each with its own seed (default: 100)", 0},
-    {"seed", KEY_SEED, "N", 0, "Random seed of the first search (default: 1)", 0},
-    {"budget", KEY_BUDGET, "N", 0, "End each search after N evaluations", 0},
-    {"ahead", KEY_AHEAD, "N", 0,
-     "Configs in flight: ask a strategy for up to N configs before it gets the first result "
-     "(default: 512, as in a run with 16 compile workers)",
-     0},
-    {"winners", KEY_WINNERS, NULL, 0,
-     "Start each search from the best configs of the other recordings, like a run that tunes "
-     "several problems",
-     0},
-    {"numbers", KEY_NUMBERS, "NAME=N[,...]", 0,
-     "Change numbers of the guided search; an unknown NAME lists them all", 0},
-    {"curve", KEY_CURVE, "N|TIME[,...]", OPTION_ARG_OPTIONAL,
-     "Also print how far the best is behind after N evaluations, or after a TIME like 500ms or 2s "
-     "(default: 10, 20, 30, 60 and 120 of both)",
-     0},
-    {"out", 'o', "FILE", 0,
-     "Also write an HTML page with pictures of the curves to FILE; implies --curve", 0},
-    {"jobs", 'j', "N", 0, "Searches at a time (default: one per CPU)", 0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {0},
-};
-
-static void parse_strategies(struct argp_state *state, struct replay_options *options,
-                             const char *text)
+static enum at_status take_strategies(void *to, const struct at_option *option, const char *text,
+                                      struct at_error *err)
 {
-    while (true) {
-        size_t length = strcspn(text, ",");
-        char *name = at_strndup(text, length);
-        const struct at_strategy *strategy = NULL;
-        struct at_error err;
+    struct replay_options *options = to;
+    enum at_status status = AT_OK;
 
-        if (at_strategy_find(&strategy, name, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
+    for (const char *rest = text; rest && status == AT_OK; rest = strchr(rest, ',')) {
+        char *name;
+        size_t index;
+
+        rest += *rest == ',';
+        name = at_strndup(rest, strcspn(rest, ","));
+        status = at_choose(&index, option->name, name, option->words, err);
+        if (status == AT_OK)
+            AT_PUSH(options->strategies, options->strategy_count, options->strategy_capacity,
+                    option->words(index).entry);
         free(name);
-        AT_PUSH(options->strategies, options->strategy_count, options->strategy_capacity, strategy);
-        if (!text[length])
-            return;
-        text += length + 1;
     }
+    return status;
 }
 
-static void parse_curve(struct argp_state *state, struct replay_options *options, const char *text)
+static enum at_status take_numbers(void *to, const struct at_option *option, const char *text,
+                                   struct at_error *err)
+{
+    struct replay_options *options = to;
+
+    (void)option;
+    options->comparison.numbers = &options->numbers;
+    return at_numbers_parse(&options->numbers, text, err);
+}
+
+static enum at_status take_point(struct replay_options *options, const char *point,
+                                 struct at_error *err)
 {
     struct at_comparison_options *comparison = &options->comparison;
+    struct at_amount amount;
+    enum at_status status;
 
+    if (comparison->curve_count == CURVE_MAX || comparison->time_count == CURVE_MAX)
+        return at_fail(err, AT_USAGE, "--curve takes at most %d numbers and times", CURVE_MAX);
+    status = at_amount_parse(&amount, "curve", point, BUDGET_MAX, err);
+    if (status != AT_OK)
+        return status;
+    if (amount.ns > 0)
+        options->times_ns[comparison->time_count++] = amount.ns;
+    else
+        options->curve[comparison->curve_count++] = (size_t)amount.count;
+    return AT_OK;
+}
+
+/* Without text: the usual points. */
+static enum at_status take_curve(void *to, const struct at_option *option, const char *text,
+                                 struct at_error *err)
+{
+    struct replay_options *options = to;
+    enum at_status status = AT_OK;
+
+    (void)option;
     options->curve_asked = true;
-    comparison->curve_count = comparison->time_count = 0;
+    options->comparison.curve_count = options->comparison.time_count = 0;
     if (!text)
         text = curve_points;
-    while (text) {
+    while (text && status == AT_OK) {
         size_t length = strcspn(text, ",");
         char *point = at_strndup(text, length);
-        struct at_amount amount;
 
-        if (comparison->curve_count == CURVE_MAX || comparison->time_count == CURVE_MAX)
-            argp_error(state, "--curve takes at most %d numbers and times", CURVE_MAX);
-        amount = at_parse_amount(state, "curve", point, BUDGET_MAX);
-        if (amount.ns > 0)
-            options->times_ns[comparison->time_count++] = amount.ns;
-        else
-            options->curve[comparison->curve_count++] = (size_t)amount.count;
+        status = take_point(options, point, err);
         free(point);
         text = text[length] ? text + length + 1 : NULL;
     }
+    return status;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("recording", "which recordings?", AT_ADDS_TEXT(replay_options, given)),
+    {"search", 0, "NAME[,NAME...]", 0, "Strategies to compare (default: all that use the seed)",
+     AT_CALLS(take_strategies), .words = at_strategy_choice},
+    {"runs", 0, "N", 0, "Searches per strategy, each with its own seed (default: 100)",
+     AT_SETS_INTEGER(replay_options, comparison.runs, size_t, 1, RUNS_MAX)},
+    {"seed", 0, "N", 0, "Random seed of the first search (default: 1)",
+     AT_SETS_INTEGER(replay_options, comparison.seed, uint64_t, 0, INT64_MAX - RUNS_MAX)},
+    {"budget", 0, "N", 0, "End each search after N evaluations",
+     AT_SETS_INTEGER(replay_options, comparison.budget, size_t, 1, BUDGET_MAX)},
+    {"ahead", 0, "N", 0,
+     "Configs in flight: ask a strategy for up to N configs before it gets the first result "
+     "(default: 512, as in a run with 16 compile workers)",
+     AT_SETS_INTEGER(replay_options, comparison.ahead, size_t, 1, AHEAD_MAX)},
+    {"winners", 0, NULL, 0,
+     "Start each search from the best configs of the other recordings, like a run that tunes "
+     "several problems",
+     AT_SETS_FLAG(replay_options, comparison.winners_known)},
+    {"numbers", 0, "NAME=N[,...]", 0,
+     "Change numbers of the guided search; an unknown NAME lists them all", AT_CALLS(take_numbers)},
+    {"curve", 0, "N|TIME[,...]", 0,
+     "Also print how far the best is behind after N evaluations, or after a TIME like 500ms or 2s "
+     "(default: 10, 20, 30, 60 and 120 of both)",
+     AT_CALLS(take_curve), .may_lack = true},
+    AT_OUT(0, replay_options, out,
+           "Also write an HTML page with pictures of the curves to FILE; implies --curve"),
+    {"jobs", 'j', "N", 0, "Searches at a time (default: one per CPU)",
+     AT_SETS_INTEGER(replay_options, comparison.threads, int, 1, JOBS_MAX)},
+    AT_FORMAT(0, replay_options, format),
+    {0},
+};
+
+static enum at_status check(void *given, struct at_error *err)
 {
-    struct replay_options *options = state->input;
-    struct at_error err;
+    struct replay_options *options = given;
 
-    switch (key) {
-    case KEY_SEARCH:
-        parse_strategies(state, options, arg);
-        return 0;
-    case KEY_RUNS:
-        options->comparison.runs = (size_t)at_parse_integer(state, "runs", arg, 1, RUNS_MAX);
-        return 0;
-    case KEY_SEED:
-        options->comparison.seed =
-            (uint64_t)at_parse_integer(state, "seed", arg, 0, INT64_MAX - RUNS_MAX);
-        return 0;
-    case KEY_BUDGET:
-        options->comparison.budget = (size_t)at_parse_integer(state, "budget", arg, 1, BUDGET_MAX);
-        return 0;
-    case KEY_AHEAD:
-        options->comparison.ahead = (size_t)at_parse_integer(state, "ahead", arg, 1, AHEAD_MAX);
-        return 0;
-    case KEY_WINNERS:
-        options->comparison.winners_known = true;
-        return 0;
-    case KEY_NUMBERS:
-        if (at_numbers_parse(&options->numbers, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        options->comparison.numbers = &options->numbers;
-        return 0;
-    case KEY_CURVE:
-        parse_curve(state, options, arg);
-        return 0;
-    case 'o':
-        options->out = arg;
-        options->comparison.draw = true;
-        return 0;
-    case 'j':
-        options->comparison.threads = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        AT_PUSH(options->files, options->file_count, options->file_capacity, at_strdup(arg));
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which recordings?");
-        return 0;
-    case ARGP_KEY_END:
-        if (options->out && !options->curve_asked)
-            parse_curve(state, options, NULL);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    options->comparison.draw = options->out != NULL;
+    return options->out && !options->curve_asked ? take_curve(options, NULL, NULL, err) : AT_OK;
 }
 
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "FILE|DIR...",
-    .doc =
+    .arguments = "FILE|DIR...",
+    .help =
         "Runs search strategies on recorded spaces and prints how soon each comes near the "
         "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
         "--record=DIR. In a DIR, all files that end in .recording are used."
@@ -195,55 +167,42 @@ static const struct argp argp = {
         "has those that were chosen without recordings of the same kind: what the search is worth "
         "where it was not fitted. All transposes of elements of one size are of one kind."
         "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
+    .check = check,
 };
 
 /* ---- files ---- */
 
-static int is_recording(const struct dirent *entry)
+/* Append the recordings of a folder, sorted by name. */
+static enum at_status add_folder(struct replay_options *options, const char *path,
+                                 struct at_error *err)
 {
-    size_t length = strlen(entry->d_name);
+    struct at_folder folder = {0};
+    int failure = at_folder_list(&folder, path, suffix);
 
-    return length > strlen(suffix) && strcmp(entry->d_name + length - strlen(suffix), suffix) == 0;
+    if (failure != 0)
+        return at_fail(err, AT_USAGE, "%s: cannot be read: %s", path, strerror(failure));
+    if (folder.count == 0)
+        return at_fail(err, AT_USAGE, "%s: no file in it ends in %s", path, suffix);
+    for (size_t i = 0; i < folder.count; i++)
+        AT_PUSH(options->files, options->file_count, options->file_capacity,
+                at_format("%s/%s", path, folder.names[i]));
+    at_folder_clear(&folder);
+    return AT_OK;
 }
 
-/* Append the file, or the recordings of a folder, sorted by name. */
-static enum at_status expand(const char *path, char ***files, size_t *count, size_t *capacity,
-                             struct at_error *err)
+static enum at_status find_files(struct replay_options *options, struct at_error *err)
 {
-    struct dirent **entries;
-    struct stat about;
-    int found;
-
-    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
-        AT_PUSH(*files, *count, *capacity, at_strdup(path));
-        return AT_OK;
-    }
-    found = scandir(path, &entries, is_recording, alphasort);
-    if (found < 0)
-        return at_fail(err, AT_USAGE, "%s: cannot be read", path);
-    for (int i = 0; i < found; i++) {
-        AT_PUSH(*files, *count, *capacity, at_format("%s/%s", path, entries[i]->d_name));
-        free(entries[i]);
-    }
-    free(entries);
-    return found > 0 ? AT_OK : at_fail(err, AT_USAGE, "%s: no file in it ends in %s", path, suffix);
-}
-
-static enum at_status expand_all(struct replay_options *options, struct at_error *err)
-{
-    char **given = options->files;
-    size_t given_count = options->file_count;
     enum at_status status = AT_OK;
 
-    options->files = NULL;
-    options->file_count = options->file_capacity = 0;
-    for (size_t i = 0; i < given_count; i++) {
-        if (status == AT_OK)
-            status = expand(given[i], &options->files, &options->file_count,
-                            &options->file_capacity, err);
-        free(given[i]);
+    for (size_t i = 0; i < options->given.count && status == AT_OK; i++) {
+        const char *path = options->given.items[i];
+        struct stat about;
+
+        if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+            status = add_folder(options, path, err);
+        else
+            AT_PUSH(options->files, options->file_count, options->file_capacity, at_strdup(path));
     }
-    free(given);
     return status;
 }
 
@@ -305,19 +264,20 @@ static enum at_status run_replay(int argc, char **argv, struct at_error *err)
         .comparison = {.runs = 100, .seed = 1, .ahead = AHEAD, .threads = at_usable_cpus()}};
     enum at_status status;
 
-    at_command_line(&argp, 0, argc, argv, &options, &options.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.progress);
     options.comparison.progress = &options.progress;
     options.comparison.curve = options.curve;
     options.comparison.times_ns = options.times_ns;
     settle_strategies(&options);
     status = at_out_check(options.out, NULL, err);
     if (status == AT_OK)
-        status = expand_all(&options, err);
+        status = find_files(&options, err);
     if (status == AT_OK)
         status = replay(&options, err);
     for (size_t i = 0; i < options.file_count; i++)
         free(options.files[i]);
     free(options.files);
+    free(options.given.items);
     free(options.strategies);
     return status;
 }

@@ -10,90 +10,45 @@
 #include "system/output.h"
 #include "system/paths.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { KEY_JOURNAL = 0x100, KEY_BASELINE, KEY_FIGURE, KEY_SPACE, KEY_EXPLAIN };
-
-static const struct argp_option options_table[] = {
-    {"journal", KEY_JOURNAL, "FILE", 0,
-     "Also show the measurements of this journal; may be repeated. It is only read", 0},
-    {"baseline", KEY_BASELINE, "FILE", 0, "Also show what changed since this older profile", 0},
-    {"out", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
-    {"format", 'f', "NAME", 0, "Form of the report; the first is the default {reports}", 0},
-    {"figure", KEY_FIGURE, "NAME", 0,
-     "Only write a picture of the first device's problems, as SVG {figures}", 0},
-    {"explain", KEY_EXPLAIN, "N", 0,
-     "For the N problems furthest from the copy limit, also count the memory transactions of each "
-     "line of the kernel, which must be compiled for that (default: 0)",
-     0},
-    {"space", KEY_SPACE, "FILE", 0,
-     "Take descriptions of parameters from this space file too; may be repeated", 0},
-    {0},
-};
 
 struct report_options {
     struct at_run_options run; /* for its --space */
     const char *file, *baseline, *out;
-    const char **journals;
-    size_t journal_count, journal_capacity;
-    size_t form, figure;
+    struct at_texts journals;
+    unsigned form;
+    unsigned figure; /* UINT_MAX: none */
     int64_t explained;
-    bool figure_given;
 };
 
-static error_t choose(struct argp_state *state, size_t *index, const char *what, const char *word,
-                      at_choice_fn *entry)
-{
-    struct at_error err;
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("profile", "which profile?", AT_SETS_TEXT(report_options, file)),
+    {"journal", 0, "FILE", 0,
+     "Also show the measurements of this journal; may be repeated. It is only read",
+     AT_ADDS_TEXT(report_options, journals)},
+    {"baseline", 0, "FILE", 0, "Also show what changed since this older profile",
+     AT_SETS_TEXT(report_options, baseline)},
+    AT_OUT(0, report_options, out, "Write to FILE instead of standard output"),
+    {"format", 'f', "NAME", 0, "Form of the report; the first is the default",
+     AT_SETS_CHOICE(report_options, form, at_report_form_choice)},
+    {"figure", 0, "NAME", 0, "Only write a picture of the first device's problems, as SVG",
+     AT_SETS_CHOICE(report_options, figure, at_report_figure_choice)},
+    {"explain", 0, "N", 0,
+     "For the N problems furthest from the copy limit, also count the memory transactions of each "
+     "line of the kernel, which must be compiled for that (default: 0)",
+     AT_SETS_INTEGER(report_options, explained, int64_t, 0, AT_REPORT_OPEN_MAX)},
+    {"space", 0, "FILE", 0,
+     "Take descriptions of parameters from this space file too; may be repeated",
+     AT_ADDS_TEXT(report_options, run.spaces)},
+    {0},
+};
 
-    if (at_choose(index, what, word, entry, &err) != AT_OK)
-        argp_error(state, "%s", err.message);
-    return 0;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct report_options *options = state->input;
-
-    switch (key) {
-    case KEY_JOURNAL:
-        AT_PUSH(options->journals, options->journal_count, options->journal_capacity, arg);
-        return 0;
-    case KEY_BASELINE:
-        options->baseline = arg;
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case 'f':
-        return choose(state, &options->form, "format", arg, at_report_form_choice);
-    case KEY_FIGURE:
-        options->figure_given = true;
-        return choose(state, &options->figure, "figure", arg, at_report_figure_choice);
-    case KEY_EXPLAIN:
-        options->explained = at_parse_integer(state, "explain", arg, 0, AT_REPORT_OPEN_MAX);
-        return 0;
-    case KEY_SPACE:
-        AT_PUSH(options->run.spaces, options->run.space_count, options->run.space_capacity, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        at_parse_only(state, &options->file, arg, "profile");
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which profile?");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "PROFILE",
-    .doc =
+    .arguments = "PROFILE",
+    .help =
         "Shows a profile as one HTML page with pictures: a table of all problems, where they are "
         "slow and what stands out, and with --journal how each search went and which parameters "
         "matter. The page needs no network, and works without scripts."
@@ -145,19 +100,19 @@ static enum at_status read_inputs(struct report_options *options, struct inputs 
         status = read_measured(&inputs->profile, options->file, progress, err);
     if (status == AT_OK && options->baseline)
         status = read_measured(&inputs->baseline, options->baseline, progress, err);
-    if (status == AT_OK && options->journal_count > 0)
+    if (status == AT_OK && options->journals.count > 0)
         inputs->searches = at_report_searches_make(&inputs->profile);
-    for (size_t i = 0; i < options->journal_count && status == AT_OK; i++) {
+    for (size_t i = 0; i < options->journals.count && status == AT_OK; i++) {
         size_t taken;
 
-        status = at_report_searches_add(inputs->searches, options->journals[i], &taken, err);
+        status = at_report_searches_add(inputs->searches, options->journals.items[i], &taken, err);
         if (status == AT_OK)
-            at_detail(progress, "read %s", options->journals[i]);
+            at_detail(progress, "read %s", options->journals.items[i]);
         if (status == AT_OK && taken == 0)
             at_warn(progress,
                     "%s has no measurement of the problems of %s on its GPUs: the page shows "
                     "nothing of it; name the journal of that run",
-                    options->journals[i], options->file);
+                    options->journals.items[i], options->file);
     }
     if (status == AT_OK && inputs->searches)
         at_report_searches_finish(inputs->searches);
@@ -170,7 +125,7 @@ static char *write_text(const struct report_options *options, const struct at_re
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    if (options->figure_given)
+    if (options->figure < UINT_MAX)
         at_report_figure(report, options->figure, out);
     else if (options->form == AT_REPORT_MARKDOWN)
         at_report_markdown(report, out);
@@ -203,7 +158,7 @@ static enum at_status report(struct report_options *options, struct at_error *er
                    .baseline_name = options->baseline ? at_path_name(options->baseline) : NULL,
                    .families = options->run.session.families,
                    .family_count = options->run.session.family_count,
-                   .journal_count = options->journal_count}};
+                   .journal_count = options->journals.count}};
     enum at_status status = read_inputs(options, &inputs, err);
 
     inputs.report.profile = &inputs.profile;
@@ -221,15 +176,15 @@ static enum at_status report(struct report_options *options, struct at_error *er
 
 static enum at_status run_report(int argc, char **argv, struct at_error *err)
 {
-    struct report_options options = {0};
+    struct report_options options = {.figure = UINT_MAX};
     enum at_status status;
 
     at_run_options_init(&options.run);
-    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     status = at_run_families(&options.run, err);
     if (status == AT_OK)
         status = report(&options, err);
-    free(options.journals);
+    free(options.journals.items);
     at_run_options_clear(&options.run);
     return status;
 }

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "cmd/command_line.h"
 #include "kernel/builder.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
@@ -16,109 +15,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MAX = 64, TIMEOUT_S_MAX = 3600 };
+enum { JOBS_MAX = 64 };
 
-enum {
-    KEY_NO_CACHE = 0x100,
-    KEY_PROBLEMS,
-    KEY_SPACE,
-    KEY_FAMILY,
-    KEY_POLICY,
-    KEY_TIMEOUT,
-    KEY_WAIT
-};
-
-/* Groups of --help, which the commands' own options join. */
-static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "What to run:", 1},
-    {NULL, 0, NULL, 0, "How:", 2},
-    {NULL, 0, NULL, 0, "What to write and print:", 3},
-    {"gpu", 'g', "SEL", 0,
-     "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
-     "one, "
-     "several of these (0,2), all, or auto (the default): the first GPU, else an emulated one",
-     1},
-    {"problem", 'p', "SPEC", 0,
+const struct at_option at_run_table[] = {
+    AT_GROUP(1, "What to run:"),
+    AT_GROUP(2, "How:"),
+    AT_GROUP(3, "What to write and print:"),
+    AT_GPU(1, at_run_options, gpu,
+           "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an "
+           "emulated one, several of these (0,2), all, or auto (the default): the first GPU, else "
+           "an emulated one"),
+    {"problem", 'p', "SPEC", 1,
      "Problem, also without this option, as "
      "ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
      "[,offset_src=N][,offset_dst=N][,inplace=1], or for a tensor NxN...:TYPE,perm=AXES; may be "
      "repeated",
-     1},
-    {"problems", KEY_PROBLEMS, "FILE", 0, "Take all problems of a list like tuning/problems.yaml",
-     1},
-    {"space", KEY_SPACE, "FILE", 0,
-     "Add a family of your own: a space file with its template beside it; may be repeated", 1},
-    {"family", KEY_FAMILY, "NAME", 0, "Search only this family; may be repeated", 1},
-    {"policy", KEY_POLICY, "NAME", 0, "How times are taken; the first is the default {policies}",
-     2},
-    {"jobs", 'j', "N", 0,
+     AT_ADDS_TEXT(at_run_options, problems)},
+    AT_ARGUMENT("problem", NULL, AT_ADDS_TEXT(at_run_options, problems)),
+    AT_PROBLEMS(1, at_run_options, problem_list,
+                "Take all problems of a list like tuning/problems.yaml"),
+    AT_SPACE(1, at_run_options, spaces),
+    {"family", 0, "NAME", 1, "Search only this family; may be repeated",
+     AT_ADDS_TEXT(at_run_options, names)},
+    {"policy", 0, "NAME", 2, "How times are taken; the first is the default",
+     AT_SETS_ENTRY(at_run_options, session.policy, struct at_policy, at_policy_choice)},
+    {"jobs", 'j', "N", 2,
      "Number of compile workers of each device, or of each of its --tuners (default: one per CPU, "
      "at most 16; of several tuners a quarter more together)",
-     2},
-    {"timeout", KEY_TIMEOUT, "TIME", 0,
-     "Time limit of one config, plus an allowance for the problem's size (default: 2s)", 2},
-    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile all kernels anew and keep none", 2},
-    {"wait", KEY_WAIT, NULL, 0, "Wait until no other run uses the device or the same --out", 2},
+     AT_SETS_INTEGER(at_run_options, jobs, int, 1, JOBS_MAX)},
+    AT_TIMEOUT(2, at_run_options, session.timeout_ns,
+               "Time limit of one config, plus an allowance for the problem's size (default: 2s)"),
+    {"no-cache", 0, NULL, 2, "Compile all kernels anew and keep none",
+     AT_SETS_FLAG(at_run_options, no_cache)},
+    {"wait", 0, NULL, 2, "Wait until no other run uses the device or the same --out",
+     AT_SETS_FLAG(at_run_options, session.wait)},
     {0},
 };
-
-int64_t at_parse_timeout(struct argp_state *state, const char *text)
-{
-    static const int64_t second_ns = 1000000000;
-    struct at_amount amount = at_parse_amount(state, "timeout", text, TIMEOUT_S_MAX);
-    int64_t ns = amount.count * second_ns + amount.ns;
-
-    if (ns > TIMEOUT_S_MAX * second_ns)
-        argp_error(state, "--timeout takes up to an hour, not \"%s\"", text);
-    return ns;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct at_run_options *options = state->input;
-    struct at_error err;
-
-    switch (key) {
-    case 'g':
-        options->gpu = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-    case 'p':
-        AT_PUSH(options->problems, options->problem_count, options->problem_capacity, arg);
-        return 0;
-    case KEY_PROBLEMS:
-        options->problem_list = arg;
-        return 0;
-    case KEY_SPACE:
-        AT_PUSH(options->spaces, options->space_count, options->space_capacity, arg);
-        return 0;
-    case KEY_FAMILY:
-        AT_PUSH(options->names, options->name_count, options->name_capacity, arg);
-        return 0;
-    case KEY_POLICY:
-        if (at_policy_find(&options->session.policy, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
-    case 'j':
-        options->session.jobs = (int)at_parse_integer(state, "jobs", arg, 1, JOBS_MAX);
-        options->jobs_given = true;
-        return 0;
-    case KEY_TIMEOUT:
-        options->session.timeout_ns = at_parse_timeout(state, arg);
-        return 0;
-    case KEY_NO_CACHE:
-        options->session.use_cache = false;
-        return 0;
-    case KEY_WAIT:
-        options->session.wait = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp at_run_argp = {
-    .options = options_table, .parser = parse, .help_filter = at_help_filter};
 
 static int divide_up(int number, size_t by)
 {
@@ -141,7 +73,6 @@ int at_default_jobs(size_t devices, size_t tuners)
 void at_run_options_init(struct at_run_options *options)
 {
     *options = (struct at_run_options){
-        .gpu = "auto",
         .session = {.policy = &at_policies[0],
                     .strategy = at_strategies[0],
                     .seed = 1,
@@ -158,9 +89,9 @@ void at_run_options_clear(struct at_run_options *options)
         at_family_free(options->families[i]);
     free(options->families);
     free(options->tuned);
-    free(options->problems);
-    free(options->spaces);
-    free(options->names);
+    free(options->problems.items);
+    free(options->spaces.items);
+    free(options->names.items);
 }
 
 /* Read autotune's own families, then the user's. */
@@ -176,10 +107,10 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
     if (status == AT_OK)
         at_detail(&options->progress, "read %zu families in %s and %s", *count, tuning, templates);
     capacity = options->session.own_first = *count;
-    for (size_t i = 0; i < options->space_count && status == AT_OK; i++) {
+    for (size_t i = 0; i < options->spaces.count && status == AT_OK; i++) {
         struct at_family *family;
 
-        status = at_family_read(&family, options->spaces[i], NULL, err);
+        status = at_family_read(&family, options->spaces.items[i], NULL, err);
         if (status == AT_OK)
             AT_PUSH(options->families, *count, capacity, family);
         if (status == AT_OK)
@@ -192,10 +123,10 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
 
 static bool is_named(const struct at_run_options *options, const struct at_family *family)
 {
-    for (size_t i = 0; i < options->name_count; i++)
-        if (strcmp(options->names[i], family->name) == 0)
+    for (size_t i = 0; i < options->names.count; i++)
+        if (strcmp(options->names.items[i], family->name) == 0)
             return true;
-    return options->name_count == 0;
+    return options->names.count == 0;
 }
 
 enum at_status at_run_family(const struct at_family **family,
@@ -224,10 +155,10 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
     if (status == AT_OK)
         status = at_families_check_unique(options->families, session->family_count, err);
     session->families = options->families;
-    for (size_t i = 0; i < options->name_count && status == AT_OK; i++) {
+    for (size_t i = 0; i < options->names.count && status == AT_OK; i++) {
         const struct at_family *named;
 
-        status = at_run_family(&named, session, options->names[i], err);
+        status = at_run_family(&named, session, options->names.items[i], err);
     }
     if (status != AT_OK)
         return status;
@@ -244,11 +175,16 @@ enum at_status at_run_families(struct at_run_options *options, struct at_error *
 /* Configs to try per problem on an emulated device, unless the user names a search or budget. */
 enum { EMULATED_CONFIGS = 24 };
 
+static const char *selector_of(const struct at_run_options *options)
+{
+    return options->gpu ? options->gpu : "auto";
+}
+
 static void note_emulated(struct at_run_options *options, const struct at_device_info *device)
 {
     const char *times = at_emulated_times(device);
 
-    if (strcmp(options->gpu, "auto") == 0)
+    if (strcmp(selector_of(options), "auto") == 0)
         at_warn(&options->progress, "no usable GPU: this is an emulated %s; %s", device->name,
                 times);
     else
@@ -258,10 +194,11 @@ static void note_emulated(struct at_run_options *options, const struct at_device
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err)
 {
-    enum at_status status = at_select_devices(options->gpu, devices, count, err);
+    enum at_status status = at_select_devices(selector_of(options), devices, count, err);
 
-    if (status == AT_OK && !options->jobs_given)
-        options->session.jobs = at_default_jobs(*count, 1);
+    options->session.use_cache = !options->no_cache;
+    if (status == AT_OK)
+        options->session.jobs = options->jobs > 0 ? options->jobs : at_default_jobs(*count, 1);
     if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
         return status;
     for (size_t i = 0; i < *count; i++)
@@ -382,7 +319,7 @@ enum at_status at_problem_list_read(struct at_problem **problems, size_t *count,
 
 bool at_run_problems_given(const struct at_run_options *options)
 {
-    return options->problem_count > 0 || options->problem_list;
+    return options->problems.count > 0 || options->problem_list;
 }
 
 enum at_status at_run_problems(const struct at_run_options *options, const char *fallback,
@@ -394,8 +331,8 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
     struct problems found = {0};
     enum at_status status = own ? at_path_require_data(err) : AT_OK;
 
-    for (size_t i = 0; i < options->problem_count && status == AT_OK; i++)
-        status = add(&found, options->problems[i], progress, err);
+    for (size_t i = 0; i < options->problems.count && status == AT_OK; i++)
+        status = add(&found, options->problems.items[i], progress, err);
     if (status == AT_OK && list)
         status = add_list(&found, list, progress, err);
     if (status == AT_OK)
@@ -412,72 +349,44 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
 
 /* ---- the device of a lookup ---- */
 
-/* Groups of --help, which the commands' own options join. */
-static const struct argp_option lookup_table[] = {
-    {NULL, 0, NULL, 0, "For which problem and device:", 1},
-    {NULL, 0, NULL, 0, "From where:", 2},
-    {"problem", 'p', "SPEC", 0,
-     "A problem, tuned or not, also without this option; may be repeated", 1},
-    {"gpu", 'g', "SEL", 0, "The device, as for tune (default: auto)", 1},
-    {"device", 'd', "NAME", 0,
-     "A device described in tuning/devices, like h200; it need not be present", 1},
-    {"policy", KEY_POLICY, "NAME", 0, "Measurements to prefer; the first is the default {policies}",
-     2},
-    {"space", KEY_SPACE, "FILE", 0,
-     "Add a family: a space file with its template beside it; may be repeated", 2},
+static enum at_status take_argument(void *to, const struct at_option *option, const char *text,
+                                    struct at_error *err)
+{
+    struct at_lookup_options *options = to;
+
+    if (at_problem_is_spec(text))
+        at_texts_add(&options->run.problems, text);
+    else if (options->file)
+        return at_fail(err, AT_USAGE, "one %s at a time", option->argument);
+    else
+        options->file = text;
+    return AT_OK;
+}
+
+const struct at_option at_lookup_table[] = {
+    AT_GROUP(1, "For which problem and device:"),
+    AT_GROUP(2, "From where:"),
+    {"problem", 'p', "SPEC", 1,
+     "A problem, tuned or not, also without this option; may be repeated",
+     AT_ADDS_TEXT(at_lookup_options, run.problems)},
+    AT_ARGUMENT("profile", NULL, AT_CALLS(take_argument)),
+    AT_GPU(1, at_lookup_options, run.gpu, "The device, as for tune (default: auto)"),
+    {"device", 'd', "NAME", 1,
+     "A device described in tuning/devices, like h200; it need not be present",
+     AT_SETS_TEXT(at_lookup_options, device)},
+    {"policy", 0, "NAME", 2, "Measurements to prefer; the first is the default",
+     AT_SETS_ENTRY(at_lookup_options, run.session.policy, struct at_policy, at_policy_choice)},
+    AT_SPACE(2, at_lookup_options, run.spaces),
     {0},
 };
 
-static error_t parse_lookup(int key, char *arg, struct argp_state *state)
+enum at_status at_lookup_options_check(const struct at_lookup_options *options,
+                                       struct at_error *err)
 {
-    struct at_lookup_options *options = state->input;
-    struct at_run_options *run = &options->run;
-    struct at_error err;
-
-    switch (key) {
-    case 'p':
-        AT_PUSH(run->problems, run->problem_count, run->problem_capacity, arg);
-        return 0;
-    case 'g':
-        options->gpu = arg;
-        return 0;
-    case 'd':
-        options->device = arg;
-        return 0;
-    case KEY_POLICY:
-        if (at_policy_find(&options->policy, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
-    case KEY_SPACE:
-        AT_PUSH(run->spaces, run->space_count, run->space_capacity, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (at_problem_is_spec(arg))
-            AT_PUSH(run->problems, run->problem_count, run->problem_capacity, arg);
-        else
-            at_parse_only(state, &options->file, arg, "profile");
-        return 0;
-    case ARGP_KEY_END:
-        if (options->gpu && options->device)
-            argp_error(state, "--gpu and --device both name the device: give only one of them");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp at_lookup_argp = {
-    .options = lookup_table, .parser = parse_lookup, .help_filter = at_help_filter};
-
-void at_lookup_options_init(struct at_lookup_options *options)
-{
-    *options = (struct at_lookup_options){.policy = &at_policies[0]};
-    at_run_options_init(&options->run);
-}
-
-void at_lookup_options_clear(struct at_lookup_options *options)
-{
-    at_run_options_clear(&options->run);
+    return options->run.gpu && options->device
+               ? at_fail(err, AT_USAGE,
+                         "--gpu and --device both name the device: give only one of them")
+               : AT_OK;
 }
 
 /* Fill in the software versions that can be found without a kernel. The others stay unknown. */
@@ -501,12 +410,13 @@ static void find_environment(struct at_target *target)
     at_gpu_close(gpu);
 }
 
-static enum at_status find_gpu(struct at_target *target, const char *selector,
-                               struct at_progress *progress, struct at_error *err)
+static enum at_status find_gpu(struct at_target *target, struct at_run_options *options,
+                               struct at_error *err)
 {
+    const char *selector = selector_of(options);
     struct at_device_info *infos;
     size_t count;
-    enum at_status status = at_select_devices(selector ? selector : "auto", &infos, &count, err);
+    enum at_status status = at_select_devices(selector, &infos, &count, err);
 
     if (status != AT_OK)
         return status;
@@ -514,8 +424,9 @@ static enum at_status find_gpu(struct at_target *target, const char *selector,
     free(infos);
     if (count > 1)
         return at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one", selector, count);
-    if (!selector && at_device_is_emulated(&target->device))
-        at_warn(progress, "no usable GPU: the answer is for an emulated %s; --device names another",
+    if (!options->gpu && at_device_is_emulated(&target->device))
+        at_warn(&options->progress,
+                "no usable GPU: the answer is for an emulated %s; --device names another",
                 target->device.name);
     find_environment(target);
     return AT_OK;
@@ -530,7 +441,7 @@ enum at_status at_target_find(struct at_target *target, struct at_lookup_options
     if (options->device)
         status = at_description_by_any_name(&found.device, options->device, err);
     else
-        status = find_gpu(&found, options->gpu, &options->run.progress, err);
+        status = find_gpu(&found, &options->run, err);
     if (status == AT_OK)
         *target = found;
     return status;

@@ -3,35 +3,29 @@
 #ifndef AT_CMD_RUN_OPTIONS_H
 #define AT_CMD_RUN_OPTIONS_H
 
+#include "cmd/command_line.h"
 #include "pipeline/session.h"
 #include "profile/profile.h"
 
-#include <argp.h>
-
 struct at_run_options {
-    const char *gpu;          /* selector */
-    int64_t problem_configs;  /* configs that a search of one problem tries; 0: no limit */
-    bool jobs_given;          /* the user has chosen the number of compile workers */
+    const char *gpu; /* selector; NULL: auto */
+    int jobs;        /* compile workers of a device or tuner; 0: not given */
+    bool no_cache;
     bool search_given;        /* the user has chosen a strategy or a budget */
+    int64_t problem_configs;  /* configs that a search of one problem tries; 0: no limit */
     const char *problem_list; /* file; NULL: none */
-    /* Arguments of repeated options: owned arrays of borrowed text. */
-    const char **problems, **spaces, **names;
-    size_t problem_count, problem_capacity, space_count, space_capacity, name_count, name_capacity;
+    struct at_texts problems, spaces, names;
     struct at_family **families, **tuned;
     struct at_session_options session;
     struct at_progress progress; /* set up by at_command_line */
 };
 
-/* A child of a command's argp. Its input is a struct at_run_options. */
-extern const struct argp at_run_argp;
+/* The options of commands that run kernels; the groups of --help are open to their own. */
+extern const struct at_option at_run_table[];
 
 /* The defaults. The session reports to options->progress. */
 void at_run_options_init(struct at_run_options *options);
 void at_run_options_clear(struct at_run_options *options);
-
-/* Parse the argument of --timeout, seconds or a time of up to an hour; return nanoseconds. For
- * commands that do not use at_run_argp. */
-int64_t at_parse_timeout(struct argp_state *state, const char *text);
 
 /* Read autotune's own families and the user's, and choose those to search: all, or those of
  * --family. They are freed with the options. */
@@ -69,18 +63,17 @@ enum at_status at_problem_list_read(struct at_problem **problems, size_t *count,
                                     struct at_progress *progress, struct at_error *err);
 
 struct at_lookup_options {
-    const char *gpu;    /* selector; NULL: auto */
-    const char *device; /* name of a description; NULL: use gpu */
+    struct at_run_options run;
+    const char *device; /* name of a description; NULL: use run.gpu */
     const char *file;   /* the only profile to search; NULL: those on the search path */
-    const struct at_policy *policy;
-    struct at_run_options run; /* for its --space, problems and progress */
 };
 
-/* A child of a command's argp. Its input is a struct at_lookup_options. */
-extern const struct argp at_lookup_argp;
+/* The options of commands that look kernels up, with their arguments: problems and a profile. */
+extern const struct at_option at_lookup_table[];
 
-void at_lookup_options_init(struct at_lookup_options *options);
-void at_lookup_options_clear(struct at_lookup_options *options);
+/* Check that only one option names the device. */
+enum at_status at_lookup_options_check(const struct at_lookup_options *options,
+                                       struct at_error *err);
 
 /* A device and the versions of its software, which are unknown for a description. */
 struct at_target {

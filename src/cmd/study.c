@@ -13,11 +13,11 @@
 #include "report/report.h"
 #include "schema/table.h"
 #include "study/study_run.h"
+#include "system/folder.h"
 #include "system/interrupt.h"
 #include "system/output.h"
 #include "system/paths.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,121 +30,98 @@ struct study_options {
     enum at_output_format format;
 };
 
-enum { KEY_TIMEOUT = 0x100 };
-
-static const struct argp_option options_table[] = {
-    {"gpu", 'g', "SEL", 0,
-     "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
-     "one, or auto (the default): the first GPU, else an emulated one",
-     0},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 0},
-    {"out", 'o', "FILE", 0, "Also write an HTML page with a picture to FILE", 0},
-    {"timeout", KEY_TIMEOUT, "TIME", 0, "Time limit of one kernel, as for tune", 0},
+static const struct at_option options_table[] = {
+    AT_ARGUMENT("study", NULL, AT_SETS_TEXT(study_options, name)),
+    AT_GPU(
+        0, study_options, run.gpu,
+        "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
+        "one, or auto (the default): the first GPU, else an emulated one"),
+    AT_FORMAT(0, study_options, format),
+    AT_OUT(0, study_options, out, "Also write an HTML page with a picture to FILE"),
+    AT_TIMEOUT(0, study_options, run.session.timeout_ns, "Time limit of one kernel, as for tune"),
+    AT_TABLE(study_options, own, at_own_table),
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum at_status check(void *given, struct at_error *err)
 {
-    struct study_options *options = state->input;
+    struct study_options *options = given;
+    enum at_status status = AT_OK;
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->own;
-        return 0;
-    case 'g':
-        options->run.gpu = arg;
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case KEY_TIMEOUT:
-        options->run.session.timeout_ns = at_parse_timeout(state, arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        at_parse_only(state, &options->name, arg, "study");
-        return 0;
-    case ARGP_KEY_END:
-        if (options->out && !options->name)
-            argp_error(state, "--out needs the name of a study");
-        if (!options->name || !at_is_own_file(options->name))
-            at_own_options_refuse(state, &options->own);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (options->out && !options->name)
+        return at_fail(err, AT_USAGE, "--out needs the name of a study");
+    if (!options->name || !at_is_own_file(options->name))
+        status = at_own_options_refuse(&options->own, "study", err);
+    at_own_options_settle(&options->own);
+    return status;
 }
 
-static const struct argp_child children[] = {{&at_own_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .children = children,
-    .help_filter = at_help_filter,
-    .args_doc = "[NAME]\nFILE.cu",
-    .doc = "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
-           "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
-           "predicted for an emulated one. Without NAME it lists the studies."
-           "\vA CUDA file shows its kernels, with predicted times: all of them, or one for each "
-           "--entry. Options before the first --entry are for all kernels, those after an --entry "
-           "for this one."
-           "\n\nExample:\n  autotune study coalescing --gpu emu:h200",
+    .arguments = "[NAME]\nFILE.cu",
+    .help =
+        "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
+        "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
+        "predicted for an emulated one. Without NAME it lists the studies."
+        "\vA CUDA file shows its kernels, with predicted times: all of them, or one for each "
+        "--entry. Options before the first --entry are for all kernels, those after an --entry "
+        "for this one."
+        "\n\nExample:\n  autotune study coalescing --gpu emu:h200",
+    .check = check,
 };
 
 /* ---- finding studies ---- */
 
-struct study_names {
-    glob_t files;
-    const char **items; /* without folder and suffix */
-};
-
 static const char suffix[] = ".yaml";
+
+/* The studies that come with the program. */
+struct study_names {
+    char *path;
+    struct at_folder files;
+    const char **items; /* without suffix */
+};
 
 static enum at_status find_studies(struct study_names *names, struct at_error *err)
 {
-    enum at_status status = AT_OK;
-    char *pattern = at_path_data_file("tuning/study/*.yaml");
-
-    names->files = (glob_t){0};
-    glob(pattern, 0, NULL, &names->files); /* no match leaves gl_pathc at 0 */
-    names->items = at_alloc_array(names->files.gl_pathc, sizeof *names->items);
-    for (size_t i = 0; i < names->files.gl_pathc; i++) {
-        const char *base = at_path_name(names->files.gl_pathv[i]);
-
-        names->items[i] = at_strndup(base, strlen(base) - strlen(suffix));
-    }
-    if (names->files.gl_pathc == 0)
-        status =
-            at_fail(err, AT_USAGE,
-                    "there is no study: expected %s; AUTOTUNE_DATADIR names the folder that holds "
-                    "tuning, templates and results",
-                    pattern);
-    free(pattern);
-    return status;
+    *names = (struct study_names){.path = at_path_data_file("tuning/study")};
+    (void)at_folder_list(&names->files, names->path, suffix);
+    names->items = at_alloc_array(names->files.count, sizeof *names->items);
+    for (size_t i = 0; i < names->files.count; i++)
+        names->items[i] =
+            at_strndup(names->files.names[i], strlen(names->files.names[i]) - strlen(suffix));
+    if (names->files.count > 0)
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "there is no study: expected %s/*%s; AUTOTUNE_DATADIR names the folder that "
+                   "holds tuning, templates and results",
+                   names->path, suffix);
 }
 
 static void free_names(struct study_names *names)
 {
-    for (size_t i = 0; i < names->files.gl_pathc; i++)
+    for (size_t i = 0; i < names->files.count; i++)
         free((char *)names->items[i]);
     free(names->items);
-    globfree(&names->files);
+    at_folder_clear(&names->files);
+    free(names->path);
 }
 
-/* Set *path to the file of a study, which names owns. */
-static enum at_status find_study(const struct study_names *names, const char *name,
-                                 const char **path, struct at_error *err)
+static char *path_of(const struct study_names *names, size_t index)
 {
-    size_t count = names->files.gl_pathc;
+    return at_format("%s/%s", names->path, names->files.names[index]);
+}
 
-    for (size_t i = 0; i < count; i++)
+/* Set *path to the file of a study, which the caller frees. */
+static enum at_status find_study(const struct study_names *names, const char *name, char **path,
+                                 struct at_error *err)
+{
+    for (size_t i = 0; i < names->files.count; i++)
         if (strcmp(names->items[i], name) == 0) {
-            *path = names->files.gl_pathv[i];
+            *path = path_of(names, i);
             return AT_OK;
         }
-    return at_fail_unknown(err, AT_USAGE, "there is no study", name, names->items, count);
+    return at_fail_unknown(err, AT_USAGE, "there is no study", name, names->items,
+                           names->files.count);
 }
 
 /* A study as it is listed. */
@@ -182,20 +159,22 @@ static enum at_status print_studies(const struct study_list *list, enum at_outpu
 static enum at_status list_studies(const struct study_names *names, struct study_options *options,
                                    struct at_error *err)
 {
-    size_t count = names->files.gl_pathc;
+    size_t count = names->files.count;
     struct listed_study *studies = at_alloc_array(count, sizeof *studies);
     struct study_list list = {{studies, count}};
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
         struct at_study study = {0};
+        char *path = path_of(names, i);
 
-        status = at_study_read(&study, names->files.gl_pathv[i], err);
+        status = at_study_read(&study, path, err);
         if (status == AT_OK) {
-            at_detail(&options->run.progress, "read %s", names->files.gl_pathv[i]);
+            at_detail(&options->run.progress, "read %s", path);
             studies[i] = (struct listed_study){at_strdup(names->items[i]), at_strdup(study.title)};
         }
         at_study_clear(&study);
+        free(path);
     }
     if (status == AT_OK)
         status = print_studies(&list, options->format, err);
@@ -337,13 +316,14 @@ static enum at_status run_own(struct study_options *options, struct at_error *er
 static enum at_status run_shipped(struct study_options *options, struct at_error *err)
 {
     struct study_names names;
-    const char *path = NULL;
+    char *path = NULL;
     enum at_status status = find_studies(&names, err);
 
     if (status == AT_OK && options->name)
         status = find_study(&names, options->name, &path, err);
     if (status == AT_OK)
         status = options->name ? run_one(options, path, err) : list_studies(&names, options, err);
+    free(path);
     free_names(&names);
     return status;
 }
@@ -355,7 +335,7 @@ static enum at_status run_study(int argc, char **argv, struct at_error *err)
 
     at_run_options_init(&options.run);
     options.run.search_given = true; /* no search, so no limit and no note about one */
-    at_command_line(&argp, 0, argc, argv, &options, &options.run.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
     if (options.name && at_is_own_file(options.name))
         status = run_own(&options, err);

@@ -18,135 +18,85 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    KEY_SEARCH = 0x200,
-    KEY_BUDGET,
-    KEY_SEED,
-    KEY_JOURNAL,
-    KEY_RESUME,
-    KEY_CONFIGS,
-    KEY_DRY_RUN,
-    KEY_FRESH,
-    KEY_RECORD,
-    KEY_SHARD,
-    KEY_TUNERS,
-    KEY_REPLACE,
-    BUDGET_MAX = 1000000
-};
+enum { BUDGET_MAX = 1000000 };
 
-static const struct argp_option options_table[] = {
-    {"out", 'o', "FILE", 0,
-     "Write the profile to FILE; - is standard output. A profile that is there keeps its entries: "
-     "a new winner replaces the old one unless it is slower",
-     3},
-    {"replace", KEY_REPLACE, NULL, 0,
-     "Drop what FILE has: the profile has this run's entries alone", 3},
-    {"search", KEY_SEARCH, "NAME", 0, "Search strategy; the first is the default {strategies}", 2},
-    {"budget", KEY_BUDGET, "N|TIME", 0,
+static enum at_status take_share(void *to, const struct at_option *option, const char *text,
+                                 struct at_error *err)
+{
+    struct at_tune_options *options = to;
+
+    (void)option;
+    return at_share_parse(&options->share, &options->launcher, text, err);
+}
+
+static const struct at_option options_table[] = {
+    AT_TABLE(at_tune_options, run, at_run_table),
+    AT_OUT(3, at_tune_options, out,
+           "Write the profile to FILE; - is standard output. A profile that is there keeps its "
+           "entries: a new winner replaces the old one unless it is slower"),
+    {"replace", 0, NULL, 3, "Drop what FILE has: the profile has this run's entries alone",
+     AT_SETS_FLAG(at_tune_options, replace)},
+    {"search", 0, "NAME", 2, "Search strategy; the first is the default",
+     AT_SETS_ENTRY(at_tune_options, strategy, struct at_strategy, at_strategy_choice)},
+    {"budget", 0, "N|TIME", 2,
      "Stop the whole run after N configs or a time like 30s, 5m or 1h, compilation included. All "
-     "problems "
-     "share the budget. Copies, which give the copy limit, come on top: at most 48 per problem",
-     2},
-    {"shard", KEY_SHARD, "I/N", 0,
+     "problems share the budget. Copies, which give the copy limit, come on top: at most 48 per "
+     "problem",
+     AT_SETS_AMOUNT(at_tune_options, budget, BUDGET_MAX)},
+    {"shard", 0, "I/N", 1,
      "Tune only the I-th of N even shares of the problems; auto takes I and N from what Slurm, "
      "mpirun, flux or torchrun have set",
-     1},
-    {"seed", KEY_SEED, "N", 0, "Random seed (default: 1)", 2},
-    {"tuners", KEY_TUNERS, "N", 0,
+     AT_CALLS(take_share)},
+    {"seed", 0, "N", 2, "Random seed (default: 1)",
+     AT_SETS_INTEGER(at_tune_options, run.session.seed, uint64_t, 0, INT64_MAX)},
+    {"tuners", 0, "N", 2,
      "Problems that each device tunes at a time: while one waits for its compile workers, another "
      "measures (default: on a single GPU 2 with at least 8 CPUs, and 3 with 12; else 1)",
-     2},
-    {"journal", KEY_JOURNAL, "FILE", 0,
-     "Keep every measurement in FILE (default: the profile's name with .journal)", 3},
-    {"resume", KEY_RESUME, NULL, 0, "Continue from the journal: nothing is measured twice", 2},
-    {"record", KEY_RECORD, "DIR", 0,
-     "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive", 3},
-    {"fresh", KEY_FRESH, NULL, 0, "Do not start from the winners of earlier profiles", 2},
-    {"configs", KEY_CONFIGS, NULL, 0, "Also print each winner's parameters and launch", 3},
-    {"format", 'f', "NAME", 0, "How to print the result; the first is the default {formats}", 3},
-    {"dry-run", KEY_DRY_RUN, NULL, 0, "Print how many configs each problem has, and stop", 3},
+     AT_SETS_INTEGER(at_tune_options, tuners, size_t, 1, AT_TURNS_MAX)},
+    {"journal", 0, "FILE", 3,
+     "Keep every measurement in FILE (default: the profile's name with .journal)",
+     AT_SETS_TEXT(at_tune_options, run.session.journal)},
+    {"resume", 0, NULL, 2, "Continue from the journal: nothing is measured twice",
+     AT_SETS_FLAG(at_tune_options, run.session.resume)},
+    {"record", 0, "DIR", 3,
+     "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive",
+     AT_SETS_TEXT(at_tune_options, run.session.record)},
+    {"fresh", 0, NULL, 2, "Do not start from the winners of earlier profiles",
+     AT_SETS_FLAG(at_tune_options, fresh)},
+    {"configs", 0, NULL, 3, "Also print each winner's parameters and launch",
+     AT_SETS_FLAG(at_tune_options, configs)},
+    AT_FORMAT(3, at_tune_options, format),
+    {"dry-run", 0, NULL, 3, "Print how many configs each problem has, and stop",
+     AT_SETS_FLAG(at_tune_options, dry_run)},
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum at_status check(void *given, struct at_error *err)
 {
-    struct at_tune_options *options = state->input;
-    struct at_session_options *session = &options->run.session;
-    struct at_amount amount;
-    struct at_error err;
+    struct at_tune_options *options = given;
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->run;
-        return 0;
-    case 'o':
-        options->out = arg;
-        return 0;
-    case KEY_SEARCH:
-        if (at_strategy_find(&session->strategy, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        options->run.search_given = true;
-        return 0;
-    case KEY_BUDGET:
-        amount = at_parse_amount(state, "budget", arg, BUDGET_MAX);
-        options->budget = (struct at_run_budget){.evaluations = amount.count, .ns = amount.ns};
-        options->run.search_given = true;
-        return 0;
-    case KEY_SEED:
-        session->seed = (uint64_t)at_parse_integer(state, "seed", arg, 0, INT64_MAX);
-        return 0;
-    case KEY_JOURNAL:
-        session->journal = arg;
-        return 0;
-    case KEY_RESUME:
-        session->resume = true;
-        return 0;
-    case KEY_RECORD:
-        session->record = arg;
-        return 0;
-    case KEY_SHARD:
-        if (at_share_parse(&options->share, &options->launcher, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
-    case KEY_TUNERS:
-        options->tuners = (size_t)at_parse_integer(state, "tuners", arg, 1, AT_TURNS_MAX);
-        return 0;
-    case KEY_CONFIGS:
-        options->configs = true;
-        return 0;
-    case 'f':
-        options->format = at_parse_format(state, arg);
-        return 0;
-    case KEY_REPLACE:
-        options->replace = true;
-        return 0;
-    case KEY_FRESH:
-        options->fresh = true;
-        return 0;
-    case KEY_DRY_RUN:
-        options->dry_run = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    (void)err;
+    options->run.search_given =
+        options->strategy || options->budget.count > 0 || options->budget.ns > 0;
+    if (options->strategy)
+        options->run.session.strategy = options->strategy;
+    return AT_OK;
 }
 
-static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
+static const struct at_syntax syntax = {
     .options = options_table,
-    .parser = parse,
-    .help_filter = at_help_filter,
-    .args_doc = "[PROBLEM...]",
-    .doc = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
-           "\vWithout problems it tunes the list in tuning/problems.yaml, or on an "
-           "emulated device the list in tuning/problems-emulated.yaml."
-           "\n\nExample:\n  autotune 8192x8192:f32 --out best.yaml",
-    .children = children,
+    .arguments = "[PROBLEM...]",
+    .help = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
+            "\vWithout problems it tunes the list in tuning/problems.yaml, or on an "
+            "emulated device the list in tuning/problems-emulated.yaml."
+            "\n\nExample:\n  autotune 8192x8192:f32 --out best.yaml",
+    .check = check,
 };
 
 /* Unless the user chose them, take the shorter list of problems and a budget. It is each problem's
  * own, so that the result is the same in whatever shares the list is tuned. */
-static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tune_options *options,
+static enum at_status settle_for_emulation(struct at_tune_run *run,
+                                           const struct at_tune_options *options,
                                            struct at_error *err)
 {
     enum at_status status = AT_OK;
@@ -158,7 +108,7 @@ static enum at_status settle_for_emulation(struct at_tune_run *run, struct at_tu
                                  &run->problem_count, err);
     }
     if (status == AT_OK && options->run.problem_configs > 0)
-        options->budget.problem_evaluations = options->run.problem_configs;
+        run->budget.problem_evaluations = options->run.problem_configs;
     return status;
 }
 
@@ -252,6 +202,8 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
     enum at_status status = at_run_problems(&options->run, "tuning/problems.yaml", &run->problems,
                                             &run->problem_count, err);
 
+    run->budget =
+        (struct at_run_budget){.evaluations = options->budget.count, .ns = options->budget.ns};
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK && to_file)
@@ -272,7 +224,7 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
         status = prepare_recording(run, err);
     if (status == AT_OK)
         run->tuners = choose_tuners(run);
-    if (status == AT_OK && run->tuners > 1 && !options->run.jobs_given)
+    if (status == AT_OK && run->tuners > 1 && options->run.jobs == 0)
         options->run.session.jobs = at_default_jobs(run->device_count, run->tuners);
     return status == AT_OK ? check_size(run, err) : status;
 }
@@ -307,7 +259,7 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     enum at_status status;
 
     at_run_options_init(&options.run);
-    at_command_line(&argp, ARGP_IN_ORDER, argc, argv, &options, &options.run.progress);
+    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     status = settle_journal(&options, &journal, err);
     if (status == AT_OK)
         status = prepare(&run, &options, err);

@@ -231,7 +231,7 @@ enum at_status at_tune_run_all(struct at_tune_run *run, struct at_error *err)
         .devices = run->devices,
         .device_count = run->device_count,
         .tuners = run->tuners,
-        .budget = options->budget,
+        .budget = run->budget,
         .out = options->out,
         .accumulates = !options->replace,
         .fresh = options->fresh,

@@ -13,8 +13,9 @@
 
 struct at_tune_options {
     struct at_run_options run;
-    const char *out; /* NULL: only print the profile */
-    struct at_run_budget budget;
+    const char *out;                    /* NULL: only print the profile */
+    const struct at_strategy *strategy; /* NULL: not given */
+    struct at_amount budget;            /* configs or a time */
     enum at_output_format format;
     size_t tuners; /* of each device; 0: not given */
     struct at_share share;
@@ -34,6 +35,7 @@ struct at_tune_run {
     struct at_device_info *devices;
     size_t device_count;
     size_t tuners; /* of each device */
+    struct at_run_budget budget;
     struct at_fleet_result result;
     struct at_accumulation counts;
     size_t missing; /* problems without an entry at the end */

@@ -24,7 +24,7 @@ struct at_choice at_export_choice(size_t index)
 {
     const struct at_export_format *format = at_export_formats[index];
 
-    return (struct at_choice){.name = format ? format->name : NULL};
+    return (struct at_choice){.name = format ? format->name : NULL, .entry = format};
 }
 
 enum at_status at_export_format_find(const struct at_export_format **format, const char *name,

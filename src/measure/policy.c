@@ -39,7 +39,8 @@ struct at_choice at_policy_choice(size_t index)
 {
     if (index >= AT_POLICIES)
         return (struct at_choice){0};
-    return (struct at_choice){at_policies[index].name, at_policies[index].summary};
+    return (struct at_choice){at_policies[index].name, at_policies[index].summary,
+                              &at_policies[index]};
 }
 
 enum at_status at_policy_find(const struct at_policy **policy, const char *name,

@@ -25,7 +25,7 @@ struct at_choice at_recording_choice(size_t index)
 {
     const struct at_recording_format *format = at_recording_formats[index];
 
-    return (struct at_choice){.name = format ? format->name : NULL};
+    return (struct at_choice){.name = format ? format->name : NULL, .entry = format};
 }
 
 enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,

@@ -359,7 +359,7 @@ static const struct map {
     make_map *draw;
     const char *heading, *name, *x_title, *y_title, *title_alone, *key;
 } maps[] = {
-    {{"map", "share of the copy limit against bytes"},
+    {{.name = "map", .note = "share of the copy limit against bytes"},
      draw_bytes,
      "Share of the copy limit against bytes",
      "Share of the copy limit against bytes, a mark a problem",
@@ -367,7 +367,7 @@ static const struct map {
      "share of the copy limit",
      "share of the copy limit, against bytes read and written",
      "Element size: "},
-    {{"shapes", "rows against columns"},
+    {{.name = "shapes", .note = "rows against columns"},
      draw_shapes,
      "Rows against columns",
      "Rows against columns, a mark a problem",
@@ -375,7 +375,7 @@ static const struct map {
      "rows",
      "rows, against columns",
      "Element size: "},
-    {{"gains", "the default configs and the winners"},
+    {{.name = "gains", .note = "the default configs and the winners"},
      draw_gains,
      "What tuning gains",
      "Share of the copy limit of the default config and of the tuned one",

@@ -23,7 +23,7 @@ struct at_choice at_strategy_choice(size_t index)
 {
     const struct at_strategy *strategy = at_strategies[index];
 
-    return (struct at_choice){.name = strategy ? strategy->name : NULL};
+    return (struct at_choice){.name = strategy ? strategy->name : NULL, .entry = strategy};
 }
 
 enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,

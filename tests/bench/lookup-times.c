@@ -26,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SECONDS = 0x200 };
 static const int64_t ns_per_s = 1000000000;
 
 struct configs {
@@ -36,44 +35,23 @@ struct configs {
 
 struct table {
     struct at_run_options run;
-    int64_t ends_ns; /* INT64_MAX: no limit */
+    struct at_texts files;
+    int64_t seconds; /* 0: no limit */
+    int64_t ends_ns;
     struct at_profiles profiles;
     struct configs known;   /* of all entries */
     struct configs printed; /* by their numbers */
     struct at_session *session;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct table *table = state->input;
-    struct at_error err = {AT_OK, ""};
-    int64_t seconds;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &table->run;
-        return 0;
-    case KEY_SECONDS:
-        if (!at_integer_parse(arg, strlen(arg), &seconds) || seconds < 1)
-            argp_error(state, "\"%s\" is no number of seconds", arg);
-        table->ends_ns = at_now_ns() + seconds * ns_per_s;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (at_profiles_add(&table->profiles, arg, &err) != AT_OK)
-            argp_error(state, "%s", err.message);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&at_run_argp, 0, NULL, 0}, {0}};
-static const struct argp_option options_table[] = {
-    {"seconds", KEY_SECONDS, "N", 0, "After this time, end with the problem in hand", 0},
+static const struct at_option options_table[] = {
+    AT_TABLE(table, run, at_run_table),
+    AT_ARGUMENT("profile", NULL, AT_ADDS_TEXT(table, files)), /* and no problem */
+    {"seconds", 0, "N", 2, "After this time, end with the problem in hand",
+     AT_SETS_INTEGER(table, seconds, int64_t, 1, INT32_MAX)},
     {0},
 };
-static const struct argp argp = {
-    .options = options_table, .parser = parse, .args_doc = "PROFILE...", .children = children};
+static const struct at_syntax syntax = {.options = options_table, .arguments = "PROFILE..."};
 
 /* ---- the configs ---- */
 
@@ -245,17 +223,22 @@ int main(int argc, char **argv)
     struct table table = {.ends_ns = INT64_MAX};
     struct at_error err = {AT_OK, ""};
     int exit_code;
-    enum at_status status;
+    enum at_status status = AT_OK;
 
     /* The session's workers run this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     at_run_options_init(&table.run);
-    if (argp_parse(&argp, argc, argv, 0, NULL, &table) != 0)
-        return 2;
-    status = make_table(&table, &err);
+    at_command_line(&syntax, argc, argv, &table, &table.run.progress);
+    if (table.seconds > 0)
+        table.ends_ns = at_now_ns() + table.seconds * ns_per_s;
+    for (size_t i = 0; i < table.files.count && status == AT_OK; i++)
+        status = at_profiles_add(&table.profiles, table.files.items[i], &err);
+    if (status == AT_OK)
+        status = make_table(&table, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
+    free(table.files.items);
     at_free(table.known.items);
     at_free(table.printed.items);
     at_profiles_clear(&table.profiles);
