@@ -13,4 +13,7 @@ uint64_t at_hash64(const void *bytes, size_t size, uint64_t seed);
 enum { AT_HASH_CHARS = 33 }; /* 32 digits and the NUL */
 void at_hash(char hex[AT_HASH_CHARS], const void *bytes, size_t size);
 
+/* For files that have many: the first half of it. */
+enum { AT_SHORT_HASH_CHARS = 17 };
+
 #endif

@@ -405,7 +405,7 @@ static void find_environment(struct at_target *target)
     at_builder_open(&builder, &options, NULL, 0, NULL);
     target->environment = at_environment_of(gpu ? at_gpu_driver_version(gpu) : "",
                                             gpu ? at_gpu_cuda_version(gpu) : "",
-                                            builder ? at_builder_compiler(builder) : NULL, "");
+                                            builder ? at_builder_compiler(builder) : NULL);
     at_builder_close(builder);
     at_gpu_close(gpu);
 }
@@ -435,7 +435,7 @@ static enum at_status find_gpu(struct at_target *target, struct at_run_options *
 enum at_status at_target_find(struct at_target *target, struct at_lookup_options *options,
                               struct at_error *err)
 {
-    struct at_target found = {.environment = at_environment_of("", "", NULL, "")};
+    struct at_target found = {.environment = at_environment_of("", "", NULL)};
     enum at_status status;
 
     if (options->device)

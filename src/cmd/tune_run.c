@@ -20,7 +20,7 @@ static bool same_config(const struct at_result_record *a, const struct at_result
 }
 
 /* How much of its space a search has seen: above 0, `a` has seen more. */
-static int by_completeness(const struct at_entry *a, const struct at_entry *b)
+static int by_search(const struct at_entry *a, const struct at_entry *b)
 {
     const int64_t numbers[][2] = {
         {a->ended == AT_ENDED_EXHAUSTED, b->ended == AT_ENDED_EXHAUSTED},
@@ -33,7 +33,7 @@ static int by_completeness(const struct at_entry *a, const struct at_entry *b)
 
 /* The old winner has taken part in the new one's shoot-out if this run knows its family. So another
  * config is not slower. Where the same config has won again, the search that has seen more stays,
- * unless it was of other templates: then its kernel may be another one. */
+ * unless its kernel was another one. */
 static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, const void *state)
 {
     const struct at_session_options *session = state;
@@ -45,10 +45,9 @@ static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, c
         return false;
     for (size_t i = 0; i < session->family_count; i++)
         known = known || strcmp(session->families[i]->name, old.entry->winner.family) == 0;
-    return known &&
-           (!same_config(&old.entry->winner, &fresh.entry->winner) ||
-            strcmp(old.record->environment.templates, fresh.record->environment.templates) != 0 ||
-            by_completeness(fresh.entry, old.entry) >= 0);
+    return known && (!same_config(&old.entry->winner, &fresh.entry->winner) ||
+                     strcmp(old.entry->winner.kernel, fresh.entry->winner.kernel) != 0 ||
+                     by_search(fresh.entry, old.entry) >= 0);
 }
 
 /* "3 entries added, 1 replaced, 5 kept" */

@@ -34,8 +34,7 @@ static void read_warm_start(const struct work *work)
     if (work->tuner->out)
         at_profiles_add(&profiles, work->tuner->out, &err);
     if (work->tuner->accumulates && profiles.count > 0)
-        at_incumbents_read(&session->incumbents, &profiles.files[0].profile, &work->record,
-                           options->families, options->family_count);
+        at_incumbents_read(session, &profiles.files[0].profile, &work->record);
     if (work->tuner->fresh || at_device_is_emulated(work->tuner->device)) {
         at_profiles_clear(&profiles);
         return;
@@ -44,8 +43,7 @@ static void read_warm_start(const struct work *work)
         at_warn(options->progress, "earlier profiles are not used: %s", err.message);
     for (size_t i = 0; i < profiles.count; i++)
         at_detail(options->progress, "read %s", profiles.files[i].path);
-    count = at_warm_profiles_read(&session->warm_start, &session->copy_warm_start, &profiles,
-                                  &work->record, options->families, options->family_count);
+    count = at_warm_profiles_read(session, &profiles, &work->record);
     if (count > 0 && options->turn.place == 0)
         at_note(options->progress, "starting from %zu winners of earlier runs", count);
     at_profiles_clear(&profiles);
@@ -120,8 +118,7 @@ static enum at_status deal(const struct work *work, bool wait, struct at_deal *d
 
     if (status != AT_OK)
         return status;
-    at_warm_profiles_add(&work->session->warm_start, &work->session->copy_warm_start, &dealt->news,
-                         work->tuner->session.families, work->tuner->session.family_count);
+    at_warm_profiles_add(work->session, &dealt->news);
     for (size_t i = 0; i < dealt->news.count; i++)
         at_schema_clear(&at_entry_schema, &((struct at_entry *)dealt->news.items)[i]);
     free(dealt->news.items);

@@ -170,6 +170,70 @@ char *at_render_options(const struct at_config *config, struct at_problem_kind k
     return text;
 }
 
+/* Return what follows the comment that begins here; NULL: none does. */
+static const char *after_comment(const char *text)
+{
+    const char *end;
+
+    if (text[0] != '/' || (text[1] != '/' && text[1] != '*'))
+        return NULL;
+    end = text[1] == '/' ? strchr(text, '\n') : strstr(text + 2, "*/");
+    if (!end)
+        return text + strlen(text);
+    return text[1] == '/' ? end : end + 2;
+}
+
+/* Return what follows the string or character that begins here. */
+static const char *after_literal(const char *text)
+{
+    char quote = *text++;
+
+    while (*text && *text != quote && *text != '\n')
+        text += text[0] == '\\' && text[1] ? 2 : 1;
+    return *text ? text + 1 : text;
+}
+
+/* Write a source without its comments, indentation and empty lines. */
+static void write_code(FILE *out, const char *source)
+{
+    bool blank = false, empty = true; /* before this character; the line so far */
+
+    while (*source) {
+        const char *next = after_comment(source);
+        bool ends = *source == '\n';
+
+        if (next || *source == ' ' || *source == '\t') {
+            blank = true;
+            source = next ? next : source + 1;
+            continue;
+        }
+        next = *source == '"' || *source == '\'' ? after_literal(source) : source + 1;
+        if (blank && !empty && !ends)
+            fputc(' ', out);
+        if (!empty || !ends)
+            fwrite(source, 1, (size_t)(next - source), out);
+        blank = false;
+        empty = ends;
+        source = next;
+    }
+}
+
+void at_family_hash(char hash[AT_HASH_CHARS], const struct at_family *family, const char *header)
+{
+    struct at_text_stream stream;
+    char *text;
+    size_t size;
+    FILE *out = at_text_open(&stream);
+
+    write_code(out, header);
+    write_code(out, family->source);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        fprintf(out, "%s\n", family->launch[i] ? at_expr_text(family->launch[i]) : "");
+    text = at_text_close(&stream, &size);
+    at_hash(hash, text, size);
+    at_free(text);
+}
+
 char *at_render_program(const struct at_rendering *renderings, size_t count)
 {
     struct at_text_stream stream;

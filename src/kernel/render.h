@@ -5,6 +5,7 @@
 #ifndef AT_KERNEL_RENDER_H
 #define AT_KERNEL_RENDER_H
 
+#include "base/hash.h"
 #include "space/family.h"
 
 #include <stddef.h>
@@ -28,6 +29,10 @@ char *at_render_macros(const struct at_config *config, struct at_problem_kind ki
 /* Write the same macros as options of a compiler: "-DELEM_SIZE=4 -DTILE_COLS=64". The caller frees
  * them. */
 char *at_render_options(const struct at_config *config, struct at_problem_kind kind);
+
+/* Hash what a family's kernels depend on besides a config's macros: the template, the header and
+ * the launch. Comments do not count. */
+void at_family_hash(char hash[AT_HASH_CHARS], const struct at_family *family, const char *header);
 
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);

@@ -302,7 +302,7 @@ static struct at_device_record record_of(const struct measuring *measuring)
     at_cuda.cuDriverGetVersion(&version);
     if (version > 0)
         snprintf(cuda_driver, sizeof cuda_driver, "%d.%d", version / 1000, version % 1000 / 10);
-    record.environment = at_environment_of("", cuda_driver, &measuring->compiler, "");
+    record.environment = at_environment_of("", cuda_driver, &measuring->compiler);
     snprintf(record.policy.name, sizeof record.policy.name, "%s", policy->name);
     return record;
 }

@@ -92,16 +92,15 @@ static size_t list_families(const struct at_search *search, struct at_recorded_f
 
     *list = NULL;
     for (size_t i = 0; i < search->space.count; i++) {
-        size_t number = 0;
+        const struct at_family *family = search->space.configs[i].family;
 
-        if (count == 0 || (*list)[count - 1].family != search->space.configs[i].family) {
-            struct at_recorded_family added = {0};
+        if (count == 0 || (*list)[count - 1].family != family) {
+            struct at_recorded_family added = {
+                .family = (struct at_family *)family,
+                .hash = (char *)at_session_family_hash(session, family),
+                .launches = 1,
+            };
 
-            while (session->options.families[number] != search->space.configs[i].family)
-                number++;
-            added.family = session->options.families[number];
-            added.hash = session->family_hashes[number];
-            added.launches = 1;
             AT_PUSH(*list, count, capacity, added);
         }
         (*list)[count - 1].config_count++;

@@ -11,15 +11,11 @@
 static struct at_journal_key key_of(const struct at_search *search, const char *problem_text,
                                     size_t index, char **config)
 {
-    const struct at_session *session = search->session;
     const struct at_family *family = search->space.configs[index].family;
-    size_t number = 0;
 
-    while (session->options.families[number] != family)
-        number++;
     *config = at_config_format(&search->space.configs[index]);
-    return (struct at_journal_key){problem_text, family->name, session->family_hashes[number],
-                                   *config};
+    return (struct at_journal_key){problem_text, family->name,
+                                   at_session_family_hash(search->session, family), *config};
 }
 
 /* Warn once if the journal cannot be written. The run goes on: GPU time costs more than a

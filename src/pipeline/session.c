@@ -2,7 +2,6 @@
 #include "pipeline/session.h"
 
 #include "base/memory.h"
-#include "base/text_stream.h"
 #include "journal/setting.h"
 #include "pipeline/cases.h"
 
@@ -11,31 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hash what a family's measurements depend on besides the values: the kernel's text and its
- * launch. */
-static void hash_family(char hash[AT_HASH_CHARS], const struct at_family *family,
-                        const char *header)
-{
-    struct at_text_stream stream;
-    char *text;
-    size_t size;
-    FILE *out = at_text_open(&stream);
-
-    fprintf(out, "%s\n%s\n", header, family->source);
-    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
-        fprintf(out, "%s\n", family->launch[i] ? at_expr_text(family->launch[i]) : "");
-    text = at_text_close(&stream, &size);
-    at_hash(hash, text, size);
-    free(text);
-}
-
 static void hash_families(struct at_session *session)
 {
     session->family_hashes = at_alloc_array(session->options.family_count, AT_HASH_CHARS);
     for (size_t i = 0; i < session->options.family_count; i++)
-        hash_family(session->family_hashes[i], session->options.families[i], session->header);
-    at_hash(session->templates, session->family_hashes,
-            session->options.family_count * sizeof *session->family_hashes);
+        at_family_hash(session->family_hashes[i], session->options.families[i], session->header);
+}
+
+const char *at_session_family_hash(const struct at_session *session, const struct at_family *family)
+{
+    size_t number = 0;
+
+    while (session->options.families[number] != family)
+        number++;
+    return session->family_hashes[number];
+}
+
+void at_session_hash_kernel(char hash[AT_SHORT_HASH_CHARS], const struct at_session *session,
+                            const struct at_config *config, const struct at_problem *problem)
+{
+    char *macros = at_render_macros(config, at_problem_kind(problem)),
+         *text = at_format("%s\n%s", at_session_family_hash(session, config->family), macros),
+         whole[AT_HASH_CHARS];
+
+    at_hash(whole, text, strlen(text));
+    memcpy(hash, whole, AT_SHORT_HASH_CHARS - 1);
+    hash[AT_SHORT_HASH_CHARS - 1] = '\0';
+    free(text);
+    free(macros);
 }
 
 static enum at_status open_builder(struct at_session *session, const struct at_device_info *info,

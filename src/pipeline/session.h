@@ -52,7 +52,6 @@ struct at_session {
     char *header;                         /* text of AT_TEMPLATE_HEADER */
     char *setting;                        /* all that a time depends on except problem and config */
     char (*family_hashes)[AT_HASH_CHARS]; /* of options.families */
-    char templates[AT_HASH_CHARS];        /* of all families together */
     struct at_copies *copies;             /* the best copies found so far, by size */
     size_t copy_count, copy_capacity;
     struct at_warm_start warm_start;      /* the winners so far */
@@ -69,6 +68,15 @@ struct at_session {
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
+
+/* Return at_family_hash of one of the families. */
+const char *at_session_family_hash(const struct at_session *session,
+                                   const struct at_family *family);
+
+/* Hash what a config's time depends on besides device, software and problem: its kernel's source,
+ * of which comments do not count, its macros and the rules of its launch. */
+void at_session_hash_kernel(char hash[AT_SHORT_HASH_CHARS], const struct at_session *session,
+                            const struct at_config *config, const struct at_problem *problem);
 
 /* Describe a kernel's launch for the GPU worker; built is NULL for the driver's copy. */
 struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,

@@ -106,6 +106,9 @@ static enum at_status take_answers(struct place *place, struct at_answers_record
     enum at_status status;
 
     group->problems = (struct at_list){problems, answers->problems.count};
+    group->origin = answers->origin;
+    group->origin_of = answers->origin_of;
+    answers->origin_of = NULL;
     place->text = &answers->config;
     status = take_config(place, group);
     for (size_t i = 0; i < answers->problems.count && status == AT_OK; i++) {
@@ -138,24 +141,14 @@ static enum at_status group_record(struct at_device_record *record, struct place
     return status;
 }
 
-static bool needs_later_schema(const struct at_device_record *record)
-{
-    return record->answers.count > 0 || record->also_correct_on.count > 0;
-}
-
 enum at_status at_answers_group(struct at_profile *profile, const char *file, struct at_error *err)
 {
     struct at_device_record *records = profile->devices.items;
     struct place place = {file, NULL, err};
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < profile->devices.count && status == AT_OK; i++) {
-        if (needs_later_schema(&records[i]) && profile->schema < AT_PROFILE_SCHEMA_ANSWERS)
-            return at_fail(err, AT_USAGE,
-                           "%s: a profile with answers or also_correct_on has schema %d, not %jd",
-                           file, AT_PROFILE_SCHEMA_ANSWERS, (intmax_t)profile->schema);
+    for (size_t i = 0; i < profile->devices.count && status == AT_OK; i++)
         status = group_record(&records[i], &place);
-    }
     return status;
 }
 
@@ -170,6 +163,7 @@ static void clear_groups(struct at_list *list)
             at_free(problems[j].problem);
         at_free(problems);
         at_free(groups[i].parameters.items);
+        at_free(groups[i].origin_of);
     }
     at_free(groups);
     *list = (struct at_list){0};
@@ -235,6 +229,8 @@ static void add_entry(struct at_list *entries, const struct pair *pair)
 
     entry->problem = pair->answered->problem;
     pair->answered->problem = NULL;
+    entry->origin = pair->group->origin;
+    entry->origin_of = pair->group->origin_of ? at_strdup(pair->group->origin_of) : NULL;
     strcpy(entry->winner.family, pair->group->family);
     entry->winner.of_copy_permille = pair->answered->of_copy_permille;
     entry->winner.parameters =
@@ -285,29 +281,48 @@ char *at_config_text(const struct at_result_record *config)
     return at_text_close(&stream, NULL);
 }
 
+static const char *origin_of(const struct answer *answer)
+{
+    return answer->entry->origin_of ? answer->entry->origin_of : "";
+}
+
+/* Can both be in one record? */
+static int by_group(const struct answer *a, const struct answer *b)
+{
+    int order = strverscmp(a->config, b->config);
+
+    if (order == 0)
+        order = at_integer_compare(a->entry->origin, b->entry->origin);
+    return order ? order : strverscmp(origin_of(a), origin_of(b));
+}
+
 static int by_config(const void *left, const void *right)
 {
     const struct answer *a = left, *b = right;
-    int order = strverscmp(a->config, b->config);
+    int order = by_group(a, b);
 
     return order ? order : strverscmp(a->entry->problem, b->entry->problem);
 }
 
-/* Make the records of the sorted answers, and clear their entries. */
+/* Make the records of the sorted answers. */
 static struct at_list group(struct answer *answers, size_t count)
 {
     struct at_answers_record *records = NULL;
     size_t record_count = 0, record_capacity = 0, capacity = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct at_entry *entry = answers[i].entry;
+        const struct at_entry *entry = answers[i].entry;
         struct at_located problem = {
             at_format("%s %jd", entry->problem, (intmax_t)entry->winner.of_copy_permille), 0, 0};
         struct at_located *problems;
         struct at_list *list;
 
-        if (i == 0 || strcmp(answers[i - 1].config, answers[i].config) != 0) {
-            struct at_answers_record fresh = {.config = {at_strdup(answers[i].config), 0, 0}};
+        if (i == 0 || by_group(&answers[i - 1], &answers[i]) != 0) {
+            struct at_answers_record fresh = {
+                .config = {at_strdup(answers[i].config), 0, 0},
+                .origin = entry->origin,
+                .origin_of = entry->origin_of ? at_strdup(entry->origin_of) : NULL,
+            };
 
             AT_PUSH(records, record_count, record_capacity, fresh);
             capacity = 0;
@@ -316,7 +331,6 @@ static struct at_list group(struct answer *answers, size_t count)
         problems = list->items;
         AT_PUSH(problems, list->count, capacity, problem);
         list->items = problems;
-        at_schema_clear(&at_entry_schema, entry);
     }
     return (struct at_list){records, record_count};
 }
@@ -337,6 +351,8 @@ static void gather_record(struct at_device_record *record)
         return;
     qsort(answers, count, sizeof *answers, by_config);
     record->answers = group(answers, count);
+    for (size_t i = 0; i < count; i++)
+        at_schema_clear(&at_entry_schema, answers[i].entry);
     for (size_t i = 0; i < record->problems.count; i++)
         if (entries[i].problem)
             entries[kept++] = entries[i];
@@ -350,12 +366,8 @@ void at_answers_gather(struct at_profile *profile)
 {
     struct at_device_record *records = profile->devices.items;
 
-    profile->schema = AT_PROFILE_SCHEMA;
-    for (size_t i = 0; i < profile->devices.count; i++) {
+    for (size_t i = 0; i < profile->devices.count; i++)
         gather_record(&records[i]);
-        if (needs_later_schema(&records[i]))
-            profile->schema = AT_PROFILE_SCHEMA_ANSWERS;
-    }
 }
 
 /* ---- without measurements ---- */
@@ -371,6 +383,8 @@ void at_profile_drop_measurements(struct at_profile *profile)
             struct at_entry *entry = &entries[j], answer = {0};
 
             answer.problem = at_strdup(entry->problem);
+            answer.origin = entry->origin;
+            answer.origin_of = entry->origin_of ? at_strdup(entry->origin_of) : NULL;
             strcpy(answer.winner.family, entry->winner.family);
             answer.winner.of_copy_permille = entry->winner.of_copy_permille;
             answer.winner.parameters =

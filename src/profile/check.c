@@ -146,6 +146,11 @@ static enum at_status check_entry(const struct at_entry *entry, struct at_error 
 
     if (status != AT_OK || !at_entry_is_measured(entry))
         return status;
+    if (entry->winner.further_launches.count > 0)
+        return at_fail(err, AT_USAGE,
+                       "the winner is %zu launches, and this program knows winners of one launch "
+                       "only: use the autotune that wrote the file",
+                       1 + entry->winner.further_launches.count);
     bytes = at_problem_bytes(&problem);
     if (check_bandwidth(entry->copy.bandwidth_MB_per_s, entry->copy.time_ns, bytes, err) != AT_OK)
         return at_fail_within(err, "copy");

@@ -169,7 +169,6 @@ static void show_environment(const struct at_difference *difference, FILE *out)
     if (strcmp(from->nvrtc, to->nvrtc) == 0)
         show_change(&flow, "NVRTC build", from->nvrtc_identity, to->nvrtc_identity);
     show_change(&flow, "autotune", from->autotune, to->autotune);
-    show_change(&flow, "templates", from->templates, to->templates);
     at_flow_end(&flow);
 }
 

@@ -55,6 +55,7 @@ struct at_result_record at_result_of(const struct at_timed *timed, int64_t copy_
     double low_ns, high_ns;
 
     snprintf(record.family, sizeof record.family, "%s", timed->config->family->name);
+    strcpy(record.kernel, timed->hash);
     qsort(record.parameters.items, record.parameters.count, sizeof(struct at_named_int), by_name);
     if (!timed->predicted) {
         at_median_interval(timed->samples_ns, timed->samples, &low_ns, &high_ns);
@@ -75,6 +76,7 @@ struct at_copy_record at_copy_of(const struct at_timed *best, const struct at_ti
         char *config = at_config_format(best->config);
 
         snprintf(record.method, sizeof record.method, "%s %s", best->config->family->name, config);
+        strcpy(record.kernel, best->hash);
         at_free(config);
     }
     record.bandwidth_MB_per_s = bandwidth_MB_per_s(best->problem, record.time_ns);
@@ -82,13 +84,12 @@ struct at_copy_record at_copy_of(const struct at_timed *best, const struct at_ti
 }
 
 struct at_environment at_environment_of(const char *driver, const char *cuda_driver,
-                                        const struct at_compiler *compiler, const char *templates)
+                                        const struct at_compiler *compiler)
 {
     struct at_environment environment = {.autotune = PACKAGE_VERSION};
 
     snprintf(environment.driver, sizeof environment.driver, "%s", driver);
     snprintf(environment.cuda_driver, sizeof environment.cuda_driver, "%s", cuda_driver);
-    snprintf(environment.templates, sizeof environment.templates, "%s", templates);
     if (!compiler)
         return environment;
     snprintf(environment.nvrtc, sizeof environment.nvrtc, "%s", compiler->version);

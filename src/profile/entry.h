@@ -14,7 +14,8 @@ struct at_timed {
     const struct at_problem *problem;
     const struct at_launch *launch;
     struct at_gpu_kernel kernel;
-    const double *samples_ns; /* of one launch; the time is their median */
+    char hash[AT_SHORT_HASH_CHARS]; /* at_session_hash_kernel; "": unknown */
+    const double *samples_ns;       /* of one launch; the time is their median */
     size_t samples;
     bool predicted; /* a prediction has no confidence interval */
 };
@@ -27,7 +28,7 @@ struct at_copy_record at_copy_of(const struct at_timed *best, const struct at_ti
 
 /* Return the record of what made the times; texts may be "", and the compiler NULL, if unknown. */
 struct at_environment at_environment_of(const char *driver, const char *cuda_driver,
-                                        const struct at_compiler *compiler, const char *templates);
+                                        const struct at_compiler *compiler);
 
 /* Return the extents of a grid or a block as a list, which is the caller's. */
 struct at_list at_extents_list(const int64_t extents[3]);

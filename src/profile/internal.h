@@ -11,6 +11,7 @@ enum {
     AT_PARAMETERS_MAX = 24,
     AT_PROBLEM_BYTES_MAX = 1023, /* a tensor of 24 axes with all strides */
     AT_PERMILLE_MAX = 1000000,
+    AT_FURTHER_LAUNCHES_MAX = 15,
 };
 #define AT_CONFIGS_MAX INT64_C(1000000000000)
 

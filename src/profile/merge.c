@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry with its origin. */
+/* An entry with the file that it is from. */
 struct piece {
+    struct at_placed_entry is;
     const char *path;
-    const struct at_device_record *record;
-    struct at_entry *entry;
     size_t index; /* in the order of the files */
 };
 
@@ -27,44 +26,46 @@ struct pieces {
 
 static int by_measured(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(at_entry_is_measured(a->entry), at_entry_is_measured(b->entry));
+    return at_integer_compare(at_entry_is_measured(a->is.entry), at_entry_is_measured(b->is.entry));
 }
 
-static int by_completeness(const struct piece *a, const struct piece *b)
+static int by_exhaustion(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(a->entry->ended == AT_ENDED_EXHAUSTED,
-                              b->entry->ended == AT_ENDED_EXHAUSTED);
+    return at_integer_compare(a->is.entry->ended == AT_ENDED_EXHAUSTED,
+                              b->is.entry->ended == AT_ENDED_EXHAUSTED);
 }
 
 static int by_configs(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(a->entry->evaluations.counts[AT_CORRECT],
-                              b->entry->evaluations.counts[AT_CORRECT]);
+    return at_integer_compare(a->is.entry->evaluations.counts[AT_CORRECT],
+                              b->is.entry->evaluations.counts[AT_CORRECT]);
 }
 
 static int by_samples(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(a->entry->winner.samples, b->entry->winner.samples);
+    return at_integer_compare(a->is.entry->winner.samples, b->is.entry->winner.samples);
 }
 
 static int by_spread(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(b->entry->winner.spread_permille, a->entry->winner.spread_permille);
+    return at_integer_compare(b->is.entry->winner.spread_permille,
+                              a->is.entry->winner.spread_permille);
 }
 
 static int by_time(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(b->entry->winner.time_ns, a->entry->winner.time_ns);
+    return at_integer_compare(b->is.entry->winner.time_ns, a->is.entry->winner.time_ns);
 }
 
 static const char *gpu_of(const struct piece *piece)
 {
-    return piece->entry->gpu[0] ? piece->entry->gpu : piece->record->device.uuid;
+    return piece->is.entry->gpu[0] ? piece->is.entry->gpu : piece->is.record->device.uuid;
 }
 
 static int by_share(const struct piece *a, const struct piece *b)
 {
-    return at_integer_compare(a->entry->winner.of_copy_permille, b->entry->winner.of_copy_permille);
+    return at_integer_compare(a->is.entry->winner.of_copy_permille,
+                              b->is.entry->winner.of_copy_permille);
 }
 
 static int by_gpu(const struct piece *a, const struct piece *b)
@@ -87,7 +88,7 @@ static char *text_of(const struct at_entry *entry)
 
 static int by_text(const struct piece *a, const struct piece *b)
 {
-    char *texts[] = {text_of(a->entry), text_of(b->entry)};
+    char *texts[] = {text_of(a->is.entry), text_of(b->is.entry)};
     int order = -strcmp(texts[0], texts[1]);
 
     at_free(texts[0]);
@@ -97,7 +98,8 @@ static int by_text(const struct piece *a, const struct piece *b)
 
 static int by_conditions(const struct piece *a, const struct piece *b)
 {
-    return memcmp(&a->record->conditions, &b->record->conditions, sizeof a->record->conditions);
+    return memcmp(&a->is.record->conditions, &b->is.record->conditions,
+                  sizeof a->is.record->conditions);
 }
 
 /* The first comparison that tells two entries apart decides. None looks at the order of the files.
@@ -107,7 +109,7 @@ static const struct {
     const char *reason;
 } rule[] = {
     {by_measured, "measurements"},
-    {by_completeness, "a complete search"},
+    {by_exhaustion, "a complete search"},
     {by_configs, "more configs measured"},
     {by_samples, "more samples"},
     {by_spread, "a smaller spread"},
@@ -138,11 +140,12 @@ static const char *better(const struct piece *a, const struct piece *b, bool *fi
 static int by_subject(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
-    int order = at_place_compare(a->record, b->record);
+    int order = at_place_compare(a->is.record, b->is.record);
 
     if (order == 0)
-        order = strcmp(a->entry->problem, b->entry->problem);
-    return order ? order : at_software_compare(&a->record->environment, &b->record->environment);
+        order = strcmp(a->is.entry->problem, b->is.entry->problem);
+    return order ? order
+                 : at_software_compare(&a->is.record->environment, &b->is.record->environment);
 }
 
 static int by_subject_and_place(const void *left, const void *right)
@@ -156,9 +159,9 @@ static int by_subject_and_place(const void *left, const void *right)
 /* Can both be in one record? */
 static int by_group(const struct piece *a, const struct piece *b)
 {
-    int order = at_model_compare(&a->record->device, &b->record->device);
+    int order = at_model_compare(&a->is.record->device, &b->is.record->device);
 
-    return order ? order : at_measured_compare(a->record, b->record);
+    return order ? order : at_measured_compare(a->is.record, b->is.record);
 }
 
 /* Pieces of one group are together, those of the first UUID first. */
@@ -168,12 +171,12 @@ static int by_record(const void *left, const void *right)
     int order = by_group(a, b);
 
     if (order == 0)
-        order = strcmp(a->record->device.uuid, b->record->device.uuid);
+        order = strcmp(a->is.record->device.uuid, b->is.record->device.uuid);
     if (order == 0)
-        order = memcmp(&a->record->device, &b->record->device, sizeof a->record->device);
+        order = memcmp(&a->is.record->device, &b->is.record->device, sizeof a->is.record->device);
     if (order == 0)
         order = by_conditions(a, b);
-    return order ? order : strcmp(a->entry->problem, b->entry->problem);
+    return order ? order : strcmp(a->is.entry->problem, b->is.entry->problem);
 }
 
 static struct pieces collect(const struct at_profiles *profiles)
@@ -188,7 +191,7 @@ static struct pieces collect(const struct at_profiles *profiles)
             struct at_entry *entries = records[j].problems.items;
 
             for (size_t k = 0; k < records[j].problems.count; k++) {
-                struct piece piece = {file->path, &records[j], &entries[k], pieces.count};
+                struct piece piece = {{&records[j], &entries[k]}, file->path, pieces.count};
 
                 AT_PUSH(pieces.items, pieces.count, pieces.capacity, piece);
             }
@@ -200,18 +203,19 @@ static struct pieces collect(const struct at_profiles *profiles)
 static bool same_times(const struct piece *a, const struct piece *b)
 {
     return by_group(a, b) == 0 && strcmp(gpu_of(a), gpu_of(b)) == 0 &&
-           a->entry->winner.time_ns == b->entry->winner.time_ns &&
-           a->entry->winner.of_copy_permille == b->entry->winner.of_copy_permille &&
-           a->entry->evaluations.counts[AT_CORRECT] == b->entry->evaluations.counts[AT_CORRECT] &&
-           a->entry->winner.spread_permille == b->entry->winner.spread_permille;
+           a->is.entry->winner.time_ns == b->is.entry->winner.time_ns &&
+           a->is.entry->winner.of_copy_permille == b->is.entry->winner.of_copy_permille &&
+           a->is.entry->evaluations.counts[AT_CORRECT] ==
+               b->is.entry->evaluations.counts[AT_CORRECT] &&
+           a->is.entry->winner.spread_permille == b->is.entry->winner.spread_permille;
 }
 
 /* "131052 ns", of an answer its share. The caller frees it. */
 static char *worth_of(const struct piece *piece)
 {
-    const struct at_result_record *winner = &piece->entry->winner;
+    const struct at_result_record *winner = &piece->is.entry->winner;
 
-    if (at_entry_is_measured(piece->entry))
+    if (at_entry_is_measured(piece->is.entry))
         return at_format("%jd ns", (intmax_t)winner->time_ns);
     return at_format("not measured, %jd.%jd %% of copy", (intmax_t)winner->of_copy_permille / 10,
                      (intmax_t)winner->of_copy_permille % 10);
@@ -220,9 +224,10 @@ static char *worth_of(const struct piece *piece)
 static char *conflict_of(const struct piece *winner, const struct piece *loser, const char *reason)
 {
     char *kept = worth_of(winner), *dropped = worth_of(loser);
-    char *line = at_format("%s on %s, %s: keeping %s (%s), not %s (%s): %s", winner->entry->problem,
-                           winner->record->device.name, winner->record->policy.name, winner->path,
-                           kept, loser->path, dropped, reason);
+    char *line =
+        at_format("%s on %s, %s: keeping %s (%s), not %s (%s): %s", winner->is.entry->problem,
+                  winner->is.record->device.name, winner->is.record->policy.name, winner->path,
+                  kept, loser->path, dropped, reason);
 
     at_free(kept);
     at_free(dropped);
@@ -250,9 +255,9 @@ static void choose(struct at_merge *merge, struct pieces *pieces)
         loser = first ? piece : last;
         if (same_times(last, piece))
             AT_PUSH(merge->repeats, merge->repeat_count, merge->repeat_capacity,
-                    at_format("%s on %s, %s: the same in %s and %s", winner->entry->problem,
-                              winner->record->device.name, winner->record->policy.name, last->path,
-                              piece->path));
+                    at_format("%s on %s, %s: the same in %s and %s", winner->is.entry->problem,
+                              winner->is.record->device.name, winner->is.record->policy.name,
+                              last->path, piece->path));
         else
             AT_PUSH(merge->conflicts, merge->conflict_count, merge->conflict_capacity,
                     conflict_of(winner, loser, reason));
@@ -347,7 +352,7 @@ struct records {
 /* Move the piece's entry into the record, with its GPU where that is not the record's. */
 static void move_entry(struct at_device_record *record, const struct piece *piece, size_t *capacity)
 {
-    struct at_entry *entries = record->problems.items, entry = *piece->entry;
+    struct at_entry *entries = record->problems.items, entry = *piece->is.entry;
 
     if (!at_entry_is_measured(&entry) || strcmp(gpu_of(piece), record->device.uuid) == 0)
         entry.gpu[0] = '\0';
@@ -355,7 +360,7 @@ static void move_entry(struct at_device_record *record, const struct piece *piec
         snprintf(entry.gpu, sizeof entry.gpu, "%s", gpu_of(piece));
     AT_PUSH(entries, record->problems.count, *capacity, entry);
     record->problems.items = entries;
-    *piece->entry = (struct at_entry){0}; /* moved */
+    *piece->is.entry = (struct at_entry){0}; /* moved */
 }
 
 /* Move the pieces' entries into records, one for each group. Counts of conditions are joined by
@@ -370,15 +375,15 @@ static struct at_list make_records(struct pieces *pieces, int64_t (*count)(int64
         const struct piece *piece = &pieces->items[i];
 
         if (i == 0 || by_group(&piece[-1], piece) != 0) {
-            struct at_device_record fresh = *piece->record;
+            struct at_device_record fresh = *piece->is.record;
 
             fresh.problems = (struct at_list){0};
-            fresh.also_correct_on = at_models_copy(&piece->record->also_correct_on);
+            fresh.also_correct_on = at_models_copy(&piece->is.record->also_correct_on);
             AT_PUSH(records.items, records.count, records.capacity, fresh);
             capacity = 0;
-        } else if (piece->record != piece[-1].record) {
+        } else if (piece->is.record != piece[-1].is.record) {
             join_conditions(&records.items[records.count - 1].conditions,
-                            &piece->record->conditions, count);
+                            &piece->is.record->conditions, count);
         }
         move_entry(&records.items[records.count - 1], piece, &capacity);
     }
@@ -464,8 +469,7 @@ enum at_status at_profile_accumulate(struct at_profile *profile, struct at_profi
             counts->kept++;
         } else if (!old || by_subject(old, piece) != 0) {
             counts->added++;
-        } else if (replaces((struct at_placed_entry){old->record, old->entry},
-                            (struct at_placed_entry){piece->record, piece->entry}, state)) {
+        } else if (replaces(old->is, piece->is, state)) {
             counts->kept--;
             counts->replaced++;
             stay--;

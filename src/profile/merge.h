@@ -10,6 +10,7 @@
 #ifndef AT_PROFILE_MERGE_H
 #define AT_PROFILE_MERGE_H
 
+#include "profile/newest.h"
 #include "profile/profiles.h"
 
 struct at_merge {
@@ -32,12 +33,6 @@ void at_merge_clear(struct at_merge *merge);
 /* How many entries of a profile a run has added, replaced, and left as they were. */
 struct at_accumulation {
     size_t added, replaced, kept;
-};
-
-/* An entry with its record. */
-struct at_placed_entry {
-    const struct at_device_record *record;
-    const struct at_entry *entry;
 };
 
 /* Does a run's entry replace the one that the profile has for its subject? */

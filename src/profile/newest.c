@@ -114,13 +114,7 @@ void at_profile_filter(struct at_profile *profile,
 
 /* ---- the newest ---- */
 
-/* An entry with its record. */
-struct found {
-    const struct at_device_record *record;
-    struct at_entry *entry;
-};
-
-static int by_problem(const struct found *a, const struct found *b)
+static int by_problem(const struct at_placed_entry *a, const struct at_placed_entry *b)
 {
     int order = at_place_compare(a->record, b->record);
 
@@ -130,7 +124,7 @@ static int by_problem(const struct found *a, const struct found *b)
 /* The newest of a problem's entries comes last; of equally new ones the one in the later record. */
 static int by_newness(const void *left, const void *right)
 {
-    const struct found *a = left, *b = right;
+    const struct at_placed_entry *a = left, *b = right;
     int order = by_problem(a, b);
 
     if (order == 0)
@@ -154,7 +148,7 @@ static bool has_place_twice(const struct at_profile *profile)
 void at_profile_keep_newest(struct at_profile *profile)
 {
     struct at_device_record *records = profile->devices.items;
-    struct found *all;
+    struct at_placed_entry *all;
     size_t count = 0;
 
     if (!has_place_twice(profile))
@@ -164,7 +158,7 @@ void at_profile_keep_newest(struct at_profile *profile)
         struct at_entry *entries = records[i].problems.items;
 
         for (size_t j = 0; j < records[i].problems.count; j++)
-            all[count++] = (struct found){&records[i], &entries[j]};
+            all[count++] = (struct at_placed_entry){&records[i], &entries[j]};
     }
     qsort(all, count, sizeof *all, by_newness);
     for (size_t i = 0; i + 1 < count; i++)
@@ -172,13 +166,4 @@ void at_profile_keep_newest(struct at_profile *profile)
             drop_entry(all[i].entry);
     at_free(all);
     sweep(profile);
-}
-
-enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
-{
-    enum at_status status = at_profile_read_whole(profile, path, err);
-
-    if (status == AT_OK)
-        at_profile_keep_newest(profile);
-    return status;
 }

@@ -6,6 +6,12 @@
 
 #include "profile/profile.h"
 
+/* An entry with its record. */
+struct at_placed_entry {
+    const struct at_device_record *record;
+    struct at_entry *entry;
+};
+
 /* Remove the entries that do not stay, and records that have none any more. */
 void at_profile_filter(struct at_profile *profile,
                        bool (*stays)(const struct at_device_record *record,

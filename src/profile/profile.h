@@ -4,6 +4,7 @@
 #ifndef AT_PROFILE_PROFILE_H
 #define AT_PROFILE_PROFILE_H
 
+#include "base/hash.h"
 #include "base/outcome.h"
 #include "device/info.h"
 #include "schema/print.h"
@@ -12,9 +13,8 @@
 
 struct at_output;
 
-/* The version of the format; a profile with answers has the later one, so that an older program
- * tells that it does not know it. */
-enum { AT_PROFILE_SCHEMA = 2, AT_PROFILE_SCHEMA_ANSWERS = 3 };
+/* The version of the format. */
+enum { AT_PROFILE_SCHEMA = 4 };
 
 /* Problems of one device in a profile, and problems of one run. An entry takes about 1.4 KB of a
  * file of at most AT_SCHEMA_BYTES_MAX. */
@@ -33,7 +33,6 @@ struct at_environment {
     char cuda_driver[16];    /* CUDA version of the driver: "13.0" */
     char nvrtc[16];          /* "13.0" */
     char nvrtc_identity[48]; /* hash of the library's build: one version has several */
-    char templates[40];      /* hash of the families' templates and launches */
 };
 
 /* How times were measured. doc/measurement.md explains. */
@@ -67,18 +66,31 @@ struct at_default_record {
     struct at_list parameters; /* of struct at_named_int, sorted by name */
 };
 
-/* A kernel, its launch, and its time. */
+/* A launch of a result after its first one. */
+struct at_further_launch {
+    char family[64];
+    struct at_list parameters, grid, block; /* as in a result */
+    int64_t registers, spill_bytes, shared_bytes;
+    char kernel[AT_SHORT_HASH_CHARS];
+};
+
+/* A kernel, its launch, and its time; or several launches, one after the other, and the time of
+ * all.
+ */
 struct at_result_record {
     char family[64];
-    struct at_list parameters; /* of struct at_named_int, sorted by name */
-    struct at_list grid;       /* 3 of int64_t */
-    struct at_list block;      /* 3 of int64_t */
-    int64_t clock_sm_khz;      /* median over its samples; 0: unknown */
-    int64_t registers;         /* per thread */
-    int64_t spill_bytes;       /* local memory per thread */
-    int64_t shared_bytes;      /* per block, static and dynamic */
-    int64_t time_ns;           /* median over the shoot-out's samples, of one launch */
-    int64_t time_low_ns;       /* 95 % interval of that median; 0: unknown */
+    struct at_list parameters;        /* of struct at_named_int, sorted by name */
+    struct at_list grid;              /* 3 of int64_t */
+    struct at_list block;             /* 3 of int64_t */
+    int64_t clock_sm_khz;             /* median over its samples; 0: unknown */
+    int64_t registers;                /* per thread */
+    int64_t spill_bytes;              /* local memory per thread */
+    int64_t shared_bytes;             /* per block, static and dynamic */
+    char kernel[AT_SHORT_HASH_CHARS]; /* at_session_hash_kernel; "": unknown */
+    struct at_list further_launches;  /* of struct at_further_launch; refused so far */
+    int64_t scratch_bytes;            /* device memory that the launches share */
+    int64_t time_ns;                  /* median over the shoot-out's samples, of one launch */
+    int64_t time_low_ns;              /* 95 % interval of that median; 0: unknown */
     int64_t time_high_ns;
     int64_t spread_permille; /* interquartile range over median */
     int64_t samples;
@@ -92,7 +104,8 @@ struct at_copy_record {
     char method[160]; /* "memcpy", or the config: "copy ITEMS=1 THREADS=256 VEC=16" */
     int64_t time_ns;
     int64_t bandwidth_MB_per_s;
-    int64_t memcpy_ns; /* the driver's copy alone */
+    int64_t memcpy_ns;                /* the driver's copy alone */
+    char kernel[AT_SHORT_HASH_CHARS]; /* at_session_hash_kernel; "": unknown, or the driver's */
 };
 
 /* How the evaluations ended. */
@@ -114,8 +127,16 @@ enum at_ended {
     AT_ENDED_EXHAUSTED,   /* every config was measured */
 };
 
-/* An entry without measurements has a problem, and of the winner family, parameters and share of
- * the copy limit; all else is zero. */
+/* Where a config comes from. */
+enum at_origin {
+    AT_ORIGIN_MEASURED,  /* by this record's device */
+    AT_ORIGIN_ELSEWHERE, /* measured by another device */
+    AT_ORIGIN_PREDICTED,
+    AT_ORIGIN_ADAPTED, /* from another problem's */
+};
+
+/* An entry without measurements has a problem, an origin, and of the winner family, parameters and
+ * share of the copy limit; all else is zero. */
 struct at_entry {
     char *problem; /* at_problem_format; owned */
     struct at_result_record winner;
@@ -125,8 +146,10 @@ struct at_entry {
     char search[32]; /* the strategy */
     int64_t seed;
     enum at_ended ended;
-    bool from_l2; /* the winner's bandwidth is above DRAM's peak, so its data came from L2 */
-    char gpu[64]; /* UUID of the GPU that measured it, if it is not the record's; or "" */
+    bool from_l2;    /* the winner's bandwidth is above DRAM's peak, so its data came from L2 */
+    char gpu[64];    /* UUID of the GPU that measured it, if it is not the record's; or "" */
+    int origin;      /* enum at_origin */
+    char *origin_of; /* the device, problem or model that the config comes from; NULL: not told */
 };
 
 static inline bool at_entry_is_measured(const struct at_entry *entry)
@@ -137,7 +160,9 @@ static inline bool at_entry_is_measured(const struct at_entry *entry)
 /* Entries without measurements as a file has them: a config with the problems that it answers. */
 struct at_answers_record {
     struct at_located config; /* "tile PAD=1 TILE=32" */
-    struct at_list problems;  /* of struct at_located: "8192x8192:f32 978" */
+    int origin;               /* as in struct at_entry */
+    char *origin_of;
+    struct at_list problems; /* of struct at_located: "8192x8192:f32 978" */
 };
 
 /* The same, read: for lookups, which need no more, instead of entries. */
@@ -148,7 +173,9 @@ struct at_answered {
 struct at_answer_group {
     char family[64];
     struct at_list parameters; /* of struct at_named_int, sorted by name */
-    struct at_list problems;   /* of struct at_answered */
+    int origin;                /* as in struct at_entry */
+    char *origin_of;
+    struct at_list problems; /* of struct at_answered */
 };
 
 /* Return how many problems the groups have. */
@@ -178,7 +205,7 @@ bool at_models_have(const struct at_list *models, const struct at_device_info *d
 void at_models_add(struct at_list *models, const struct at_device_info *device);
 
 struct at_profile {
-    int64_t schema;         /* AT_PROFILE_SCHEMA, or AT_PROFILE_SCHEMA_ANSWERS */
+    int64_t schema;         /* AT_PROFILE_SCHEMA */
     struct at_list devices; /* of struct at_device_record */
     int end;                /* 0 */
 };

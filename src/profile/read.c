@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "profile/internal.h"
+#include "profile/newest.h"
 #include "system/file.h"
 
 #include <stdlib.h>
@@ -35,13 +36,13 @@ static enum at_status check_version(const char *name, const char *text, struct a
 {
     int64_t found = at_profile_schema_of(text);
 
-    if (found == 0 || found == AT_PROFILE_SCHEMA || found == AT_PROFILE_SCHEMA_ANSWERS)
+    if (found == 0 || found == AT_PROFILE_SCHEMA)
         return AT_OK;
     return at_fail(
         err, AT_USAGE,
-        "%s: schema is %jd, and this program knows versions %d and %d: tune again, or use "
-        "the autotune that wrote the file",
-        name, (intmax_t)found, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA_ANSWERS);
+        "%s: schema is %jd, and this program knows version %d: tune again, or use the autotune "
+        "that wrote the file",
+        name, (intmax_t)found, AT_PROFILE_SCHEMA);
 }
 
 typedef enum at_status parse_fn(struct at_profile *profile, const char *name, const char *text,
@@ -98,6 +99,15 @@ static enum at_status parse(struct at_profile *profile, const char *name, const 
 
     if (status == AT_OK)
         at_groups_spread(profile);
+    return status;
+}
+
+enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
+{
+    enum at_status status = at_profile_read_whole(profile, path, err);
+
+    if (status == AT_OK)
+        at_profile_keep_newest(profile);
     return status;
 }
 

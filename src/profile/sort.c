@@ -47,7 +47,7 @@ static int by_environment(const struct at_environment *a, const struct at_enviro
     const char *const texts[][2] = {
         {a->driver, b->driver},     {a->cuda_driver, b->cuda_driver},
         {a->nvrtc, b->nvrtc},       {a->nvrtc_identity, b->nvrtc_identity},
-        {a->autotune, b->autotune}, {a->templates, b->templates},
+        {a->autotune, b->autotune},
     };
     int order = 0;
 

@@ -13,7 +13,6 @@
 
 static const struct at_field environment_fields[] = {
     AT_CHARS(at_environment, autotune),
-    AT_CHARS(at_environment, templates, AT_OPTIONAL),
     AT_CHARS(at_environment, nvrtc, AT_OPTIONAL),
     AT_CHARS(at_environment, nvrtc_identity, AT_OPTIONAL),
     AT_CHARS(at_environment, driver, AT_OPTIONAL),
@@ -49,7 +48,20 @@ static const struct at_field conditions_fields[] = {
 static const struct at_schema conditions_schema =
     AT_SCHEMA("measurement conditions", at_conditions, conditions_fields);
 
-/* The config, its time and what that means, and the launch. */
+static const struct at_field further_fields[] = {
+    AT_CHARS(at_further_launch, family, WORD),
+    AT_LIST(at_further_launch, parameters, AT_FIELD_NAMED_INTS, 0, AT_PARAMETERS_MAX),
+    AT_LIST(at_further_launch, grid, AT_FIELD_INTS, 3, 3),
+    AT_LIST(at_further_launch, block, AT_FIELD_INTS, 3, 3),
+    AT_INT(at_further_launch, registers, 0, AT_REGISTERS_MAX),
+    AT_INT(at_further_launch, shared_bytes, 0, AT_SHARED_BYTES_MAX),
+    AT_INT(at_further_launch, spill_bytes, 0, AT_SPILL_BYTES_MAX),
+    AT_CHARS(at_further_launch, kernel, WORD, AT_OPTIONAL),
+};
+static const struct at_schema further_schema =
+    AT_SCHEMA("a further launch", at_further_launch, further_fields);
+
+/* The config, its time and what that means, and the launches. */
 #define RESULT_FIELDS(...)                                                                         \
     AT_CHARS(at_result_record, family, WORD),                                                      \
         AT_LIST(at_result_record, parameters, AT_FIELD_NAMED_INTS, 0, AT_PARAMETERS_MAX,           \
@@ -66,7 +78,11 @@ static const struct at_schema conditions_schema =
         AT_LIST(at_result_record, block, AT_FIELD_INTS, 3, 3),                                     \
         AT_INT(at_result_record, registers, 0, AT_REGISTERS_MAX),                                  \
         AT_INT(at_result_record, shared_bytes, 0, AT_SHARED_BYTES_MAX),                            \
-        AT_INT(at_result_record, spill_bytes, 0, AT_SPILL_BYTES_MAX)
+        AT_INT(at_result_record, spill_bytes, 0, AT_SPILL_BYTES_MAX),                              \
+        AT_CHARS(at_result_record, kernel, WORD, AT_OPTIONAL),                                     \
+        AT_OBJECTS(at_result_record, further_launches, 0, AT_FURTHER_LAUNCHES_MAX, further_schema, \
+                   AT_OPTIONAL),                                                                   \
+        AT_INT(at_result_record, scratch_bytes, 0, AT_DEVICE_BYTES_MAX, AT_OPTIONAL)
 
 static const struct at_field winner_fields[] = {RESULT_FIELDS()};
 static const struct at_schema winner_schema =
@@ -89,6 +105,7 @@ static const struct at_field copy_fields[] = {
     AT_INT(at_copy_record, time_ns, 1, AT_TIME_NS_MAX),
     AT_INT(at_copy_record, bandwidth_MB_per_s, 0, AT_DEVICE_BANDWIDTH_MB_PER_S_MAX),
     AT_INT(at_copy_record, memcpy_ns, 0, AT_TIME_NS_MAX, AT_OPTIONAL),
+    AT_CHARS(at_copy_record, kernel, WORD, AT_OPTIONAL),
 };
 static const struct at_schema copy_schema = AT_SCHEMA("a copy limit", at_copy_record, copy_fields);
 
@@ -116,6 +133,17 @@ static const char *const ended_names[] = {
     [AT_ENDED_EXHAUSTED] = "exhausted",
 };
 
+/* AT_ORIGIN_MEASURED is not written. */
+static const char *const origin_names[] = {
+    [AT_ORIGIN_ELSEWHERE] = "elsewhere",
+    [AT_ORIGIN_PREDICTED] = "predicted",
+    [AT_ORIGIN_ADAPTED] = "adapted",
+};
+enum { ORIGIN_BYTES_MAX = 1023 };
+#define ORIGIN(record)                                                                             \
+    AT_CHOICE(record, origin, origin_names, AT_OPTIONAL),                                          \
+        AT_TEXT(record, origin_of, ORIGIN_BYTES_MAX, AT_OPTIONAL)
+
 static const struct at_field entry_fields[] = {
     AT_TEXT(at_entry, problem, AT_PROBLEM_BYTES_MAX),
     AT_OBJECT(at_entry, "winner", winner, winner_schema),
@@ -127,11 +155,13 @@ static const struct at_field entry_fields[] = {
     AT_COUNTER(at_entry, seed),
     AT_OBJECT(at_entry, "evaluations", evaluations, evaluations_schema),
     AT_CHARS(at_entry, gpu, AT_OPTIONAL),
+    ORIGIN(at_entry),
 };
 const struct at_schema at_entry_schema = AT_SCHEMA("a problem", at_entry, entry_fields);
 
 static const struct at_field answers_fields[] = {
     AT_FIELD(at_answers_record, "config", config, .kind = AT_FIELD_LOCATED),
+    ORIGIN(at_answers_record),
     AT_LIST(at_answers_record, problems, AT_FIELD_LOCATEDS, 1, AT_PROFILE_ANSWERS_MAX),
 };
 const struct at_schema at_answers_schema =
@@ -166,7 +196,7 @@ static const struct at_schema device_record_schema =
 static const char *const end_names[] = {"profile"};
 
 static const struct at_field profile_fields[] = {
-    AT_INT(at_profile, schema, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA_ANSWERS),
+    AT_INT(at_profile, schema, AT_PROFILE_SCHEMA, AT_PROFILE_SCHEMA),
     AT_OBJECTS(at_profile, devices, 1, AT_DEVICES_MAX, device_record_schema),
     AT_CHOICE(at_profile, end, end_names),
 };

@@ -82,8 +82,7 @@ static void print_software(const struct change *change, struct at_html *out)
     const char *const versions[][3] = {{"driver", old->driver, new->driver},
                                        {"CUDA", old->cuda_driver, new->cuda_driver},
                                        {"NVRTC", old->nvrtc, new->nvrtc},
-                                       {"autotune", old->autotune, new->autotune},
-                                       {"templates", old->templates, new->templates}};
+                                       {"autotune", old->autotune, new->autotune}};
 
     at_put(out, "<p>What else is different:</p><ul>\n");
     for (size_t i = 0; i < AT_COUNT(versions); i++)

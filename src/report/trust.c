@@ -209,8 +209,7 @@ static void print_software(const struct at_environment *software, struct at_html
     const char *const parts[][2] = {{"autotune ", software->autotune},
                                     {", driver ", software->driver},
                                     {", CUDA ", software->cuda_driver},
-                                    {", NVRTC ", software->nvrtc},
-                                    {", templates ", software->templates}};
+                                    {", NVRTC ", software->nvrtc}};
 
     at_put(out, "<dt>software</dt><dd>");
     for (size_t i = 0; i < AT_COUNT(parts); i++)

@@ -11,7 +11,7 @@
 static struct at_timed timed(const struct at_contestant *contestant,
                              const struct at_session *session)
 {
-    return (struct at_timed){
+    struct at_timed timed = {
         .config = contestant->config,
         .problem = &contestant->problem,
         .launch = &contestant->launch,
@@ -20,6 +20,10 @@ static struct at_timed timed(const struct at_contestant *contestant,
         .samples = (size_t)session->options.policy->shootout_samples,
         .predicted = at_device_is_emulated(at_gpu_info(session->gpu)),
     };
+
+    if (timed.config)
+        at_session_hash_kernel(timed.hash, session, timed.config, timed.problem);
+    return timed;
 }
 
 static struct at_copy_record record_copies(const struct at_tuning_result *result)
@@ -117,7 +121,7 @@ void at_profile_device_fill(struct at_device_record *record, struct at_session *
     record->device = *at_gpu_info(session->gpu);
     record->environment =
         at_environment_of(at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu),
-                          at_builder_compiler(session->builder), session->templates);
+                          at_builder_compiler(session->builder));
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
     record->policy.buffer_bytes =
         at_device_is_emulated(&record->device) ? 0 : policy->l2_multiple * record->device.l2_bytes;

@@ -55,7 +55,7 @@ as_windows() {
         sed -i 's/naive\.cu/mine.cu/' mine.yaml
         "$AUTOTUNE" check --space mine.yaml "$sound"
     done
-    printf 'schema: 3\n' | sed '1s/^/\xef\xbb\xbf/' >bad.yaml
+    printf 'schema: 4\n' | sed '1s/^/\xef\xbb\xbf/' >bad.yaml
     refused 'bad.yaml:1:1: ' show bad.yaml # places are those of the text
 }
 
@@ -115,11 +115,11 @@ as_windows() {
 }
 
 @test "a profile of another version is refused" {
-    sed 's/^schema: 2/schema: 4/' "$srcdir/tests/golden/check/sound.yaml" >new.yaml
+    sed 's/^schema: 4/schema: 5/' "$srcdir/tests/golden/check/sound.yaml" >new.yaml
     for command in show check; do
-        refused 'new.yaml: schema is 4, and this program knows versions 2 and 3' $command new.yaml
+        refused 'new.yaml: schema is 5, and this program knows version 4' $command new.yaml
     done
-    refused 'new.yaml: schema is 4, and this program knows versions 2 and 3' bench --profile new.yaml
+    refused 'new.yaml: schema is 5, and this program knows version 4' bench --profile new.yaml
 }
 
 @test "every profile that is wrong in itself" {

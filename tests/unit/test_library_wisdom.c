@@ -223,7 +223,7 @@ static void test_killed(void **state)
 /* A broken file is an error that names it, on reading and on saving, and is left as it is. */
 static void test_broken(void **state)
 {
-    static const char nonsense[] = "schema: 2\ndevices:\n";
+    static const char nonsense[] = "schema: 4\ndevices:\n";
     autotune_profile *all = NULL;
     autotune_error *error = NULL;
     char path[4096], *text;

@@ -450,10 +450,35 @@ static void test_tables(void **state)
     free(documentation);
 }
 
+/* The format has room for a winner of several launches; this program says that it cannot use it. */
+static void test_several_launches(void **state)
+{
+    static const char path[] = "../launches.yaml";
+    char *text = read_text(path), *written = NULL;
+    size_t size;
+    FILE *out = open_memstream(&written, &size);
+    struct at_profile profile = {0};
+    struct at_error err = {0};
+
+    (void)state;
+    assert_int_equal(at_schema_read(&at_profile_schema, &profile, path, text, strlen(text), &err),
+                     AT_OK);
+    assert_int_equal(at_schema_write_yaml(&at_profile_schema, &profile, out, &err), AT_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(written, text);
+    at_profile_clear(&profile);
+    assert_int_equal(at_profile_read(&profile, path, &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "problem 4096x4096:c128,batch=2 of Example GPU Mini: the "
+                                        "winner is 3 launches"));
+    free(written);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),
+        cmocka_unit_test(test_several_launches),
         cmocka_unit_test_setup_teardown(test_refused, enter_refused, enter_golden),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_missing_and_large),

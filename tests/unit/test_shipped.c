@@ -3,8 +3,10 @@
  * and the profiles of results/. */
 #include "base/memory.h"
 #include "cmd/run_options.h"
+#include "kernel/render.h"
 #include "profile/profile.h"
 #include "schema/lines.h"
+#include "space/named.h"
 #include "study/study_file.h"
 #include "system/file.h"
 #include "tune/warm_profiles.h"
@@ -389,8 +391,51 @@ static size_t count_unchanged(const struct at_warm_start *warm_start)
     return count;
 }
 
+static char hashes[32][AT_HASH_CHARS];
+
+/* Make as much of a session as reading profiles needs: it knows the first `families`. */
+static struct at_session session_of(size_t families)
+{
+    struct at_session session = {.options = options.session, .family_hashes = hashes};
+
+    session.options.family_count = families;
+    for (size_t i = 0; i < families; i++)
+        at_family_hash(hashes[i], options.session.families[i], "");
+    return session;
+}
+
+static void clear_session(struct at_session *session)
+{
+    at_warm_start_clear(&session->warm_start);
+    at_warm_start_clear(&session->copy_warm_start);
+}
+
+/* Give the entries the hashes of their kernels, as if they were measured now. */
+static void hash_kernels(const struct at_device_record *record)
+{
+    const struct at_session session = session_of(options.session.family_count);
+    const struct at_session_options *known = &session.options;
+    struct at_entry *entries = record->problems.items;
+
+    for (size_t i = 0; i < record->problems.count; i++) {
+        struct at_result_record *winner = &entries[i].winner;
+        struct at_config config, copy;
+        struct at_problem problem;
+
+        assert_int_equal(at_problem_parse(&problem, entries[i].problem, NULL), AT_OK);
+        assert_int_equal(at_config_from_names(&config, known->families, known->family_count,
+                                              winner->family, &winner->parameters, NULL),
+                         AT_OK);
+        at_session_hash_kernel(winner->kernel, &session, &config, &problem);
+        problem = at_problem_copy_of(&problem);
+        if (at_config_parse(&copy, known->families, known->family_count, entries[i].copy.method,
+                            NULL) == AT_OK)
+            at_session_hash_kernel(entries[i].copy.kernel, &session, &copy, &problem);
+    }
+}
+
 /* Each winner is in the warm start of devices of its architecture, and of no others, if its family
- * is known. Its time holds if nothing has changed. */
+ * is known. Its time holds if nothing has changed: neither the software nor its kernel. */
 static void test_winners(void **state)
 {
     struct at_device_record now, other = {.device.compute_capability = 75};
@@ -403,36 +448,39 @@ static void test_winners(void **state)
     if (at_profiles_add(&profiles, path, &err) != AT_OK)
         fail_msg("%s", err.message);
     record = profiles.files[0].profile.devices.items;
+    hash_kernels(record);
     for (size_t families = 0; families <= options.session.family_count; families++) {
-        struct at_family *const *known = options.session.families;
-        struct at_warm_start warm_start = {0}, copies = {0};
+        struct at_session session = session_of(families);
         const struct at_entry *entries = record->problems.items;
-        size_t expected = 0;
+        size_t expected = 0, unchanged;
 
         for (size_t i = 0; i < record->problems.count; i++)
             for (size_t j = 0; j < families; j++)
-                expected += strcmp(entries[i].winner.family, known[j]->name) == 0;
+                expected +=
+                    strcmp(entries[i].winner.family, options.session.families[j]->name) == 0;
         now = *record;
-        assert_int_equal(
-            at_warm_profiles_read(&warm_start, &copies, &profiles, &now, known, families),
-            expected);
-        assert_int_equal(warm_start.count, expected);
-        assert_true(count_unchanged(&warm_start) <= expected); /* a few configs are no search */
+        assert_int_equal(at_warm_profiles_read(&session, &profiles, &now), expected);
+        assert_int_equal(session.warm_start.count, expected);
+        unchanged = count_unchanged(&session.warm_start);
+        assert_true(unchanged <= expected); /* a few configs are no search */
         if (families == options.session.family_count) {
             assert_int_equal(expected, record->problems.count);
-            assert_true(count_unchanged(&warm_start) > 0);
+            assert_true(unchanged > 0);
         }
-        at_warm_start_clear(&warm_start);
-        at_warm_start_clear(&copies);
+        clear_session(&session);
+        for (size_t i = 0; i < families; i++)
+            if (strcmp(options.session.families[i]->name, "micro") == 0)
+                hashes[i][0] ^= 1; /* another template: the other families' times hold */
+        at_warm_profiles_read(&session, &profiles, &now);
+        if (families == options.session.family_count)
+            assert_in_range(count_unchanged(&session.warm_start), 1, unchanged - 1);
+        clear_session(&session);
         snprintf(now.environment.driver, sizeof now.environment.driver, "1.2.3");
-        assert_int_equal(
-            at_warm_profiles_read(&warm_start, &copies, &profiles, &now, known, families),
-            expected);
-        assert_int_equal(count_unchanged(&warm_start) + count_unchanged(&copies), 0);
-        at_warm_start_clear(&warm_start);
-        at_warm_start_clear(&copies);
-        assert_int_equal(
-            at_warm_profiles_read(&warm_start, &copies, &profiles, &other, known, families), 0);
+        assert_int_equal(at_warm_profiles_read(&session, &profiles, &now), expected);
+        assert_int_equal(count_unchanged(&session.warm_start), 0);
+        assert_int_equal(count_unchanged(&session.copy_warm_start), 0);
+        clear_session(&session);
+        assert_int_equal(at_warm_profiles_read(&session, &profiles, &other), 0);
     }
     at_profiles_clear(&profiles);
     free(path);
@@ -450,17 +498,17 @@ static void test_copies(void **state)
         fail_msg("%s", err.message);
     for (size_t i = 0; i < profiles.files[0].profile.devices.count; i++) {
         const struct at_device_record *records = profiles.files[0].profile.devices.items;
-        struct at_warm_start warm_start = {0}, copies = {0};
+        struct at_session session = session_of(options.session.family_count);
+        const struct at_warm_start *copies = &session.copy_warm_start;
 
-        at_warm_profiles_read(&warm_start, &copies, &profiles, &records[i],
-                              options.session.families, options.session.family_count);
-        assert_true(count_unchanged(&copies) > 0);
-        for (size_t j = 0; j < copies.count; j++) {
-            assert_string_equal(copies.winners[j].config.family->name, "copy");
-            assert_int_equal(copies.winners[j].problem.rows, 1);
+        hash_kernels(&records[i]);
+        at_warm_profiles_read(&session, &profiles, &records[i]);
+        assert_true(count_unchanged(copies) > 0);
+        for (size_t j = 0; j < copies->count; j++) {
+            assert_string_equal(copies->winners[j].config.family->name, "copy");
+            assert_int_equal(copies->winners[j].problem.rows, 1);
         }
-        at_warm_start_clear(&warm_start);
-        at_warm_start_clear(&copies);
+        clear_session(&session);
     }
     at_profiles_clear(&profiles);
     free(path);
