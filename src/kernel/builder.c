@@ -2,7 +2,9 @@
 #include "kernel/builder.h"
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"
 
@@ -15,11 +17,20 @@ struct job_queue {
     size_t first, count, capacity; /* items first .. count - 1 wait */
 };
 
+/* A place where one program at a time is compiled. */
+struct slot {
+    struct at_batch *batch; /* being compiled, or NULL */
+    struct at_compile_process process;
+    struct at_compile_thread thread;
+};
+
 struct at_builder {
     struct at_builder_options options;
+    const struct backend *backend;
+    struct at_nvrtc *nvrtc; /* of this process; NULL: not opened */
     struct at_compiler compiler;
     struct at_cubin_cache *cache;
-    struct at_compile_process *processes;
+    struct slot *slots;          /* one per worker */
     struct job_queue waiting;    /* for the next free worker */
     struct job_queue precompile; /* for a worker with nothing else to do */
     struct job_queue done;
@@ -47,9 +58,12 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
     at_free(macros);
 }
 
-void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key)
+/* Give a job its key, and its kernel the name that goes with it. */
+static void set_key(const struct at_builder *builder, struct at_job *job)
 {
-    snprintf(entry, AT_ENTRY_NAME_CHARS, "k_%.24s", key);
+    at_kernel_key(job->key, &builder->compiler, builder->options.header, &job->config,
+                  job->rendering.kind);
+    snprintf(job->rendering.entry, sizeof job->rendering.entry, "k_%.24s", job->key);
 }
 
 /* ---- jobs ---- */
@@ -88,7 +102,7 @@ static void finish(struct at_builder *builder, struct at_job *job, struct at_pro
 static struct at_job *find_precompiling(const struct at_builder *builder, const char *key)
 {
     for (int i = 0; i < builder->options.workers; i++) {
-        const struct at_batch *batch = builder->processes[i].batch;
+        const struct at_batch *batch = builder->slots[i].batch;
 
         for (size_t j = 0; batch && j < batch->count; j++)
             if (batch->jobs[j]->precompile && strcmp(batch->jobs[j]->key, key) == 0)
@@ -167,9 +181,14 @@ static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
  * but the first result comes later. */
 enum { BATCH_MAX = 16 };
 
+static struct at_batch *new_batch(size_t capacity)
+{
+    return at_alloc(sizeof(struct at_batch) + capacity * sizeof(struct at_job *));
+}
+
 static struct at_batch *batch_of(struct at_job *job)
 {
-    struct at_batch *batch = at_batch_new(1);
+    struct at_batch *batch = new_batch(1);
 
     batch->jobs[batch->count++] = job;
     return batch;
@@ -203,14 +222,15 @@ static struct at_batch *next_batch(struct at_builder *builder)
 {
     size_t waiting = builder->waiting.count - builder->waiting.first;
     size_t share = waiting / (size_t)builder->options.workers;
-    size_t size = share < 1 ? 1 : share > BATCH_MAX ? BATCH_MAX : share;
+    size_t most = builder->options.batch_max ? builder->options.batch_max : BATCH_MAX;
+    size_t size = share < 1 ? 1 : share > most ? most : share;
     struct at_batch *batch;
 
     if (builder->retry_count > 0)
         return builder->retries[--builder->retry_count];
     if (waiting == 0)
         return precompile_batch(builder);
-    batch = at_batch_new(size);
+    batch = new_batch(size);
     while (waiting-- > 0 && batch->count < size) {
         struct at_job *job = pop(&builder->waiting);
 
@@ -223,16 +243,117 @@ static struct at_batch *next_batch(struct at_builder *builder)
     }
     if (batch->count > 0)
         return batch;
-    at_batch_free(batch);
+    at_free(batch);
     return precompile_batch(builder);
 }
+
+/* ---- back ends: who compiles a slot's batch ---- */
+
+struct backend {
+    void (*give)(struct at_builder *builder, struct slot *slot);
+    bool (*ready)(struct slot *slot); /* is there a reply, or will none come? */
+    /* False: it was no reply yet. */
+    bool (*take)(struct at_builder *builder, struct slot *slot, struct at_compile_reply *reply);
+    void (*stop)(struct slot *slot);
+};
+
+static void give_process(struct at_builder *builder, struct slot *slot)
+{
+    (void)builder;
+    at_compile_process_give(&slot->process, slot->batch);
+}
+
+static bool is_process_ready(struct slot *slot)
+{
+    return at_compile_process_ready(&slot->process);
+}
+
+static bool same_compiler(const struct at_compiler *a, const struct at_compiler *b)
+{
+    return strcmp(a->identity, b->identity) == 0 && strcmp(a->version, b->version) == 0 &&
+           strcmp(a->options, b->options) == 0 && a->ptx == b->ptx;
+}
+
+static bool take_process(struct at_builder *builder, struct slot *slot,
+                         struct at_compile_reply *reply)
+{
+    if (!at_compile_process_take(&slot->process, slot->batch, reply))
+        return false;
+    if (reply->end == AT_COMPILED && builder->options.program &&
+        !same_compiler(&slot->process.compiler, &builder->compiler)) {
+        at_free(reply->image);
+        reply->end = AT_NO_COMPILER;
+        snprintf(reply->message, sizeof reply->message,
+                 "the program autotune has another NVRTC than this process");
+    }
+    return true;
+}
+
+static void stop_process(struct slot *slot)
+{
+    at_compile_process_stop(&slot->process);
+}
+
+static const struct backend processes = {give_process, is_process_ready, take_process,
+                                         stop_process};
+
+/* The first program is compiled in the calling thread, which has to wait anyway. */
+static void give_thread(struct at_builder *builder, struct slot *slot)
+{
+    struct at_batch *batch = slot->batch;
+    struct at_rendering *renderings = at_alloc_array(batch->count, sizeof *renderings);
+
+    for (size_t i = 0; i < batch->count; i++)
+        renderings[i] = batch->jobs[i]->rendering;
+    at_compile_thread_give(&slot->thread, builder->nvrtc, builder->options.header,
+                           at_render_program(renderings, batch->count), slot > builder->slots);
+    at_free(renderings);
+}
+
+static bool is_thread_ready(struct slot *slot)
+{
+    (void)slot;
+    return true; /* taking waits */
+}
+
+static bool take_thread(struct at_builder *builder, struct slot *slot,
+                        struct at_compile_reply *reply)
+{
+    struct at_compilation compiled;
+    struct at_error err;
+    enum at_status status = at_compile_thread_take(&slot->thread, &compiled, &err);
+
+    (void)builder;
+    *reply = (struct at_compile_reply){.end = AT_COMPILED};
+    if (status == AT_NO_MEMORY)
+        at_out_of_memory();
+    if (status != AT_OK) {
+        reply->end = at_compile_end_of(status);
+        snprintf(reply->message, sizeof reply->message, "%.*s", AT_QUOTED(err.message, 255));
+        return true;
+    }
+    for (size_t i = 0; i < slot->batch->count; i++)
+        slot->batch->jobs[i]->built.resources =
+            at_ptxas_resources(compiled.log, slot->batch->jobs[i]->rendering.entry);
+    at_free(compiled.log);
+    reply->image = compiled.image;
+    reply->size = compiled.size;
+    return true;
+}
+
+static void stop_thread(struct slot *slot)
+{
+    at_compile_thread_stop(&slot->thread);
+}
+
+static const struct backend threads = {give_thread, is_thread_ready, take_thread, stop_thread};
 
 /* ---- replies: a program that fails is tried again in parts, until the job at fault is alone ----
  */
 
 static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t count)
 {
-    struct at_batch *part = at_batch_new(count);
+    struct at_batch *part = new_batch(count);
 
     memcpy(part->jobs, jobs, count * sizeof *jobs);
     part->count = count;
@@ -306,15 +427,16 @@ static void take_program(struct at_builder *builder, struct at_batch *batch, voi
     at_program_release(program);
 }
 
-static enum at_status take_reply(struct at_builder *builder, struct at_compile_process *process,
+static enum at_status take_reply(struct at_builder *builder, struct slot *slot,
                                  struct at_error *err)
 {
     struct at_compile_reply reply;
-    struct at_batch *batch = at_compile_process_take(process, &reply);
+    struct at_batch *batch = slot->batch;
     enum at_status status = AT_OK;
 
-    if (!batch)
+    if (!builder->backend->take(builder, slot, &reply))
         return AT_OK;
+    slot->batch = NULL;
     if (reply.end == AT_COMPILED) {
         take_program(builder, batch, reply.image, reply.size);
     } else if (reply.end == AT_NO_COMPILER) {
@@ -323,7 +445,7 @@ static enum at_status take_reply(struct at_builder *builder, struct at_compile_p
     } else {
         take_failure(builder, batch, &reply);
     }
-    at_batch_free(batch);
+    at_free(batch);
     return status;
 }
 
@@ -337,8 +459,7 @@ static struct at_job *make_job(struct at_builder *builder, const struct at_confi
     job->config = *config;
     job->rendering.config = &job->config;
     job->rendering.kind = kind;
-    at_kernel_key(job->key, &builder->compiler, builder->options.header, config, kind);
-    at_kernel_entry(job->rendering.entry, job->key);
+    set_key(builder, job);
     return job;
 }
 
@@ -407,30 +528,55 @@ bool at_builder_take(struct at_builder *builder, struct at_built *built)
 
 /* ---- compiling ---- */
 
+/* Open NVRTC in this process. What the cache knew of it may be out of date, so the keys are new. */
+static enum at_status load_nvrtc(struct at_builder *builder, struct at_error *err)
+{
+    int64_t compute_capability = builder->options.compute_capability;
+    bool was_loaded = at_nvrtc_is_loaded();
+    enum at_status status = builder->options.open_nvrtc(&builder->nvrtc, compute_capability, err);
+
+    if (status != AT_OK)
+        return status;
+    if (!was_loaded)
+        at_nvrtc_remember(builder->nvrtc, compute_capability, builder->cache);
+    if (!at_nvrtc_is_concurrent(builder->nvrtc) && builder->backend == &threads)
+        builder->options.workers = 1;
+    builder->compiler = *at_nvrtc_compiler(builder->nvrtc);
+    for (size_t i = builder->waiting.first; i < builder->waiting.count; i++)
+        set_key(builder, builder->waiting.items[i]);
+    return AT_OK;
+}
+
+static bool is_waiting(const struct at_builder *builder)
+{
+    return builder->waiting.first < builder->waiting.count;
+}
+
 enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
 {
     enum at_status status = AT_OK;
 
+    if (builder->backend == &threads && !builder->nvrtc && is_waiting(builder))
+        status = load_nvrtc(builder, err);
     for (int i = 0; i < builder->options.workers && status == AT_OK; i++) {
-        struct at_compile_process *process = &builder->processes[i];
-        struct at_batch *batch;
+        struct slot *slot = &builder->slots[i];
 
-        if (process->batch && at_compile_process_ready(process))
-            status = take_reply(builder, process, err);
-        if (process->batch || status != AT_OK)
+        if (slot->batch && builder->backend->ready(slot))
+            status = take_reply(builder, slot, err);
+        if (slot->batch || status != AT_OK)
             continue;
-        batch = next_batch(builder);
-        if (batch)
-            at_compile_process_give(process, batch);
+        slot->batch = next_batch(builder);
+        if (slot->batch)
+            builder->backend->give(builder, slot);
     }
     return status;
 }
 
 enum at_status at_builder_start_workers(struct at_builder *builder, struct at_error *err)
 {
-    if (builder->waiting.first < builder->waiting.count)
+    if (is_waiting(builder))
         for (int i = 0; i < builder->options.workers; i++)
-            at_compile_process_start(&builder->processes[i]);
+            at_compile_process_start(&builder->slots[i].process);
     return at_builder_step(builder, err);
 }
 
@@ -441,7 +587,7 @@ size_t at_builder_idle(const struct at_builder *builder)
            idle = 0;
 
     for (int i = 0; i < builder->options.workers; i++)
-        idle += !builder->processes[i].batch;
+        idle += !builder->slots[i].batch;
     return idle > waiting ? idle - waiting : 0;
 }
 
@@ -449,42 +595,62 @@ size_t at_builder_poll(const struct at_builder *builder, struct pollfd *fds, siz
 {
     size_t count = 0;
 
-    for (int i = 0; i < builder->options.workers && count < max; i++)
-        if (builder->processes[i].batch && builder->processes[i].worker.pid != 0)
-            fds[count++] = (struct pollfd){.fd = builder->processes[i].worker.fd, .events = POLLIN};
+    for (int i = 0; i < builder->options.workers && count < max; i++) {
+        const struct at_worker *worker = &builder->slots[i].process.worker;
+
+        if (builder->slots[i].batch && worker->pid != 0)
+            fds[count++] = (struct pollfd){.fd = worker->fd, .events = POLLIN};
+    }
     return count;
 }
 
 /* The longest wait: the time limit is for a worker that hangs, and only the clock shows that. */
 enum { WAIT_MS = 1000 };
 
+/* Wait until a worker says something, or one of the first `count` descriptors does, which the
+ * caller has filled in. Without any, a reply is there. */
+static void wait_for_any(struct at_builder *builder, size_t count, int64_t most_ms)
+{
+    count += at_builder_poll(builder, builder->fds + count, (size_t)builder->options.workers);
+    if (count > 0 && most_ms > 0)
+        poll(builder->fds, count, most_ms < WAIT_MS ? (int)most_ms : WAIT_MS);
+}
+
 enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
                                struct at_error *err)
 {
-    size_t workers = (size_t)builder->options.workers;
     enum at_status status;
 
     while ((status = at_builder_step(builder, err)) == AT_OK && !at_builder_take(builder, built))
-        poll(builder->fds, at_builder_poll(builder, builder->fds, workers), WAIT_MS);
+        wait_for_any(builder, 0, WAIT_MS);
     return status;
+}
+
+static int64_t left_ms(int64_t deadline_ns)
+{
+    return (deadline_ns - at_now_ns()) / 1000000;
+}
+
+bool at_builder_wait_until(struct at_builder *builder, struct at_built *built, int64_t deadline_ns)
+{
+    while (!at_builder_take(builder, built)) {
+        if (builder->pending == 0 || left_ms(deadline_ns) <= 0 ||
+            at_builder_step(builder, NULL) != AT_OK)
+            return at_builder_take(builder, built);
+        if (!at_builder_has_built(builder))
+            wait_for_any(builder, 0, left_ms(deadline_ns));
+    }
+    return true;
 }
 
 void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_ns)
 {
-    struct pollfd *fds = builder->fds;
-    int64_t left_ms;
-
     do {
-        size_t count = 1;
-
         if (at_builder_step(builder, NULL) != AT_OK)
             break;
-        fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
-        count += at_builder_poll(builder, fds + 1, (size_t)builder->options.workers);
-        left_ms = (deadline_ns - at_now_ns()) / 1000000;
-        if (left_ms > 0)
-            poll(fds, count, left_ms < WAIT_MS ? (int)left_ms : WAIT_MS);
-    } while (left_ms > 0 && fds[0].revents == 0);
+        builder->fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+        wait_for_any(builder, 1, left_ms(deadline_ns));
+    } while (left_ms(deadline_ns) > 0 && builder->fds[0].revents == 0);
 }
 
 /* ---- forgetting ---- */
@@ -495,7 +661,7 @@ static void drop_batch(struct at_builder *builder, struct at_batch *batch)
         builder->pending -= !batch->jobs[i]->precompile;
         at_free(batch->jobs[i]);
     }
-    at_batch_free(batch);
+    at_free(batch);
 }
 
 void at_builder_drop(struct at_builder *builder)
@@ -514,11 +680,12 @@ void at_builder_drop(struct at_builder *builder)
     while (builder->retry_count > 0)
         drop_batch(builder, builder->retries[--builder->retry_count]);
     for (int i = 0; i < builder->options.workers; i++) {
-        struct at_batch *batch = builder->processes[i].batch;
+        struct slot *slot = &builder->slots[i];
 
-        if (batch) {
-            at_compile_process_stop(&builder->processes[i]);
-            drop_batch(builder, batch);
+        if (slot->batch) {
+            builder->backend->stop(slot);
+            drop_batch(builder, slot->batch);
+            slot->batch = NULL;
         }
     }
 }
@@ -546,8 +713,8 @@ size_t at_builder_let_go(struct at_builder *builder)
     for (size_t i = 0; i < builder->retry_count; i++)
         count += let_go_of(builder->retries[i]);
     for (int i = 0; i < builder->options.workers; i++)
-        if (builder->processes[i].batch)
-            count += let_go_of(builder->processes[i].batch);
+        if (builder->slots[i].batch)
+            count += let_go_of(builder->slots[i].batch);
     builder->pending -= count;
     return count;
 }
@@ -570,31 +737,52 @@ static void open_cache(struct at_builder *builder, char *note, size_t note_size)
         snprintf(note, note_size, "compiled kernels are not kept: %s", err.message);
 }
 
+/* Find out which compiler makes the kernels. Whoever has NVRTC loaded asks that one. */
+static enum at_status find_compiler(struct at_builder *builder, struct at_error *err)
+{
+    if (!builder->options.open_nvrtc)
+        return at_compile_process_hello(&builder->slots[0].process, &builder->compiler, err);
+    if (!at_nvrtc_is_loaded() &&
+        at_nvrtc_recall(&builder->compiler, builder->options.compute_capability, builder->cache))
+        return AT_OK;
+    return load_nvrtc(builder, err);
+}
+
+static void release(void *builder)
+{
+    at_builder_close(builder);
+}
+
 enum at_status at_builder_open(struct at_builder **builder,
                                const struct at_builder_options *options, char *note,
                                size_t note_size, struct at_error *err)
 {
     struct at_builder *opened = at_alloc(sizeof *opened);
+    struct at_cleanup cleanup;
     enum at_status status;
 
     opened->options = *options;
-    opened->processes = at_alloc_array((size_t)options->workers, sizeof *opened->processes);
+    opened->backend = options->open_nvrtc && !options->program ? &threads : &processes;
+    opened->slots = at_alloc_array((size_t)options->workers, sizeof *opened->slots);
     opened->fds = at_alloc_array((size_t)options->workers + 1, sizeof *opened->fds);
-    for (int i = 0; i < options->workers; i++) {
-        opened->processes[i].compute_capability = options->compute_capability;
-        opened->processes[i].image = options->image;
-        opened->processes[i].cpu_limit_s = options->cpu_limit_s;
-        opened->processes[i].idle_limit_ns = idle_limit_ns;
-        opened->processes[i].header = options->header;
-    }
-    status = at_compile_process_hello(&opened->processes[0], &opened->compiler, err);
-    if (status != AT_OK) {
-        at_builder_close(opened);
-        return status;
-    }
+    for (int i = 0; i < options->workers; i++)
+        opened->slots[i].process = (struct at_compile_process){
+            .compute_capability = options->compute_capability,
+            .image = options->image,
+            .header = options->header,
+            .program = options->program,
+            .cpu_limit_s = options->cpu_limit_s,
+            .idle_limit_ns = idle_limit_ns,
+        };
     open_cache(opened, note, note_size);
-    *builder = opened;
-    return AT_OK;
+    at_cleanup_push(&cleanup, release, opened);
+    status = find_compiler(opened, err);
+    at_cleanup_pop(&cleanup);
+    if (status == AT_OK)
+        *builder = opened;
+    else
+        at_builder_close(opened);
+    return status;
 }
 
 void at_builder_close(struct at_builder *builder)
@@ -603,12 +791,13 @@ void at_builder_close(struct at_builder *builder)
         return;
     /* All at once: the system takes some milliseconds to end a process. */
     for (int i = 0; i < builder->options.workers; i++)
-        at_worker_kill(&builder->processes[i].worker);
+        at_worker_kill(&builder->slots[i].process.worker);
     at_builder_drop(builder);
     for (int i = 0; i < builder->options.workers; i++)
-        at_compile_process_stop(&builder->processes[i]);
+        builder->backend->stop(&builder->slots[i]);
+    at_nvrtc_close(builder->nvrtc);
     at_cubin_cache_close(builder->cache);
-    at_free(builder->processes);
+    at_free(builder->slots);
     at_free(builder->fds);
     at_free(builder->waiting.items);
     at_free(builder->precompile.items);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder: takes configs and gives compiled kernels, in the order in which they are
- * finished. It looks in the cache first. What is not there goes to compile workers, several
- * kernels per program. A program that fails, or kills its worker, is halved until the config at
- * fault is alone. */
+/* The builder: takes configs and gives compiled kernels, in the order in which they are finished.
+ * It looks in the cache first. What is not there goes to compile workers, several kernels per
+ * program: to worker processes, or to threads of the library's caller. A program that fails, or
+ * kills its worker, is halved until the config at fault is alone. */
 #ifndef AT_KERNEL_BUILDER_H
 #define AT_KERNEL_BUILDER_H
 
@@ -27,6 +27,12 @@ struct at_builder_options {
     const char *header;       /* text of AT_TEMPLATE_HEADER; borrowed */
     const char *cache_folder; /* NULL: the default one */
     bool use_cache;
+    size_t batch_max; /* kernels per program; 0: sixteen */
+    /* The library opens NVRTC in its caller's process, to know which one makes the kernels. It
+     * compiles there too, in threads, unless it names a program. NULL: worker processes do both. */
+    enum at_status (*open_nvrtc)(struct at_nvrtc **nvrtc, int64_t compute_capability,
+                                 struct at_error *err);
+    const char *program; /* that has the compile workers; borrowed; NULL: this one */
 };
 
 /* A compiled program, shared by its kernels. */
@@ -48,7 +54,8 @@ struct at_built {
     struct at_kernel_resources resources;
 };
 
-/* Open a builder: start the first compile worker and ask it for the compiler's version. *note (may
+/* Open a builder: start the first compile worker and ask it for the compiler's version; or, for the
+ * library, ask the cache, and NVRTC if the cache does not know. *note (may
  * be NULL) becomes a line for the user if there will be no cache, else "". */
 enum at_status at_builder_open(struct at_builder **builder,
                                const struct at_builder_options *options, char *note,
@@ -105,15 +112,15 @@ enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
 enum at_status at_builder_wait(struct at_builder *builder, struct at_built *built,
                                struct at_error *err);
 
+/* The same until the deadline. False: none is pending, the time is over or there is no compiler. */
+bool at_builder_wait_until(struct at_builder *builder, struct at_built *built, int64_t deadline_ns);
+
 /* Hand out work until fd can be read or the deadline is over. A failure shows in the next step. */
 void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_ns);
 
 /* Hash everything that a compiled kernel depends on: the cache's key of it. */
 void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
                    const struct at_config *config, struct at_problem_kind kind);
-
-/* Name the kernel of this key, as its program calls it. */
-void at_kernel_entry(char entry[AT_ENTRY_NAME_CHARS], const char *key);
 
 /* Return one use of a program; the last one frees it. NULL is allowed. */
 void at_program_release(struct at_program *program);

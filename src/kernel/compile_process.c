@@ -10,16 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct at_batch *at_batch_new(size_t capacity)
-{
-    return at_alloc(sizeof(struct at_batch) + capacity * sizeof(struct at_job *));
-}
-
-void at_batch_free(struct at_batch *batch)
-{
-    at_free(batch);
-}
-
 /* Most programs take a tenth of a second. */
 static int64_t cpu_limit_s(const struct at_compile_process *process)
 {
@@ -171,7 +161,7 @@ void at_compile_process_start(struct at_compile_process *process)
         start_process(process, NULL); /* tried again when there is work */
 }
 
-void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch)
+void at_compile_process_give(struct at_compile_process *process, const struct at_batch *batch)
 {
     struct at_rendering *renderings = at_alloc_array(batch->count, sizeof *renderings);
     struct at_wire request = {0};
@@ -184,7 +174,6 @@ void at_compile_process_give(struct at_compile_process *process, struct at_batch
     at_wire_put_int(&request, (int64_t)batch->count);
     for (size_t i = 0; i < batch->count; i++)
         at_wire_put_text(&request, renderings[i].entry);
-    process->batch = batch;
     if (process->worker.pid != 0)
         restart_clock(process);
     if (process->worker.pid != 0 || start_process(process, &process->start_error) == AT_OK)
@@ -205,6 +194,11 @@ bool at_compile_process_ready(struct at_compile_process *process)
     return true;
 }
 
+enum at_compile_end at_compile_end_of(enum at_status status)
+{
+    return status == AT_FAILED ? AT_REFUSED : status == AT_DEVICE ? AT_NO_COMPILER : AT_DIED;
+}
+
 static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *wire,
                                         struct at_compile_reply *reply)
 {
@@ -213,7 +207,7 @@ static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *
 
     if (status != AT_OK) {
         at_wire_get_text(wire, reply->message, sizeof reply->message);
-        return status == AT_FAILED ? AT_REFUSED : status == AT_DEVICE ? AT_NO_COMPILER : AT_DIED;
+        return at_compile_end_of((enum at_status)status);
     }
     for (size_t i = 0; i < batch->count; i++)
         at_wire_get_struct(wire, &batch->jobs[i]->built.resources,
@@ -227,10 +221,9 @@ static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *
     return AT_COMPILED;
 }
 
-struct at_batch *at_compile_process_take(struct at_compile_process *process,
-                                         struct at_compile_reply *reply)
+bool at_compile_process_take(struct at_compile_process *process, struct at_batch *batch,
+                             struct at_compile_reply *reply)
 {
-    struct at_batch *batch = process->batch;
     struct at_wire wire = {0};
     struct at_error err;
     bool killed;
@@ -241,7 +234,7 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
                  AT_QUOTED(process->start_error.message, 255));
     } else if (!process->greeted) {
         if (receive_hello(process, &process->compiler, &killed, &err) == AT_OK)
-            return NULL;
+            return false;
         at_worker_stop(&process->worker, NULL);
         if (killed)
             reply->end = AT_KILLED;
@@ -252,12 +245,10 @@ struct at_batch *at_compile_process_take(struct at_compile_process *process,
             reply->end = read_program(batch, &wire, reply);
         at_wire_clear(&wire);
     }
-    process->batch = NULL;
-    return batch;
+    return true;
 }
 
 void at_compile_process_stop(struct at_compile_process *process)
 {
     at_worker_stop(&process->worker, NULL);
-    process->batch = NULL;
 }

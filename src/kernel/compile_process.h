@@ -29,9 +29,6 @@ struct at_batch {
 /* After this many kills over one program, something kills it on purpose. */
 enum { AT_COMPILE_KILLS_MAX = 3 };
 
-struct at_batch *at_batch_new(size_t capacity);
-void at_batch_free(struct at_batch *batch); /* not its jobs */
-
 struct at_compile_process {
     int64_t compute_capability;
     enum at_image image;
@@ -43,7 +40,6 @@ struct at_compile_process {
     struct at_error start_error; /* why the process could not be started, if so */
     bool greeted;                /* the answer to the hello has been read */
     struct at_compiler compiler; /* what it said, if at_compile_process_take has read it */
-    struct at_batch *batch;      /* being compiled, or NULL */
     int64_t cpu_ns;              /* its processor time at the last look */
     int64_t deadline_ns;         /* the next look */
 };
@@ -64,6 +60,9 @@ struct at_compile_reply {
     char message[256];
 };
 
+/* Tell how a compilation ended that failed with this status. */
+enum at_compile_end at_compile_end_of(enum at_status status);
+
 /* Start the process and wait until it has told its compiler's version. */
 enum at_status at_compile_process_hello(struct at_compile_process *process,
                                         struct at_compiler *compiler, struct at_error *err);
@@ -77,18 +76,18 @@ bool at_compile_process_ask(struct at_compile_process *process, int32_t type,
 /* Start the process, unless it is running; do not wait for it. */
 void at_compile_process_start(struct at_compile_process *process);
 
-/* Hand over a batch; start the process if it is not running. */
-void at_compile_process_give(struct at_compile_process *process, struct at_batch *batch);
+/* Have a batch compiled; start the process if it is not running. */
+void at_compile_process_give(struct at_compile_process *process, const struct at_batch *batch);
 
 /* Is there an answer, or is it certain that none will come? */
 bool at_compile_process_ready(struct at_compile_process *process);
 
-/* Take the batch with its reply; the jobs' resources are filled. NULL if only the answer to the
+/* Take the reply about the batch; its jobs' resources are filled. False if only the answer to the
  * hello was there. */
-struct at_batch *at_compile_process_take(struct at_compile_process *process,
-                                         struct at_compile_reply *reply);
+bool at_compile_process_take(struct at_compile_process *process, struct at_batch *batch,
+                             struct at_compile_reply *reply);
 
-/* Kill the process and forget its batch. */
+/* Kill the process. */
 void at_compile_process_stop(struct at_compile_process *process);
 
 #endif

@@ -421,25 +421,6 @@ static void answer_hello(struct compile_server *server, struct at_wire *request,
     at_wire_put_bytes(reply, at_nvrtc_compiler(server->nvrtc), sizeof(struct at_compiler));
 }
 
-/* Say why NVRTC refused the source. Errors of ptxas are only in the log of a compilation without
- * its report. */
-static void explain_refusal(struct compile_server *server, const char *source, const char *log,
-                            char *text, size_t capacity)
-{
-    void *image;
-    size_t size;
-    char *plain_log;
-
-    if (!at_compile_first_error(log, text, capacity) &&
-        at_nvrtc_compile(server->nvrtc, source, server->header, false, &image, &size, &plain_log,
-                         NULL) == AT_OK) {
-        at_compile_first_error(plain_log, text, capacity);
-        free(plain_log);
-        free(image);
-    }
-    at_compile_advise(server->nvrtc, text, capacity);
-}
-
 static void put_kernels(struct at_wire *request, struct at_wire *reply, const char *log)
 {
     size_t count = at_wire_get_count(request, sizeof(int64_t));
@@ -454,29 +435,21 @@ static void put_kernels(struct at_wire *request, struct at_wire *reply, const ch
     }
 }
 
-/* Compile within the limit of time, and begin the reply. Returns NULL if there is no image: the
- * reply then says why, in fewer than why_capacity bytes, at most WHY_CHARS. The caller frees image
- * and log. */
-enum { WHY_CHARS = 1024 };
-static void *compile(struct compile_server *server, const char *source, size_t why_capacity,
-                     size_t *size, char **log, struct at_wire *reply)
+/* Compile within the limit of time, and begin the reply. False: the reply says why not, in fewer
+ * than why_chars bytes. The caller frees the program. */
+static bool compile(struct compile_server *server, const char *source, size_t why_chars,
+                    struct at_compilation *compiled, struct at_wire *reply)
 {
-    char why[WHY_CHARS];
-    void *image = NULL;
     struct at_error err;
     enum at_status status;
 
     limit_time(server->cpu_limit_s);
-    status = at_nvrtc_compile(server->nvrtc, source, server->header, true, &image, size, log, &err);
-    if (status != AT_OK) {
-        answer_failure(reply, status, err.message);
-    } else if (!image) {
-        explain_refusal(server, source, *log, why, why_capacity);
-        answer_failure(reply, AT_FAILED, why);
-    } else {
+    status = at_compile(compiled, server->nvrtc, source, server->header, why_chars, &err);
+    if (status == AT_OK)
         at_wire_put_int(reply, AT_OK);
-    }
-    return image;
+    else
+        answer_failure(reply, status, err.message);
+    return status == AT_OK;
 }
 
 /* ---- files ---- */
@@ -505,18 +478,16 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
                            struct at_wire *reply)
 {
     enum { BUILT_WHY_CHARS = 256 }; /* of at_built */
-    char *source = get_text(request), *log = NULL;
-    size_t size;
-    void *image;
+    struct at_compilation compiled = {0};
+    char *source = get_text(request);
 
     limit_files(server, NULL, 0);
-    image = compile(server, source, BUILT_WHY_CHARS, &size, &log, reply);
-    if (image) {
-        put_kernels(request, reply, log);
-        at_wire_put_bytes(reply, image, size);
+    if (compile(server, source, BUILT_WHY_CHARS, &compiled, reply)) {
+        put_kernels(request, reply, compiled.log);
+        at_wire_put_bytes(reply, compiled.image, compiled.size);
     }
-    free(image);
-    free(log);
+    free(compiled.image);
+    free(compiled.log);
     free(source);
 }
 
@@ -548,10 +519,10 @@ static enum at_status check_files(const struct compile_server *server, const cha
 static void answer_source(struct compile_server *server, struct at_wire *request,
                           struct at_wire *reply)
 {
-    char *name = get_text(request), *source = get_text(request), *log = NULL;
-    size_t size, count;
+    char *name = get_text(request), *source = get_text(request);
+    size_t count;
     char **own = get_folders(request, &count);
-    void *image = NULL;
+    struct at_compilation compiled = {0};
     struct at_error err;
 
     limit_files(server, (const char *const *)own, count);
@@ -559,14 +530,13 @@ static void answer_source(struct compile_server *server, struct at_wire *request
         answer_failure(reply, AT_FAILED, err.message);
     } else {
         at_nvrtc_search(server->nvrtc, (const char *const *)own, count);
-        image = compile(server, source, WHY_CHARS, &size, &log, reply);
+        if (compile(server, source, sizeof err.message, &compiled, reply)) {
+            at_wire_put_bytes(reply, compiled.image, compiled.size - 1); /* without NVRTC's NUL */
+            at_wire_put_text(reply, compiled.log);
+        }
     }
-    if (image) {
-        at_wire_put_bytes(reply, image, size - 1); /* without NVRTC's NUL */
-        at_wire_put_text(reply, log);
-    }
-    free(image);
-    free(log);
+    free(compiled.image);
+    free(compiled.log);
     for (size_t i = 0; i < count; i++)
         free(own[i]);
     free(own);

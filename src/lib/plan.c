@@ -2,7 +2,7 @@
 /* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c tests what needs no GPU. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
-#include "lib/image.h"
+#include "lib/kernels.h"
 #include "lib/objects.h"
 #include "lib/planner.h"
 #include "lib/process.h"
@@ -104,19 +104,18 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
                                const struct autotune_answer *answer, struct at_error *err)
 {
-    char *header = NULL;
-    struct autotune_image images[KERNELS] = {0};
-    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+    struct autotune_wanted wanted[KERNELS] = {0};
+    enum at_status status;
 
-    if (status == AT_OK)
-        status = autotune_images_make(images, plan->kernel_count, configs,
-                                      answer->device.compute_capability, header,
-                                      at_problem_kind(&answer->problem), err);
+    for (size_t i = 0; i < plan->kernel_count; i++) {
+        wanted[i].config = &configs[i];
+        wanted[i].kind = at_problem_kind(&answer->problem);
+    }
+    status = autotune_compile(wanted, plan->kernel_count, answer->device.compute_capability, err);
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
-        status = load(&plan->kernels[i], &images[i], &configs[i], answer, err);
+        status = load(&plan->kernels[i], &wanted[i].image, &configs[i], answer, err);
     for (size_t i = 0; i < KERNELS; i++)
-        at_free(images[i].bytes);
-    at_free(header);
+        at_free(wanted[i].image.bytes);
     return status;
 }
 

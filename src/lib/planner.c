@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/cuda/cuda_device.h"
-#include "lib/gather.h"
+#include "lib/kernels.h"
 #include "lookup/rivals.h"
 #include "measure/race.h"
 #include "profile/entry.h"
@@ -36,7 +36,6 @@ struct measuring {
     struct at_race race;
 };
 
-_Static_assert(1 + ANSWERS_MAX <= AUTOTUNE_WANTED_MAX, "all are gathered at once");
 _Static_assert(ANSWERS_MAX + 1 <= AT_RACERS_MAX, "all answers and the copy race");
 
 /* The harness is compiled like a family without parameters, as the command does it. */
@@ -57,20 +56,16 @@ static enum at_status want_all(struct measuring *measuring, struct at_error *err
 }
 
 /* Compiling takes at most half of the time that is left. */
-static enum at_status gather(struct measuring *measuring, struct at_error *err)
+static enum at_status compile(struct measuring *measuring, struct at_error *err)
 {
     int64_t now_ns = at_now_ns();
-    char *header = NULL;
     enum at_status status = want_all(measuring, err);
 
-    if (status == AT_OK)
-        status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
-    if (status == AT_OK)
-        status = autotune_gather(
-            measuring->wanted, 1 + measuring->count, measuring->answer->device.compute_capability,
-            header, now_ns + (measuring->deadline_ns - now_ns) / 2, &measuring->compiler, err);
-    at_free(header);
-    return status;
+    return status == AT_OK ? autotune_compile_until(now_ns + (measuring->deadline_ns - now_ns) / 2,
+                                                    measuring->wanted, 1 + measuring->count,
+                                                    measuring->answer->device.compute_capability,
+                                                    &measuring->compiler, err)
+                           : status;
 }
 
 /* ---- the caller's device ---- */
@@ -326,7 +321,7 @@ static bool is_ready(const struct measuring *measuring, char note[AUTOTUNE_NOTE_
 static enum at_status try_all(struct measuring *measuring, struct autotune_learnt **learnt,
                               char note[AUTOTUNE_NOTE_CHARS], struct at_error *err)
 {
-    enum at_status status = gather(measuring, err);
+    enum at_status status = compile(measuring, err);
 
     if (status != AT_OK || !is_ready(measuring, note))
         return status;

@@ -105,8 +105,8 @@ static void answer_gpu(struct stream stream, bool framed, int32_t type)
 static void answer_compiler(struct stream stream, bool framed)
 {
     struct at_job jobs[2] = {{.tries = 0}};
-    struct at_batch *batch = at_batch_new(AT_COUNT(jobs));
-    struct at_compile_process process = {.greeted = true, .batch = batch};
+    struct at_batch *batch = at_alloc(sizeof *batch + sizeof(struct at_job * [AT_COUNT(jobs)]));
+    struct at_compile_process process = {.greeted = true};
     struct at_compile_reply reply;
     int other_end;
 
@@ -115,12 +115,12 @@ static void answer_compiler(struct stream stream, bool framed)
         batch->count++;
     }
     process.worker = make_worker(&other_end, stream, framed, AT_COMPILE_PROGRAM);
-    at_compile_process_take(&process, &reply);
+    at_compile_process_take(&process, batch, &reply);
     free(reply.image);
     if (process.worker.pid != 0)
         close(process.worker.fd);
     close(other_end);
-    at_batch_free(batch);
+    free(batch);
 }
 
 /* The worker lives on and sends no more, and the deadline has passed. */

@@ -139,7 +139,7 @@ static void test_compiler_stands_still(void **state)
                                          .cpu_limit_s = 60,
                                          .idle_limit_ns = INT64_C(60000000000),
                                          .header = header};
-    struct at_batch *batch = at_batch_new(0);
+    struct at_batch batch = {0};
     struct at_compile_reply reply;
     struct at_compiler compiler;
 
@@ -147,14 +147,63 @@ static void test_compiler_stands_still(void **state)
     assert_int_equal(at_compile_process_hello(&process, &compiler, NULL), AT_OK);
     assert_int_equal(kill(process.worker.pid, SIGSTOP), 0);
     process.idle_limit_ns = 1000000;
-    at_compile_process_give(&process, batch);
+    at_compile_process_give(&process, &batch);
     while (!at_compile_process_ready(&process))
         continue;
-    assert_ptr_equal(at_compile_process_take(&process, &reply), batch);
+    assert_true(at_compile_process_take(&process, &batch, &reply));
     assert_int_equal(reply.end, AT_TOOK_LONG);
     assert_non_null(strstr(reply.message, "the compiler stood still"));
     assert_int_equal(process.worker.pid, 0);
-    at_batch_free(batch);
+}
+
+static enum at_status open_nvrtc(struct at_nvrtc **nvrtc, int64_t compute_capability,
+                                 struct at_error *err)
+{
+    return at_nvrtc_open(nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
+}
+
+/* Wait until the deadline for two kernels, each in its own program, from another program's workers.
+ * Return how many compiled. */
+static size_t build_until(int64_t deadline_ns, const char *program)
+{
+    const struct at_builder_options options = {
+        .compute_capability = 90,
+        .workers = 1,
+        .header = header,
+        .batch_max = 1,
+        .open_nvrtc = open_nvrtc,
+        .program = program,
+    };
+    const struct at_config config[2] = {{&family, {8}}, {&family, {9}}};
+    struct at_builder *builder;
+    struct at_built built, first = {0};
+    size_t compiled = 0;
+
+    assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
+    for (size_t i = 0; i < AT_COUNT(config); i++)
+        at_builder_add(builder, &config[i], kind, NULL);
+    while (at_builder_wait_until(builder, &built, deadline_ns)) {
+        assert_int_equal(built.outcome, AT_CORRECT);
+        assert_ptr_not_equal(built.program, first.program);
+        if (compiled++ == 0)
+            first = built;
+        else
+            at_program_release(built.program);
+    }
+    at_program_release(first.program);
+    at_builder_close(builder);
+    return compiled;
+}
+
+static void test_deadline(void **state)
+{
+    int64_t late_ns = at_now_ns() + 60 * INT64_C(1000000000);
+
+    (void)state;
+    assert_int_equal(build_until(late_ns, "/proc/self/exe"), 2);
+    assert_int_equal(build_until(1, "/proc/self/exe"), 0);
+    assert_int_equal(build_until(late_ns, "/nowhere"), 0);
+    assert_true(at_now_ns() < late_ns);
 }
 
 static size_t count_files(const char *suffix)
@@ -434,6 +483,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build),
+        cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_compiler_stands_still),
         cmocka_unit_test(test_refused_by_ptxas),
         cmocka_unit_test(test_cache),

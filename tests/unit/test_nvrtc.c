@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/nvrtc.c and cuda_headers.c, src/lib/compile.c: a kernel is compiled to
+/* src/kernel/nvrtc.c, compile.c and cuda_headers.c: a kernel is compiled to
  * the same bits whatever shares its program; what the cache knows of NVRTC is what NVRTC says; and
  * headers are those of the NVRTC that was loaded. */
 #include "base/memory.h"
+#include "kernel/builder.h"
 #include "kernel/cubin_cache.h"
 #include "kernel/cuda_headers.h"
-#include "lib/compile.h"
+#include "system/cpus.h"
 
 #include <elf.h>
 #include <sched.h>
@@ -47,12 +48,12 @@ static void render_defaults(void)
 }
 
 /* Return the content of a kernel's section in a cubin, which is an ELF file. */
-static const char *section(const char *image, const char *kind, const char *name, size_t *size)
+static const char *section(const char *image, const char *kind, const char *entry, size_t *size)
 {
     const Elf64_Ehdr *file = (const void *)image;
     const Elf64_Shdr *sections = (const void *)(image + file->e_shoff);
     const char *section_names = image + sections[file->e_shstrndx].sh_offset;
-    char *wanted = at_format("%s.k_%s", kind, name);
+    char *wanted = at_format("%s.%s", kind, entry);
     const char *found = NULL;
 
     for (size_t i = 0; i < file->e_shnum; i++) {
@@ -93,46 +94,95 @@ static char *compile_together(struct at_nvrtc *nvrtc, const char *header)
     return image;
 }
 
+static enum at_status open_for_builder(struct at_nvrtc **nvrtc, int64_t compute_capability,
+                                       struct at_error *err)
+{
+    return at_nvrtc_open(nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
+}
+
 /* As a plan compiles its kernels: at once, or in one program on one CPU. */
-static void compare_plans(struct at_nvrtc *nvrtc, const char *header, const char *together)
+static struct at_builder *open_builder(const char *header)
+{
+    const struct at_builder_options options = {
+        .compute_capability = 90,
+        .workers = at_usable_cpus() > 1 ? COMPARED : 1,
+        .header = header,
+        .open_nvrtc = open_for_builder,
+    };
+    struct at_builder *builder;
+    struct at_error err;
+
+    if (at_builder_open(&builder, &options, NULL, 0, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return builder;
+}
+
+static struct at_built wait_for(struct at_builder *builder, const struct at_config *config)
+{
+    struct at_built built;
+
+    assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
+    assert_ptr_equal(built.owner, config);
+    return built;
+}
+
+static void compare_plans(const char *header, const char *together)
 {
     static const char *const kinds[] = {".text", ".nv.constant0"};
-    struct autotune_program programs[COMPARED];
-    struct at_error err = {AT_OK, ""};
+    struct at_builder *builder = open_builder(header);
 
-    if (autotune_compile(programs, nvrtc, header, renderings, COMPARED, &err) != AT_OK)
-        fail_msg("%s", err.message);
+    for (size_t i = 0; i < COMPARED; i++)
+        at_builder_add(builder, &configs[i], renderings[i].kind, &configs[i]);
     for (size_t i = 0; i < COMPARED; i++) {
-        assert_non_null(strstr(programs[i].log, renderings[i].entry));
+        struct at_built built = wait_for(builder, &configs[i]);
+
+        assert_int_equal(built.outcome, AT_CORRECT);
+        assert_true(built.resources.registers > 0);
         for (size_t j = 0; j < AT_COUNT(kinds); j++) {
             size_t size, expected_size;
-            const char *bytes = section(programs[i].bytes, kinds[j], names[i], &size);
-            const char *expected = section(together, kinds[j], names[i], &expected_size);
+            const char *bytes = section(built.program->image, kinds[j], built.entry, &size);
+            const char *expected = section(together, kinds[j], renderings[i].entry, &expected_size);
 
             assert_int_equal(size, expected_size);
             assert_memory_equal(bytes, expected, size);
         }
-        free(programs[i].bytes);
-        free(programs[i].log);
+        at_program_release(built.program);
     }
+    at_builder_close(builder);
 }
 
-/* The second of two is refused. */
-static void refuse_second(struct at_nvrtc *nvrtc, const char *header)
+/* Of two, one is refused, whether they share a program or not. */
+static void refuse_one(const char *header)
 {
     struct at_family bad = {.name = (char[]){"bad"},
                             .template_path = (char[]){"bad.cu"},
                             .source = (char[]){"#error \"thirteen\"\n"}};
     const struct at_config config = {.family = &bad};
-    const struct at_rendering two[] = {renderings[0],
-                                       {.config = &config, .kind = {4, 1, 1}, .entry = "k_bad"}};
-    struct autotune_program programs[AT_COUNT(two)];
-    struct at_error err;
+    struct at_builder *builder = open_builder(header);
 
-    assert_int_equal(autotune_compile(programs, nvrtc, header, two, AT_COUNT(two), &err),
-                     AT_FAILED);
-    assert_non_null(strstr(err.message, "does not compile: "));
-    assert_non_null(strstr(err.message, "thirteen"));
+    at_builder_add(builder, &config, renderings[0].kind, NULL);
+    at_builder_add(builder, &configs[0], renderings[0].kind, &configs[0]);
+    for (size_t i = 0; i < 2; i++) {
+        struct at_built built;
+
+        assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
+        assert_int_equal(built.outcome, built.owner ? AT_CORRECT : AT_COMPILE);
+        if (!built.owner)
+            assert_non_null(strstr(built.message, "thirteen"));
+        at_program_release(built.program);
+    }
+    at_builder_close(builder);
+}
+
+/* What is given and not taken is forgotten with its thread. */
+static void forget(const char *header)
+{
+    struct at_builder *builder = open_builder(header);
+
+    for (size_t i = 0; i < COMPARED; i++)
+        at_builder_add(builder, &configs[i], renderings[i].kind, &configs[i]);
+    assert_int_equal(at_builder_step(builder, NULL), AT_OK);
+    at_builder_close(builder);
 }
 
 static void test_code_is_the_same_in_any_program(void **state)
@@ -143,16 +193,18 @@ static void test_code_is_the_same_in_any_program(void **state)
 
     (void)state;
     together = compile_together(nvrtc, header);
-    compare_plans(nvrtc, header, together);
-    refuse_second(nvrtc, header);
+    compare_plans(header, together);
+    refuse_one(header);
+    forget(header);
     assert_int_equal(sched_getaffinity(0, sizeof usual, &usual), 0);
     CPU_ZERO(&one);
     for (int i = 0; CPU_COUNT(&one) == 0; i++)
         if (CPU_ISSET(i, &usual))
             CPU_SET(i, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    compare_plans(nvrtc, header, together);
-    refuse_second(nvrtc, header);
+    compare_plans(header, together);
+    refuse_one(header);
+    forget(header);
     assert_int_equal(sched_setaffinity(0, sizeof usual, &usual), 0);
     at_nvrtc_close(nvrtc);
     free(together);
