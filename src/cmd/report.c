@@ -59,7 +59,6 @@ static const struct at_syntax syntax = {
 /* What a report is made of. */
 struct inputs {
     struct at_profile profile, baseline;
-    struct at_report_searches *searches;
     struct at_report report;
 };
 
@@ -100,23 +99,19 @@ static enum at_status read_inputs(struct report_options *options, struct inputs 
         status = read_measured(&inputs->profile, options->file, progress, err);
     if (status == AT_OK && options->baseline)
         status = read_measured(&inputs->baseline, options->baseline, progress, err);
-    if (status == AT_OK && options->journals.count > 0)
-        inputs->searches = at_report_searches_make(&inputs->profile);
-    for (size_t i = 0; i < options->journals.count && status == AT_OK; i++) {
-        size_t taken;
+    return status;
+}
 
-        status = at_report_searches_add(inputs->searches, options->journals.items[i], &taken, err);
-        if (status == AT_OK)
-            at_detail(progress, "read %s", options->journals.items[i]);
-        if (status == AT_OK && taken == 0)
-            at_warn(progress,
+static void tell_journals(struct report_options *options, const struct at_report *report)
+{
+    for (size_t i = 0; i < report->journal_count; i++) {
+        at_detail(&options->run.progress, "read %s", report->journals[i]);
+        if (report->taken[i] == 0)
+            at_warn(&options->run.progress,
                     "%s has no measurement of the problems of %s on its GPUs: the page shows "
                     "nothing of it; name the journal of that run",
-                    options->journals.items[i], options->file);
+                    report->journals[i], options->file);
     }
-    if (status == AT_OK && inputs->searches)
-        at_report_searches_finish(inputs->searches);
-    return status;
 }
 
 static char *write_text(const struct report_options *options, const struct at_report *report,
@@ -158,17 +153,19 @@ static enum at_status report(struct report_options *options, struct at_error *er
                    .baseline_name = options->baseline ? at_path_name(options->baseline) : NULL,
                    .families = options->run.session.families,
                    .family_count = options->run.session.family_count,
+                   .journals = options->journals.items,
                    .journal_count = options->journals.count}};
     enum at_status status = read_inputs(options, &inputs, err);
 
     inputs.report.profile = &inputs.profile;
     inputs.report.baseline = options->baseline ? &inputs.baseline : NULL;
     if (status == AT_OK)
-        status = at_report_make(&inputs.report, inputs.searches, (size_t)options->explained, err);
-    if (status == AT_OK)
+        status = at_report_make(&inputs.report, (size_t)options->explained, err);
+    if (status == AT_OK) {
+        tell_journals(options, &inputs.report);
         status = deliver(options, &inputs.report, err);
+    }
     at_report_clear(&inputs.report);
-    at_report_searches_free(inputs.searches);
     at_profile_clear(&inputs.baseline);
     at_profile_clear(&inputs.profile);
     return status;

@@ -55,17 +55,11 @@ static void add_curve(struct at_plot *plot, const struct at_list *list, bool of_
     }
 }
 
-static void draw_curves(const struct at_list *strategies, bool of_time, struct at_html *out)
+static void draw_curves(const struct at_list *strategies, bool of_time, FILE *out)
 {
     const struct at_strategy_record *records = strategies->items;
     struct at_plot plot = {.name = of_time ? "How far the best is behind, against seconds"
                                            : "How far the best is behind, against evaluations",
-                           .width = 560,
-                           .height = 320,
-                           .left = 62,
-                           .right = 540,
-                           .top = 22,
-                           .bottom = 274,
                            .x_title = of_time ? "seconds of evaluations" : "evaluations",
                            .y_title = "slower than the best of the space"};
     struct at_range range;
@@ -83,12 +77,12 @@ static void draw_curves(const struct at_list *strategies, bool of_time, struct a
 }
 
 /* 0 is never, or unknown. */
-static void print_count(int64_t count, struct at_html *out)
+static void print_count(int64_t count, FILE *out)
 {
-    at_put(out, "<td>%s</td>", count > 0 ? at_thousands(out, count) : "-");
+    at_put(out, count > 0 ? "<td>%'jd</td>" : "<td>-</td>", (intmax_t)count);
 }
 
-static void print_behind(const struct at_list *list, struct at_html *out)
+static void print_behind(const struct at_list *list, FILE *out)
 {
     const struct at_curve_record *points = list->items;
 
@@ -96,11 +90,11 @@ static void print_behind(const struct at_list *list, struct at_html *out)
         at_put(out, "<td>%.2f %%</td>", (double)points[i].behind_ppm / 1e4);
 }
 
-static void print_strategy(const struct at_strategy_record *record, struct at_html *out)
+static void print_strategy(const struct at_strategy_record *record, FILE *out)
 {
     const struct at_reach_record *reaches = record->reaches.items;
 
-    at_put(out, "<tr><th scope=\"row\">%s</th>", at_escape(out, record->name));
+    at_put(out, "<tr><th scope=\"row\">%s</th>", record->name);
     for (size_t i = 0; i < record->reaches.count; i++) {
         if (reaches[i].within_percent != 1)
             continue;
@@ -119,7 +113,7 @@ static void print_strategy(const struct at_strategy_record *record, struct at_ht
     at_put(out, "</tr>\n");
 }
 
-static void print_strategies(const struct at_list *strategies, struct at_html *out)
+static void print_strategies(const struct at_list *strategies, FILE *out)
 {
     const struct at_strategy_record *records = strategies->items;
     const struct at_curve_record *counts = records->curve.items;
@@ -130,15 +124,15 @@ static void print_strategies(const struct at_list *strategies, struct at_html *o
         longer = at_format("%s|after %" PRId64, heads, counts[i].evaluations);
     for (size_t i = 0; i < records->curve_of_time.count; i++, free(heads), heads = longer)
         longer = at_format("%s|after %g s", heads, (double)times[i].ms / 1000);
-    at_table_begin(out, "scroll", "sortable", "%s", heads);
+    at_html_table(out, "scroll", "sortable", "%s", heads);
     free(heads);
     for (size_t i = 0; i < strategies->count; i++)
         print_strategy(&records[i], out);
-    at_table_end(out);
+    at_html_table_end(out);
 }
 
 /* `timed`: what evaluations took is known. */
-static void print_comparison(const struct at_list *strategies, bool timed, struct at_html *out)
+static void print_comparison(const struct at_list *strategies, bool timed, FILE *out)
 {
     const struct at_strategy_record *records = strategies->items;
 
@@ -155,14 +149,14 @@ static void print_comparison(const struct at_list *strategies, bool timed, struc
     print_strategies(strategies, out);
 }
 
-static void print_all(const struct at_comparison *comparison, struct at_html *out)
+static void print_all(const struct at_comparison *comparison, FILE *out)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
     size_t count = comparison->recordings.count;
 
     at_put(out, "<nav aria-label=\"Recordings\">");
     for (size_t i = 0; i < count; i++)
-        at_put(out, "<a href=\"#r%zu\">%s</a> ", i, at_escape(out, recordings[i].problem));
+        at_put(out, "<a href=\"#r%zu\">%s</a> ", i, recordings[i].problem);
     at_put(out,
            "</nav>\n<section id=\"all\">\n<h2>All %zu recordings</h2>\n<p>Means of the curves and "
            "of the scores, medians of the evaluations.</p>\n",
@@ -171,21 +165,20 @@ static void print_all(const struct at_comparison *comparison, struct at_html *ou
     at_put(out, "</section>\n");
 }
 
-void at_report_replay(const struct at_comparison *comparison, FILE *file)
+void at_report_replay(const struct at_comparison *comparison, FILE *out)
 {
     const struct at_compared_recording *recordings = comparison->recordings.items;
     const struct at_strategy_record *first = recordings->strategies.items;
-    struct at_html page = {.file = file}, *out = &page;
 
     at_html_begin_page(out, "autotune replay", "Search strategies on recorded spaces");
     at_plot_shapes(out);
     if (comparison->recordings.count > 1)
         print_all(comparison, out);
     for (size_t i = 0; i < comparison->recordings.count; i++) {
-        at_put(
-            out, "<section id=\"r%zu\">\n<h2>%s</h2>\n<p>On %s: %s configs, the best %s µs.</p>\n",
-            i, at_escape(out, recordings[i].problem), at_escape(out, recordings[i].device),
-            at_thousands(out, recordings[i].configs), at_us(out, (double)recordings[i].optimum_ns));
+        at_put(out,
+               "<section id=\"r%zu\">\n<h2>%s</h2>\n<p>On %s: %'jd configs, the best %a µs.</p>\n",
+               i, recordings[i].problem, recordings[i].device, (intmax_t)recordings[i].configs,
+               (double)recordings[i].optimum_ns);
         print_comparison(&recordings[i].strategies, recordings[i].evaluation_ns > 0, out);
         at_put(out, "</section>\n");
     }
@@ -202,14 +195,9 @@ void at_report_replay(const struct at_comparison *comparison, FILE *file)
            "is after this many evaluations, or seconds, in the mean</dd></dl>\n",
            first->runs);
     at_html_end_page(out);
-    at_html_close(out);
 }
 
 /* ---- bench and study: bars ---- */
-
-/* Of a picture: the height of a bar with its space, the width of a label's letter, and the most
- * that labels take. */
-enum { PITCH = 24, LETTER = 7, LABEL_MAX = 300 };
 
 /* A bar for each kernel, with its value behind it; a value of 0 is of one that is not legal. */
 struct bars {
@@ -227,24 +215,17 @@ static struct bars make_bars(size_t count)
 }
 
 /* Draw the bars, and free them. */
-static void draw_bars(struct bars *bars, const char *name, const char *title, struct at_html *out)
+static void draw_bars(struct bars *bars, const char *name, const char *title, FILE *out)
 {
-    struct at_plot plot = {.name = name,
-                           .width = 760,
-                           .right = 700,
-                           .top = 6,
-                           .bottom = 6 + PITCH * (double)bars->count,
-                           .x_title = title,
-                           .y_title = ""};
+    struct at_plot plot = {.name = name, .width = 760, .x_title = title, .y_title = ""};
     struct at_layer *plain = at_plot_add(&plot, AT_LAYER_BARS, 0, "f0", NULL);
     struct at_layer *tuned = at_plot_add(&plot, AT_LAYER_BARS, 0, "f2", NULL);
     struct at_layer *texts = at_plot_add(&plot, AT_LAYER_TEXTS, 0, NULL, NULL);
+    struct at_range range;
 
-    plot.height = plot.bottom + 44;
     for (size_t i = 0; i < bars->count; i++) {
         double y = (double)i + 0.5, value = bars->values[i];
 
-        plot.left = fmin(fmax(plot.left, (double)strlen(bars->labels[i]) * LETTER + 12), LABEL_MAX);
         if (value > 0)
             at_layer_add(bars->shares && i + 1 == bars->count ? tuned : plain, 0, y, value);
         at_layer_mark(texts, value, y,
@@ -256,37 +237,36 @@ static void draw_bars(struct bars *bars, const char *name, const char *title, st
     if (bars->shares)
         at_layer_add(at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "copy", NULL), 1000, 0,
                      (double)bars->count);
-    plot.x = at_axis_linear(at_plot_range(&plot, true, (struct at_range){0, 0}),
-                            bars->shares ? AT_AXIS_PERCENT : AT_AXIS_PLAIN);
+    range = at_plot_range(&plot, true, (struct at_range){0, 0});
+    range.high *= 1.08; /* room for the longest bar's text */
+    plot.x = at_axis_linear(range, bars->shares ? AT_AXIS_PERCENT : AT_AXIS_PLAIN);
     plot.y = at_axis_names(bars->labels, bars->count);
     at_plot_figure(&plot, out);
     free(bars->labels);
     free(bars->values);
 }
 
-static void print_note(bool predicted, const char *note, struct at_html *out)
+static void print_note(bool predicted, const char *note, FILE *out)
 {
     if (note[0])
-        at_put(out, "%s%s</p>\n", predicted ? "<p class=\"banner\"><b>Emulated:</b> " : "<p>",
-               at_escape(out, note));
+        at_put(out, "%p%s</p>\n", predicted ? "<p class=\"banner\"><b>Emulated:</b> " : "<p>",
+               note);
 }
 
-static void print_bench_row(const struct at_bench_row *row, struct at_html *out)
+static void print_bench_row(const struct at_bench_row *row, FILE *out)
 {
     if (row->time_ns == 0)
-        at_put(out, "<tr><th scope=\"row\">%s</th><td>not legal here</td></tr>\n",
-               at_escape(out, row->label));
+        at_put(out, "<tr><th scope=\"row\">%s</th><td>not legal here</td></tr>\n", row->label);
     else
         at_put(out,
-               "<tr><th scope=\"row\">%s</th><td>%s</td><td>%.0f%s</td><td>%.1f</td><td>%.1f</td>"
+               "<tr><th scope=\"row\">%s</th><td>%a</td><td>%.0f%s</td><td>%.1f</td><td>%.1f</td>"
                "<td class=\"words\"><code>%s</code></td></tr>\n",
-               at_escape(out, row->label), at_us(out, (double)row->time_ns),
-               (double)row->bandwidth_MB_per_s / 1000, row->from_l2 ? " *" : "",
-               (double)row->of_copy_permille / 10, (double)row->spread_permille / 10,
-               at_escape(out, row->kernel));
+               row->label, (double)row->time_ns, (double)row->bandwidth_MB_per_s / 1000,
+               row->from_l2 ? " *" : "", (double)row->of_copy_permille / 10,
+               (double)row->spread_permille / 10, row->kernel);
 }
 
-static void print_bench(const struct at_bench_report *report, struct at_html *out)
+static void print_bench(const struct at_bench_report *report, FILE *out)
 {
     const struct at_bench_row *rows = report->rows.items;
     struct bars bars = make_bars(report->rows.count);
@@ -296,32 +276,30 @@ static void print_bench(const struct at_bench_report *report, struct at_html *ou
         bars.labels[i] = rows[i].label;
         bars.values[i] = (double)rows[i].of_copy_permille;
     }
-    at_put(out, "<h2>%s</h2>\n<p>On %s, policy %s.</p>\n", at_escape(out, report->problem),
-           at_escape(out, report->device), at_escape(out, report->policy));
+    at_put(out, "<h2>%s</h2>\n<p>On %s, policy %s.</p>\n", report->problem, report->device,
+           report->policy);
     print_note(report->predicted, report->note, out);
     draw_bars(&bars, "Share of the copy limit of each kernel", "share of the copy limit (dashed)",
               out);
-    at_table_begin(out, "scroll", "sortable", "kernel|%sµs|GB/s|%% of copy|spread %%|name:config",
-                   report->predicted ? "predicted " : "");
+    at_html_table(out, "scroll", "sortable", "kernel|%sµs|GB/s|%% of copy|spread %%|name:config",
+                  report->predicted ? "predicted " : "");
     for (size_t i = 0; i < report->rows.count; i++)
         print_bench_row(&rows[i], out);
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out, "<p class=\"small\">* faster than the memory allows: its data stayed in the L2 "
                 "cache.</p>\n");
 }
 
-void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *file)
+void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *out)
 {
-    struct at_html out = {.file = file};
 
-    at_html_begin_page(&out, "autotune bench", "The textbook's kernels beside the copy limit");
+    at_html_begin_page(out, "autotune bench", "The textbook's kernels beside the copy limit");
     for (size_t i = 0; i < count; i++)
-        print_bench(&reports[i], &out);
-    at_html_end_page(&out);
-    at_html_close(&out);
+        print_bench(&reports[i], out);
+    at_html_end_page(out);
 }
 
-static void print_study_line(const struct at_study_line *line, struct at_html *out)
+static void print_study_line(const struct at_study_line *line, FILE *out)
 {
     const int64_t ratios[][2] = {
         {line->load.sectors, line->load.requests},
@@ -329,21 +307,19 @@ static void print_study_line(const struct at_study_line *line, struct at_html *o
         {line->shared_load.wavefronts, line->shared_load.least_wavefronts},
         {line->shared_store.wavefronts, line->shared_store.least_wavefronts}};
 
-    at_put(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%.0f</td>",
-           at_escape(out, line->label), at_us(out, (double)line->time_ns),
-           (double)line->bandwidth_MB_per_s / 1000);
+    at_put(out, "<tr><th scope=\"row\">%s</th><td>%a</td><td>%.0f</td>", line->label,
+           (double)line->time_ns, (double)line->bandwidth_MB_per_s / 1000);
     for (size_t i = 0; i < AT_COUNT(ratios); i++)
         if (ratios[i][1] > 0)
             at_put(out, "<td>%.2f</td>", (double)ratios[i][0] / (double)ratios[i][1]);
         else
             at_put(out, "<td>–</td>");
-    at_put(out, "<td class=\"words\"><code>%s %s</code></td></tr>\n", at_escape(out, line->family),
-           at_escape(out, line->config));
+    at_put(out, "<td class=\"words\"><code>%s %s</code></td></tr>\n", line->family, line->config);
 }
 
 /* The lines of one problem. */
 static void print_study_part(const struct at_study_result *result,
-                             const struct at_study_line *lines, size_t count, struct at_html *out)
+                             const struct at_study_line *lines, size_t count, FILE *out)
 {
     struct bars bars = make_bars(count);
     char *title = at_format("%s GB/s", result->times);
@@ -352,34 +328,31 @@ static void print_study_part(const struct at_study_result *result,
         bars.labels[i] = lines[i].label;
         bars.values[i] = round((double)lines[i].bandwidth_MB_per_s / 1000);
     }
-    at_put(out, "<h2>%s</h2>\n", at_escape(out, lines->problem));
+    at_put(out, "<h2>%s</h2>\n", lines->problem);
     draw_bars(&bars, "Bandwidth of each kernel", title, out);
     free(title);
-    at_table_begin(out, "scroll", "sortable",
-                   "kernel|%s µs|GB/s|sectors a load|sectors a store|shared load ways|shared store "
-                   "ways|name:config",
-                   result->times);
+    at_html_table(out, "scroll", "sortable",
+                  "kernel|%s µs|GB/s|sectors a load|sectors a store|shared load ways|shared store "
+                  "ways|name:config",
+                  result->times);
     for (size_t i = 0; i < count; i++)
         print_study_line(&lines[i], out);
-    at_table_end(out);
+    at_html_table_end(out);
 }
 
-void at_report_study(const struct at_study_result *result, FILE *file)
+void at_report_study(const struct at_study_result *result, FILE *out)
 {
     const struct at_study_line *lines = result->lines.items;
-    struct at_html out = {.file = file};
     size_t begin = 0;
 
-    at_html_begin_page(&out, "autotune study", result->title);
-    at_put(&out, "<p>On %s.</p>\n", at_escape(&out, result->device));
-    print_note(strcmp(result->times, "predicted") == 0, result->note, &out);
+    at_html_begin_page(out, "autotune study", result->title);
+    at_put(out, "<p>On %s.</p>\n", result->device);
+    print_note(strcmp(result->times, "predicted") == 0, result->note, out);
     for (size_t i = 1; i <= result->lines.count; i++)
         if (i == result->lines.count || strcmp(lines[i].problem, lines[begin].problem) != 0) {
-            print_study_part(result, &lines[begin], i - begin, &out);
+            print_study_part(result, &lines[begin], i - begin, out);
             begin = i;
         }
-    at_put(&out, "<h2>How to read it</h2>\n<p class=\"lead\">%s</p>\n",
-           at_escape(&out, result->reading));
-    at_html_end_page(&out);
-    at_html_close(&out);
+    at_put(out, "<h2>How to read it</h2>\n<p class=\"lead\">%s</p>\n", result->reading);
+    at_html_end_page(out);
 }

@@ -2,7 +2,6 @@
 #include "report/html.h"
 
 #include "base/memory.h"
-#include "base/text_stream.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,54 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void at_html_close(struct at_html *out)
-{
-    for (size_t i = 0; i < AT_HTML_TEXTS; i++)
-        free(out->texts[i]);
-}
-
-void at_put(struct at_html *out, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vfprintf(out->file, format, args);
-    va_end(args);
-}
-
-/* The writer frees the text when as many newer ones were made. */
-static const char *keep(struct at_html *out, char *text)
-{
-    char **place = &out->texts[out->made++ % AT_HTML_TEXTS];
-
-    free(*place);
-    *place = text;
-    return text;
-}
-
-/* ---- escapes ---- */
-
-/* What text may have that HTML or XML cannot, as the first byte of it. */
-static const char special[] = "&<>\"'\xef";
-
-/* What stands for a character; NULL: itself. */
-static const char *escape_of(char character)
-{
-    switch (character) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
+/* ---- printing ---- */
 
 /* XML has no U+FFFE and U+FFFF. at_text_is_printable has refused control characters. */
 static bool is_no_character(const char *text, size_t length)
@@ -66,82 +18,115 @@ static bool is_no_character(const char *text, size_t length)
            (memcmp(text, "\xef\xbf\xbe", 3) == 0 || memcmp(text, "\xef\xbf\xbf", 3) == 0);
 }
 
-const char *at_escape_part(struct at_html *out, const char *text, size_t length)
+static void put_text(FILE *out, const char *text, size_t length)
 {
-    struct at_text_stream stream;
-    FILE *escaped;
+    static const char *const escapes[] = {
+        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;"};
 
-    if (strcspn(text, special) >= length)
-        return keep(out, at_strndup(text, length));
-    escaped = at_text_open(&stream);
     for (size_t i = 0; i < length; i++) {
-        const char *escape = escape_of(text[i]);
+        unsigned char c = (unsigned char)text[i];
 
-        if (escape) {
-            fputs(escape, escaped);
+        if (c < AT_COUNT(escapes) && escapes[c]) {
+            fputs(escapes[c], out);
         } else if (is_no_character(text + i, length - i)) {
-            putc('?', escaped);
+            putc('?', out);
             i += 2;
         } else {
-            putc(text[i], escaped);
+            putc(c, out);
         }
     }
-    return keep(out, at_text_close(&stream, NULL));
 }
 
-const char *at_escape(struct at_html *out, const char *text)
+static void put_thousands(FILE *out, intmax_t count)
 {
-    return strpbrk(text, special) ? at_escape_part(out, text, strlen(text)) : text;
-}
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%jd", count);
 
-const char *at_markdown(struct at_html *out, const char *text)
-{
-    struct at_text_stream stream;
-    FILE *escaped = at_text_open(&stream);
-
-    for (const char *c = text; *c; c++)
-        if (strchr("\\`*_{}[]<>#|~!&@", *c))
-            fprintf(escaped, "&#%d;", *c);
-        else
-            putc(*c, escaped);
-    return keep(out, at_text_close(&stream, NULL));
-}
-
-const char *at_markdown_code(struct at_html *out, const char *text)
-{
-    char *code = at_format("`%s`", text);
-
-    for (char *c = code + 1; c[1]; c++)
-        *c = *c == '`' || *c == '|' ? '?' : *c;
-    return keep(out, code);
-}
-
-/* ---- numbers ---- */
-
-const char *at_thousands(struct at_html *out, int64_t count)
-{
-    char *text = at_format("%" PRId64, count);
-    size_t first = count < 0 ? 1 : 0;
-
-    for (size_t length = strlen(text), end = length; end > first + 3; end -= 3) {
-        char *longer = at_format("%.*s,%s", (int)end - 3, text, text + end - 3);
-
-        free(text);
-        text = longer;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-')
+            putc(',', out);
+        putc(digits[i], out);
     }
-    return keep(out, text);
 }
 
-const char *at_us(struct at_html *out, double ns)
+static void put_us(FILE *out, double ns)
 {
     double us = ns / 1000;
 
-    return keep(out, at_format("%.*f", us < 1000 ? 2 : us < 10000 ? 1 : 0, us));
+    if (us > 0)
+        fprintf(out, "%.*f", us < 1000 ? 2 : us < 10000 ? 1 : 0, us);
+    else
+        fputs("–", out);
+}
+
+/* Print a conversion that printf has, too, and go on to the next argument. */
+static void put_number(FILE *out, const char *conversion, va_list *args)
+{
+    size_t last = strlen(conversion) - 1;
+    va_list copy;
+
+    va_copy(copy, *args);
+    vfprintf(out, conversion, copy);
+    va_end(copy);
+    if (conversion[last] == 'f' || conversion[last] == 'g')
+        (void)va_arg(*args, double);
+    else if (conversion[last - 1] == 'z')
+        (void)va_arg(*args, size_t);
+    else if (conversion[last - 1] == 'j')
+        (void)va_arg(*args, intmax_t);
+    else if (conversion[last] != '%')
+        (void)va_arg(*args, int);
+}
+
+static void put_conversion(FILE *out, const char *conversion, va_list *args)
+{
+    if (strcmp(conversion, "%s") == 0) {
+        const char *text = va_arg(*args, const char *);
+
+        put_text(out, text, strlen(text));
+    } else if (strcmp(conversion, "%.*s") == 0) {
+        size_t length = (size_t)va_arg(*args, int);
+
+        put_text(out, va_arg(*args, const char *), length);
+    } else if (strcmp(conversion, "%p") == 0) {
+        fputs(va_arg(*args, const char *), out);
+    } else if (strcmp(conversion, "%'jd") == 0) {
+        put_thousands(out, va_arg(*args, intmax_t));
+    } else if (strcmp(conversion, "%a") == 0) {
+        put_us(out, va_arg(*args, double));
+    } else {
+        put_number(out, conversion, args);
+    }
+}
+
+/* Print what is before the next conversion, which is returned. */
+static const char *put_plain(FILE *out, const char *format)
+{
+    size_t length = strcspn(format, "%");
+
+    fwrite(format, 1, length, out);
+    return format + length;
+}
+
+void at_put(FILE *out, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    for (format = put_plain(out, format); *format; format = put_plain(out, format)) {
+        size_t length = strcspn(format + 1, "acdfgpsux%") + 2;
+        char conversion[16] = "";
+
+        memcpy(conversion, format, length);
+        put_conversion(out, conversion, &args);
+        format += length;
+    }
+    va_end(args);
 }
 
 /* ---- tables ---- */
 
-static void print_head(struct at_html *out, const char *head, size_t length)
+static void print_head(FILE *out, const char *head, size_t length)
 {
     const char *colon = memchr(head, ':', length);
     size_t class = colon ? (size_t)(colon - head) : 0;
@@ -153,7 +138,7 @@ static void print_head(struct at_html *out, const char *head, size_t length)
         at_put(out, "<th>%.*s</th>", (int)length, head);
 }
 
-void at_table_begin(struct at_html *out, const char *box, const char *table, const char *heads, ...)
+void at_html_table(FILE *out, const char *box, const char *table, const char *heads, ...)
 {
     va_list args;
     char *text;
@@ -163,8 +148,7 @@ void at_table_begin(struct at_html *out, const char *box, const char *table, con
     va_end(args);
     if (box)
         at_put(out, "<div class=\"%s\">", box);
-    at_put(out, "<table%s%s%s><thead><tr>", table[0] ? " class=\"" : "", table,
-           table[0] ? "\"" : "");
+    at_put(out, table[0] ? "<table class=\"%s\"><thead><tr>" : "<table%s><thead><tr>", table);
     for (const char *head = text, *end = head; *end; head = end + 1) {
         end = head + strcspn(head, "|");
         print_head(out, head, (size_t)(end - head));
@@ -173,21 +157,21 @@ void at_table_begin(struct at_html *out, const char *box, const char *table, con
     free(text);
 }
 
-void at_table_end(struct at_html *out)
+void at_html_table_end(FILE *out)
 {
     at_put(out, "</tbody></table></div>\n");
 }
 
 /* ---- pages ---- */
 
-void at_html_picture_style(struct at_html *out)
+void at_html_picture_style(FILE *out)
 {
-    fwrite(at_asset_picture, 1, at_asset_picture_size, out->file);
+    fwrite(at_asset_picture, 1, at_asset_picture_size, out);
 }
 
 /* The policy lets the page itself run, and forbids every request. The empty icon keeps browsers
  * from asking for one. */
-void at_html_begin(struct at_html *out, const char *title)
+void at_html_begin(FILE *out, const char *title)
 {
     at_put(out,
            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -198,27 +182,26 @@ void at_html_begin(struct at_html *out, const char *title)
            "<meta name=\"color-scheme\" content=\"light dark\">\n"
            "<meta name=\"generator\" content=\"autotune " PACKAGE_VERSION "\">\n"
            "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n",
-           at_escape(out, title));
-    fwrite(at_asset_style, 1, at_asset_style_size, out->file);
+           title);
+    fwrite(at_asset_style, 1, at_asset_style_size, out);
     at_html_picture_style(out);
     at_put(out, "</style>\n</head>\n<body>\n");
 }
 
-void at_html_end(struct at_html *out)
+void at_html_end(FILE *out)
 {
     at_put(out, "<script>\n");
-    fwrite(at_asset_script, 1, at_asset_script_size, out->file);
+    fwrite(at_asset_script, 1, at_asset_script_size, out);
     at_put(out, "</script>\n</body>\n</html>\n");
 }
 
-void at_html_begin_page(struct at_html *out, const char *command, const char *title)
+void at_html_begin_page(FILE *out, const char *command, const char *title)
 {
     at_html_begin(out, title);
-    at_put(out, "<header><p class=\"kicker\">%s</p><h1>%s</h1></header>\n<main>\n", command,
-           at_escape(out, title));
+    at_put(out, "<header><p class=\"kicker\">%s</p><h1>%s</h1></header>\n<main>\n", command, title);
 }
 
-void at_html_end_page(struct at_html *out)
+void at_html_end_page(FILE *out)
 {
     at_put(out, "</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
                 "; no request leaves this page.</p></footer>\n");

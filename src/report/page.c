@@ -16,15 +16,15 @@ static double percent(int64_t permille)
 
 /* ---- the title, and what was found ---- */
 
-static void print_title(const struct at_report *report, struct at_html *out)
+static void print_title(const struct at_report *report, FILE *out)
 {
     at_put(out, "<header><p class=\"kicker\">autotune report</p><h1>%s</h1>\n<nav>",
-           at_escape(out, report->profile_name));
+           report->profile_name);
     for (size_t i = 0; i < report->device_count; i++) {
         const struct at_report_device *device = &report->devices[i];
 
         if (report->device_count > 1)
-            at_put(out, "<span>%s</span> ", at_escape(out, device->record->device.name));
+            at_put(out, "<span>%s</span> ", device->record->device.name);
         at_put(out,
                "<a href=\"#d%zu-trust\">Trust</a> <a href=\"#d%zu-table\">Table</a> "
                "<a href=\"#d%zu-maps\">Maps</a> <a href=\"#d%zu-problems\">Problems</a> ",
@@ -34,26 +34,25 @@ static void print_title(const struct at_report *report, struct at_html *out)
                    "<a href=\"#d%zu-parameters\">Parameters</a> <a href=\"#d%zu-run\">The run</a> ",
                    i, i);
     }
-    at_put(out, "%s</nav></header>\n", report->baseline ? "<a href=\"#changes\">Changes</a>" : "");
+    at_put(out, "%p</nav></header>\n", report->baseline ? "<a href=\"#changes\">Changes</a>" : "");
 }
 
-static void print_lead(const struct at_report_device *device, struct at_html *out)
+static void print_lead(const struct at_report_device *device, FILE *out)
 {
     const struct at_device_record *record = device->record;
 
     at_put(out,
-           "<h2>%s</h2>\n<p class=\"lead\">%s transpose problem%s, %s caches. The <em>copy "
+           "<h2>%s</h2>\n<p class=\"lead\">%'jd transpose problem%s, %s caches. The <em>copy "
            "limit</em> is the fastest copy of as many bytes on this device: what a transpose can "
            "hope for.</p>\n",
-           at_escape(out, record->device.name), at_thousands(out, (int64_t)device->count),
-           device->count == 1 ? "" : "s",
+           record->device.name, (intmax_t)device->count, device->count == 1 ? "" : "s",
            strcmp(record->policy.name, "warm") == 0 ? "warm" : "cold");
     if (device->predicted)
         at_put(out, "<p class=\"banner\"><b>Emulated:</b> %s.</p>\n",
-               at_escape(out, at_emulated_times(&record->device)));
+               at_emulated_times(&record->device));
 }
 
-static void print_numbers(const struct at_report_device *device, struct at_html *out)
+static void print_numbers(const struct at_report_device *device, FILE *out)
 {
     const struct at_report_row *worst = &device->rows[0];
 
@@ -62,7 +61,7 @@ static void print_numbers(const struct at_report_device *device, struct at_html 
            "mean</span></li>\n<li><b>%.1f&#8239;%%</b><span>the worst problem, <a "
            "href=\"#%s\">%s</a></span></li>\n",
            100 * device->of_copy, percent(worst->entry->winner.of_copy_permille), worst->anchor,
-           at_escape(out, worst->entry->problem));
+           worst->entry->problem);
     if (device->over_default > 0)
         at_put(out,
                "<li><b>%.2f&#8239;×</b><span>as fast as the default configs, geometric "
@@ -72,22 +71,21 @@ static void print_numbers(const struct at_report_device *device, struct at_html 
         at_put(out, "<li><b>–</b><span>the default configs were not timed</span></li>\n</ul>\n");
 }
 
-static void print_worst(const struct at_report_device *device, struct at_html *out)
+static void print_worst(const struct at_report_device *device, FILE *out)
 {
     const struct at_report_row *worst = &device->rows[0];
 
     at_put(out,
            "<div><h3>Which problem is worst, and why?</h3>\n<p><b><a href=\"#%s\">%s</a>:</b> "
            "%.1f&#8239;%% of the copy limit, by the kernel %s.</p>\n",
-           worst->anchor, at_escape(out, worst->entry->problem),
-           percent(worst->entry->winner.of_copy_permille),
-           at_escape(out, worst->entry->winner.family));
+           worst->anchor, worst->entry->problem, percent(worst->entry->winner.of_copy_permille),
+           worst->entry->winner.family);
     at_report_remarks(device, worst, out);
     at_put(out, "</div>\n");
 }
 
 static void print_parameter(const struct at_report *report, const struct at_report_device *device,
-                            struct at_html *out)
+                            FILE *out)
 {
     at_put(out, "<div><h3>Which parameter matters?</h3>\n<p>");
     if (device->points > 0) {
@@ -174,18 +172,18 @@ static const char *verdict_of(const struct at_report_device *device, const struc
 }
 
 static void print_more(const struct at_report *report, const struct at_report_device *device,
-                       struct at_html *out)
+                       FILE *out)
 {
     const struct ends ends = find_ends(device);
     size_t unknown = ends.counts[AT_ENDED_UNKNOWN];
 
-    at_put(out, "<div><h3>What would more search bring?</h3>\n<p><b>%s", verdict_of(device, &ends));
+    at_put(out, "<div><h3>What would more search bring?</h3>\n<p><b>%p", verdict_of(device, &ends));
     if (unknown > 0 && unknown < device->count)
         at_put(out, " Of %zu the profile does not tell how they ended.", unknown);
     at_put(out,
-           "</p><ul>\n<li>%s of %s legal configs were tried%s</li>\n<li>Searches that settled: "
+           "</p><ul>\n<li>%'jd of %'jd legal configs were tried%s</li>\n<li>Searches that settled: "
            "%zu; that tried everything: %zu; cut short: %zu</li>\n",
-           at_thousands(out, ends.measured), at_thousands(out, ends.legal),
+           (intmax_t)ends.measured, (intmax_t)ends.legal,
            ends.legal == 0 || ends.measured == ends.legal
                ? ""
                : "; a better one may be among the others",
@@ -198,7 +196,7 @@ static void print_more(const struct at_report *report, const struct at_report_de
                "%zu of %zu problems.</li>\n",
                100 * ends.gain, ends.late, ends.searches);
     if (device->points == 0)
-        at_put(out, "<li>%s</li>\n",
+        at_put(out, "<li>%p</li>\n",
                report->journal_count ? "The journals have no evaluation of these problems by this "
                                        "device and policy"
                                      : "<code>--journal</code> adds how each search went");
@@ -206,7 +204,7 @@ static void print_more(const struct at_report *report, const struct at_report_de
 }
 
 static void print_top(const struct at_report *report, const struct at_report_device *device,
-                      struct at_html *out)
+                      FILE *out)
 {
     print_lead(device, out);
     if (device->count > 0) {
@@ -306,7 +304,7 @@ static struct device_data make_device_data(const struct at_report_device *device
 }
 
 /* JSON whose text cannot end a script element. The profile was read, so that it can be written. */
-static void print_json(const struct data *data, struct at_html *out)
+static void print_json(const struct data *data, FILE *out)
 {
     struct at_text_stream stream;
     struct at_error err;
@@ -318,11 +316,11 @@ static void print_json(const struct data *data, struct at_html *out)
         if (*c == '<' || *c == '>' || *c == '&')
             at_put(out, "\\u%04x", (unsigned)*c);
         else
-            putc(*c, out->file);
+            putc(*c, out);
     free(text);
 }
 
-static void print_data(const struct at_report *report, struct at_html *out)
+static void print_data(const struct at_report *report, FILE *out)
 {
     struct device_data *devices = at_alloc_array(report->device_count, sizeof *devices);
     const struct data data = {(char *)report->profile_name, {devices, report->device_count}};
@@ -342,9 +340,8 @@ static void print_data(const struct at_report *report, struct at_html *out)
 static at_report_section *const sections[] = {at_report_table, at_report_maps, at_report_problems,
                                               at_report_parameters, at_report_timeline};
 
-void at_report_html(const struct at_report *report, FILE *file)
+void at_report_html(const struct at_report *report, FILE *out)
 {
-    struct at_html page = {.file = file}, *out = &page;
     char *title = at_format("%s: autotune report", report->profile_name);
 
     at_html_begin(out, title);
@@ -367,92 +364,93 @@ void at_report_html(const struct at_report *report, FILE *file)
                 "page as JSON: <code>script#data</code>.</p></footer>\n");
     print_data(report, out);
     at_html_end(out);
-    at_html_close(out);
 }
 
 /* ---- Markdown: a table for pull requests and job summaries ---- */
 
-static void print_heading(const struct at_report_device *device, struct at_html *out)
+static void print_markdown(const char *text, FILE *out)
+{
+    for (const char *c = text; *c; c++)
+        if (strchr("\\`*_{}[]<>#|~!&@", *c))
+            fprintf(out, "&#%d;", *c);
+        else
+            putc(*c, out);
+}
+
+/* As code, with ? for what would end it or its cell. */
+static void print_code(const char *text, FILE *out)
+{
+    putc('`', out);
+    for (const char *c = text; *c; c++)
+        putc(*c == '`' || *c == '|' ? '?' : *c, out);
+    putc('`', out);
+}
+
+static void print_heading(const struct at_report_device *device, FILE *out)
 {
     const struct at_report_row *worst = &device->rows[0];
 
-    at_put(out,
-           "### %s\n\n%zu problem%s: %.1f %% of the copy limit in the geometric mean; worst %s "
-           "with %.1f %%",
-           at_markdown(out, device->record->device.name), device->count,
-           device->count == 1 ? "" : "s", 100 * device->of_copy,
-           at_markdown_code(out, worst->entry->problem),
-           percent(worst->entry->winner.of_copy_permille));
+    fputs("### ", out);
+    print_markdown(device->record->device.name, out);
+    at_put(out, "\n\n%zu problem%s: %.1f %% of the copy limit in the geometric mean; worst ",
+           device->count, device->count == 1 ? "" : "s", 100 * device->of_copy);
+    print_code(worst->entry->problem, out);
+    at_put(out, " with %.1f %%", percent(worst->entry->winner.of_copy_permille));
     if (device->over_default > 0)
         at_put(out, "; %.2f times as fast as the default configs", device->over_default);
     at_put(out, ".");
     if (device->predicted)
-        at_put(out, " Emulated: %s.", at_emulated_times(&device->record->device));
+        at_put(out, " Emulated: %p.", at_emulated_times(&device->record->device));
     at_put(out, "\n\n");
 }
 
-static void print_row(const struct at_report *report, const struct at_report_row *row,
-                      struct at_html *out)
+static void print_row(const struct at_report *report, const struct at_report_row *row, FILE *out)
 {
-    const struct at_entry *entry = row->entry;
+    static const char *const verdicts[] = {
+        [AT_REPORT_SLOWER] = " ■ slower", [AT_REPORT_FASTER] = " ▲ faster", [AT_REPORT_ALIKE] = ""};
+    const struct at_result_record *winner = &row->entry->winner, *old = &row->entry->fallback;
 
-    at_put(out, "| %s | %s | %s | %jd | %.1f | ", at_markdown_code(out, entry->problem),
-           at_markdown(out, entry->winner.family), at_us(out, (double)entry->winner.time_ns),
-           (intmax_t)((entry->winner.bandwidth_MB_per_s + 500) / 1000),
-           percent(entry->winner.of_copy_permille));
-    if (entry->fallback.time_ns > 0)
-        at_put(out, "%.2fx |", (double)entry->fallback.time_ns / (double)entry->winner.time_ns);
-    else
-        at_put(out, "– |");
+    fputs("| ", out);
+    print_code(row->entry->problem, out);
+    fputs(" | ", out);
+    print_markdown(winner->family, out);
+    at_put(out, " | %a | %jd | %.1f | ", (double)winner->time_ns,
+           (intmax_t)((winner->bandwidth_MB_per_s + 500) / 1000),
+           percent(winner->of_copy_permille));
+    at_put(out, old->time_ns > 0 ? "%.2fx |" : "– |",
+           (double)old->time_ns / (double)winner->time_ns);
     if (report->baseline && row->old)
-        at_put(out, " %+.1f %%%s |", percent(at_difference_permille(&row->difference)),
-               !at_difference_is_clear(&row->difference)      ? ""
-               : at_difference_permille(&row->difference) > 0 ? " ■ slower"
-                                                              : " ▲ faster");
-    else if (report->baseline)
-        at_put(out, " new |");
-    at_put(out, "\n");
+        at_put(out, " %+.1f %%%s |", row->change.permille / 10, verdicts[row->change.verdict]);
+    at_put(out, report->baseline && !row->old ? " new |\n" : "\n");
 }
 
-static void print_device_table(const struct at_report *report,
-                               const struct at_report_device *device, struct at_html *out)
+static void print_changes(const struct at_report *report, FILE *out)
 {
-    print_heading(device, out);
-    at_put(out,
-           "| problem | kernel | %s | GB/s | %% of copy | over default |%s\n"
-           "|---|---|--:|--:|--:|--:|%s\n",
-           device->unit, report->baseline ? " over old |" : "", report->baseline ? "--:|" : "");
-    for (size_t i = 0; i < device->count; i++)
-        print_row(report, &device->rows[i], out);
-    at_put(out, "\n");
+    const size_t *counts = report->verdicts;
+    size_t slower = counts[AT_REPORT_SLOWER], faster = counts[AT_REPORT_FASTER];
+    size_t alike = counts[AT_REPORT_ALIKE];
+
+    fputs("Against ", out);
+    print_code(report->baseline_name, out);
+    at_put(out, ": of %zu problems in both, **%zu slower**, **%zu faster**, %zu alike.\n\n",
+           slower + faster + alike, slower, faster, alike);
 }
 
-static void print_changes(const struct at_report *report, struct at_html *out)
+void at_report_markdown(const struct at_report *report, FILE *out)
 {
-    size_t slower = 0, faster = 0, both = 0;
-
-    for (size_t i = 0; i < report->device_count; i++)
-        for (size_t j = 0; j < report->devices[i].count; j++) {
-            const struct at_report_row *row = &report->devices[i].rows[j];
-            bool clear = row->old && at_difference_is_clear(&row->difference);
-
-            both += row->old != NULL;
-            slower += clear && at_difference_permille(&row->difference) > 0;
-            faster += clear && at_difference_permille(&row->difference) < 0;
-        }
-    at_put(
-        out, "Against %s: of %zu problems in both, **%zu slower**, **%zu faster**, %zu alike.\n\n",
-        at_markdown_code(out, report->baseline_name), both, slower, faster, both - slower - faster);
-}
-
-void at_report_markdown(const struct at_report *report, FILE *file)
-{
-    struct at_html out = {.file = file};
-
     if (report->baseline)
-        print_changes(report, &out);
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].count > 0)
-            print_device_table(report, &report->devices[i], &out);
-    at_html_close(&out);
+        print_changes(report, out);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct at_report_device *device = &report->devices[i];
+
+        if (device->count == 0)
+            continue;
+        print_heading(device, out);
+        at_put(out, "| problem | kernel | %s | GB/s | %% of copy | over default |%s\n",
+               device->unit, report->baseline ? " over old |" : "");
+        at_put(out, "|---|---|--:|--:|--:|--:|%s\n", report->baseline ? "--:|" : "");
+        for (size_t j = 0; j < device->count; j++)
+            print_row(report, &device->rows[j], out);
+        at_put(out, "\n");
+    }
 }

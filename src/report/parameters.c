@@ -188,7 +188,7 @@ static void find_effects(const struct at_report_device *device, struct effects *
 /* ---- printing ---- */
 
 /* A value as a cell, with what it costs as a bar. */
-static void print_loss(double loss, struct at_html *out)
+static void print_loss(double loss, FILE *out)
 {
     double percent = 100 * loss;
 
@@ -239,71 +239,67 @@ static size_t rank(const struct effects *effects, size_t count, const struct par
     return used;
 }
 
-static void print_ranking(const struct at_report *report, const struct effects *effects,
-                          struct at_html *out)
+static void print_ranking(const struct at_report *report, const struct effects *effects, FILE *out)
 {
     const struct parameter **sorted;
     size_t used = rank(effects, report->kernel_count, &sorted);
 
-    at_table_begin(out, "scroll", "sortable",
-                   "parameter|name:kernel|best value|loss %% with it|worst value|loss %% with "
-                   "it|name:what it is");
+    at_html_table(out, "scroll", "sortable",
+                  "parameter|name:kernel|best value|loss %% with it|worst value|loss %% with "
+                  "it|name:what it is");
     for (size_t i = 0; i < used && i < RANKED; i++) {
         const struct parameter *parameter = sorted[i];
 
-        at_put(out, "<tr><th scope=\"row\">%s<td class=\"name\">%s<td>%jd",
-               at_escape(out, parameter->name), at_escape(out, parameter->family),
-               (intmax_t)parameter->values[parameter->best].value);
+        at_put(out, "<tr><th scope=\"row\">%s<td class=\"name\">%s<td>%jd", parameter->name,
+               parameter->family, (intmax_t)parameter->values[parameter->best].value);
         print_loss(least_of(parameter), out);
         at_put(out, "<td>%jd", (intmax_t)parameter->values[parameter->worst].value);
         print_loss(most_of(parameter), out);
         at_put(out, "<td class=\"words\">%s\n",
-               at_escape(out, at_report_words(report, parameter->family, parameter->name)));
+               at_report_words(report, parameter->family, parameter->name));
     }
-    at_table_end(out);
+    at_html_table_end(out);
     free(sorted);
 }
 
 static void print_values(const struct at_report *report, const struct parameter *parameter,
-                         struct at_html *out)
+                         FILE *out)
 {
     const char *words = at_report_words(report, parameter->family, parameter->name);
 
     for (size_t i = 0; i < parameter->count; i++) {
-        at_put(out, "<tr><th scope=\"row\">%s<td>%jd", at_escape(out, parameter->name),
+        at_put(out, "<tr><th scope=\"row\">%s<td>%jd", parameter->name,
                (intmax_t)parameter->values[i].value);
         print_loss(loss_of(&parameter->values[i]), out);
-        at_put(out, i > 0 ? "<td>%s\n" : "<td class=\"words\">%s\n",
-               i > 0 ? "" : at_escape(out, words));
+        at_put(out, i > 0 ? "<td>%s\n" : "<td class=\"words\">%s\n", i > 0 ? "" : words);
     }
 }
 
-static void print_family(const struct at_report *report, const struct effects *effects,
-                         struct at_html *out)
+static void print_family(const struct at_report *report, const struct effects *effects, FILE *out)
 {
-    at_put(out, "<details><summary>Every value of %s</summary>\n", at_escape(out, effects->family));
-    at_table_begin(out, "scroll", "sortable",
-                   "parameter|value|loss %% if fixed to it|name:what it is");
+    at_put(out, "<details><summary>Every value of %s</summary>\n", effects->family);
+    at_html_table(out, "scroll", "sortable",
+                  "parameter|value|loss %% if fixed to it|name:what it is");
     for (size_t i = 0; i < effects->count; i++)
         print_values(report, &effects->parameters[i], out);
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out, "</details>\n");
 }
 
-static void print_kernels(const struct effects *effects, size_t count, struct at_html *out)
+static void print_kernels(const struct effects *effects, size_t count, FILE *out)
 {
     at_put(out, "<h4>Which kernels are needed?</h4>\n");
-    at_table_begin(out, "scroll", "sortable",
-                   "kernel|tried on problems|fastest on|loss %% without it");
+    at_html_table(out, "scroll", "sortable",
+                  "kernel|tried on problems|fastest on|loss %% without it");
     for (size_t i = 0; i < count; i++) {
         if (effects[i].measured == 0)
             continue;
-        at_put(out, "<tr><th scope=\"row\">%s<td>%zu<td>%zu", at_escape(out, effects[i].family),
+        at_put(out, "<tr><th scope=\"row\">%s<td>%zu<td>%zu", effects[i].family,
                effects[i].measured, effects[i].winners);
         print_loss(mean_loss(effects[i].loss, effects[i].problems), out);
         at_put(out, "\n");
     }
-    at_table_end(out);
+    at_html_table_end(out);
 }
 
 /* The caller frees what is returned, one of each kernel. */
@@ -319,16 +315,14 @@ static struct effects *all_effects(const struct at_report *report,
     return effects;
 }
 
-static void print_first(const struct at_report *report, const struct parameter *first,
-                        struct at_html *out)
+static void print_first(const struct at_report *report, const struct parameter *first, FILE *out)
 {
     double least = 100 * least_of(first), most = 100 * most_of(first);
     intmax_t best = first->values[first->best].value, worst = first->values[first->worst].value;
     const char *words = at_report_words(report, first->family, first->name);
 
-    at_put(out, "<b>%s of %s</b>%s%s%s matters most: ", at_escape(out, first->name),
-           at_escape(out, first->family), words[0] ? " (" : "", at_escape(out, words),
-           words[0] ? ")" : "");
+    at_put(out, "<b>%s of %s</b>%s%s%s matters most: ", first->name, first->family,
+           words[0] ? " (" : "", words, words[0] ? ")" : "");
     if (most - least < 100 * least_loss)
         at_put(out, "each of its values costs %.1f&#8239;%% in the geometric mean if it is fixed.",
                least);
@@ -345,7 +339,7 @@ static void print_first(const struct at_report *report, const struct parameter *
 }
 
 void at_report_parameters_lead(const struct at_report *report,
-                               const struct at_report_device *device, struct at_html *out)
+                               const struct at_report_device *device, FILE *out)
 {
     struct effects *effects = all_effects(report, device);
     const struct parameter **sorted;
@@ -359,7 +353,7 @@ void at_report_parameters_lead(const struct at_report *report,
 }
 
 void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
-                          struct at_html *out)
+                          FILE *out)
 {
     struct effects *effects;
 

@@ -12,73 +12,45 @@
 
 /* ---- the baseline: what became slower, faster, or is new, as `autotune diff` judges ---- */
 
-enum verdict { SLOWER, FASTER, ALIKE, VERDICTS };
-
-/* Their series in the picture, and their words in the table. */
+/* The series of each verdict in the picture, and its words in the table. */
 static const struct {
     size_t series;
     const char *name, *class, *word;
-} verdicts[VERDICTS] = {
-    [SLOWER] = {1, "slower", "name worse", "■ slower"},
-    [FASTER] = {2, "faster", "name better", "▲ faster"},
-    [ALIKE] = {0, "within both spreads", "name", "alike"},
+} verdicts[AT_REPORT_VERDICTS] = {
+    [AT_REPORT_SLOWER] = {1, "slower", "name worse", "■ slower"},
+    [AT_REPORT_FASTER] = {2, "faster", "name better", "▲ faster"},
+    [AT_REPORT_ALIKE] = {0, "within both spreads", "name", "alike"},
 };
-
-struct change {
-    const struct at_report_row *row;
-    double permille, low, high; /* the new time over the old one, less 1 */
-    enum verdict verdict;
-};
-
-/* From the intervals of both medians; from both spreads where a profile has none. */
-static struct change make_change(const struct at_report_row *row)
-{
-    const struct at_result_record *old = &row->old->winner, *new = &row->entry->winner;
-    struct change change = {.row = row};
-    double ratio = (double)new->time_ns / (double)old->time_ns;
-    double spread = (double)(old->spread_permille + new->spread_permille) / 2;
-
-    change.permille = 1000 * (ratio - 1);
-    change.low = change.permille - spread;
-    change.high = change.permille + spread;
-    if (old->time_low_ns > 0 && old->time_high_ns > 0 && new->time_low_ns > 0 &&
-        new->time_high_ns > 0) {
-        change.low = 1000 * ((double)new->time_low_ns / (double)old->time_high_ns - 1);
-        change.high = 1000 * ((double)new->time_high_ns / (double)old->time_low_ns - 1);
-    }
-    change.verdict = !at_difference_is_clear(&row->difference) ? ALIKE
-                     : change.permille > 0                     ? SLOWER
-                                                               : FASTER;
-    return change;
-}
 
 static int compare_changes(const void *a, const void *b)
 {
-    const struct change *x = a, *y = b;
+    const struct at_report_row *x = *(const struct at_report_row *const *)a;
+    const struct at_report_row *y = *(const struct at_report_row *const *)b;
 
-    if (x->permille != y->permille)
-        return x->permille > y->permille ? -1 : 1;
-    return strcmp(x->row->entry->problem, y->row->entry->problem);
+    if (x->change.permille != y->change.permille)
+        return x->change.permille > y->change.permille ? -1 : 1;
+    return strcmp(x->entry->problem, y->entry->problem);
 }
 
-static struct change *make_changes(const struct at_report *report, size_t *count)
+/* The rows that are in the baseline, the one that lost most first; the caller frees them. */
+static const struct at_report_row **find_changes(const struct at_report *report, size_t *count)
 {
-    struct change *changes = at_alloc_array(report->row_count, sizeof *changes);
+    const struct at_report_row **rows = at_alloc_array(report->row_count, sizeof *rows);
 
     *count = 0;
     for (size_t i = 0; i < report->device_count; i++)
         for (size_t j = 0; j < report->devices[i].count; j++)
             if (report->devices[i].rows[j].old)
-                changes[(*count)++] = make_change(&report->devices[i].rows[j]);
-    qsort(changes, *count, sizeof *changes, compare_changes);
-    return changes;
+                rows[(*count)++] = &report->devices[i].rows[j];
+    qsort(rows, *count, sizeof *rows, compare_changes);
+    return rows;
 }
 
 /* Of the first problem that both have. */
-static void print_software(const struct change *change, struct at_html *out)
+static void print_software(const struct at_report_row *row, FILE *out)
 {
-    const struct at_environment *old = &change->row->difference.from_record->environment;
-    const struct at_environment *new = &change->row->difference.to_record->environment;
+    const struct at_environment *old = &row->old_record->environment;
+    const struct at_environment *new = &row->record->environment;
     const char *const versions[][3] = {{"driver", old->driver, new->driver},
                                        {"CUDA", old->cuda_driver, new->cuda_driver},
                                        {"NVRTC", old->nvrtc, new->nvrtc},
@@ -88,38 +60,34 @@ static void print_software(const struct change *change, struct at_html *out)
     for (size_t i = 0; i < AT_COUNT(versions); i++)
         if (strcmp(versions[i][1], versions[i][2]) != 0)
             at_put(out, "<li>%s: %s → %s</li>\n", versions[i][0],
-                   versions[i][1][0] ? at_escape(out, versions[i][1]) : "unknown",
-                   versions[i][2][0] ? at_escape(out, versions[i][2]) : "unknown");
+                   versions[i][1][0] ? versions[i][1] : "unknown",
+                   versions[i][2][0] ? versions[i][2] : "unknown");
     at_put(out, "</ul>\n");
 }
 
-static void draw_changes(const struct change *changes, size_t count, struct at_html *out)
+static void draw_changes(const struct at_report_row *const *rows, size_t count, FILE *out)
 {
     struct at_plot plot = {.name = "Change of each problem's time, with its interval",
                            .class = "long",
                            .width = 1120,
                            .height = 280,
-                           .left = 56,
-                           .right = 1096,
-                           .top = 22,
-                           .bottom = 234,
                            .x_title = "problems, the one that lost most first",
                            .y_title = "change of the time, %"};
     struct at_layer *zero = at_plot_add(&plot, AT_LAYER_ACROSS, 0, "zero", NULL);
     struct at_layer *intervals = at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "from", NULL);
-    struct at_layer *marks[VERDICTS];
+    struct at_layer *marks[AT_REPORT_VERDICTS];
 
     at_layer_add(zero, 0, 0, (double)count + 1);
-    for (size_t i = 0; i < VERDICTS; i++)
+    for (size_t i = 0; i < AT_REPORT_VERDICTS; i++)
         marks[i] = at_plot_add(&plot, AT_LAYER_MARKS, verdicts[i].series, NULL, verdicts[i].name);
     for (size_t i = 0; i < count; i++) {
+        const struct at_report_change *change = &rows[i]->change;
         double x = (double)i + 1;
 
-        at_layer_add(intervals, x, changes[i].low, changes[i].high);
-        at_layer_mark(
-            marks[changes[i].verdict], x, changes[i].permille,
-            at_format("%s: %+.1f %%", changes[i].row->entry->problem, changes[i].permille / 10),
-            NULL);
+        at_layer_add(intervals, x, change->low, change->high);
+        at_layer_mark(marks[change->verdict], x, change->permille,
+                      at_format("%s: %+.1f %%", rows[i]->entry->problem, change->permille / 10),
+                      NULL);
     }
     plot.x = at_axis_linear((struct at_range){0, (double)count + 1}, AT_AXIS_PLAIN);
     plot.x.range.high = (double)count + 1;
@@ -127,39 +95,38 @@ static void draw_changes(const struct change *changes, size_t count, struct at_h
     at_plot_figure(&plot, out);
 }
 
-static bool same_config(const struct at_report *report, const struct change *change)
+static bool same_config(const struct at_report *report, const struct at_report_row *row)
 {
     for (size_t i = 0; i < report->diff.count; i++)
-        if (report->diff.items[i].to == change->row->entry)
+        if (report->diff.items[i].to == row->entry)
             return report->diff.items[i].change != AT_CHANGE_CONFIG;
     return true;
 }
 
-static void print_changes(const struct at_report *report, const struct change *changes,
-                          size_t count, struct at_html *out)
+static void print_changes(const struct at_report *report, const struct at_report_row *const *rows,
+                          size_t count, FILE *out)
 {
-    at_table_begin(out, "scroll tall", "sortable",
-                   "problem|wide:old µs|wide:new µs|change %%|wide:interval|name:verdict|");
+    at_html_table(out, "scroll tall", "sortable",
+                  "problem|wide:old µs|wide:new µs|change %%|wide:interval|name:verdict|");
     for (size_t i = 0; i < count; i++) {
-        const struct change *change = &changes[i];
+        const struct at_report_change *change = &rows[i]->change;
 
         at_put(out,
-               "<tr><th scope=\"row\"><a href=\"#%s\">%s</a><td class=\"wide\">%s<td "
-               "class=\"wide\">%s<td>%+.1f<td class=\"wide\">%+.1f … %+.1f<td "
+               "<tr><th scope=\"row\"><a href=\"#%s\">%s</a><td class=\"wide\">%a<td "
+               "class=\"wide\">%a<td>%+.1f<td class=\"wide\">%+.1f … %+.1f<td "
                "class=\"%s\">%s</td><td class=\"name\">%s</td></tr>\n",
-               change->row->anchor, at_escape(out, change->row->entry->problem),
-               at_us(out, (double)change->row->old->winner.time_ns),
-               at_us(out, (double)change->row->entry->winner.time_ns), change->permille / 10,
-               change->low / 10, change->high / 10, verdicts[change->verdict].class,
-               verdicts[change->verdict].word, same_config(report, change) ? "" : "another winner");
+               rows[i]->anchor, rows[i]->entry->problem, (double)rows[i]->old->winner.time_ns,
+               (double)rows[i]->entry->winner.time_ns, change->permille / 10, change->low / 10,
+               change->high / 10, verdicts[change->verdict].class, verdicts[change->verdict].word,
+               same_config(report, rows[i]) ? "" : "another winner");
     }
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out, "<p class=\"small\">As <code>autotune diff</code> judges: slower and faster are by "
                 "more than both spreads.</p>\n");
 }
 
 static void print_only(const struct at_report *report, enum at_change kind, const char *title,
-                       struct at_html *out)
+                       FILE *out)
 {
     const struct at_diff *diff = &report->diff;
     size_t count = 0;
@@ -172,46 +139,44 @@ static void print_only(const struct at_report *report, enum at_change kind, cons
     for (size_t i = 0; i < diff->count; i++)
         if (diff->items[i].change == kind)
             at_put(out, "<li>%s</li>",
-                   at_escape(out, diff->items[i].from ? diff->items[i].from->problem
-                                                      : diff->items[i].to->problem));
+                   diff->items[i].from ? diff->items[i].from->problem : diff->items[i].to->problem);
     at_put(out, "</ul></details>\n");
 }
 
-void at_report_changes(const struct at_report *report, struct at_html *out)
+void at_report_changes(const struct at_report *report, FILE *out)
 {
-    size_t count, counts[VERDICTS] = {0};
-    struct change *changes;
+    const size_t *counts = report->verdicts;
+    const struct at_report_row **rows;
+    size_t count;
 
     if (!report->baseline)
         return;
-    changes = make_changes(report, &count);
-    for (size_t i = 0; i < count; i++)
-        counts[changes[i].verdict]++;
+    rows = find_changes(report, &count);
     at_put(out,
            "<section id=\"changes\"><h2>Is anything slower than in %s?</h2>\n<p "
            "class=\"lead\"><b>%s:</b> of %zu problems that both profiles have for the same device "
            "and policy, <b>%zu became slower</b>, <b>%zu faster</b>, and %zu differ by no more "
            "than both spreads.</p>\n",
-           at_escape(out, report->baseline_name),
-           count == 0           ? "Not known"
-           : counts[SLOWER] > 0 ? "Yes"
-                                : "No",
-           count, counts[SLOWER], counts[FASTER], counts[ALIKE]);
+           report->baseline_name,
+           count == 0                     ? "Not known"
+           : counts[AT_REPORT_SLOWER] > 0 ? "Yes"
+                                          : "No",
+           count, counts[AT_REPORT_SLOWER], counts[AT_REPORT_FASTER], counts[AT_REPORT_ALIKE]);
     for (size_t i = 0; i < report->device_count; i++)
         if (report->devices[i].predicted)
             at_put(out,
                    "<p class=\"banner\"><b>Emulated:</b> %s, whose times are predicted, not "
                    "measured.</p>\n",
-                   at_escape(out, report->devices[i].record->device.name));
+                   report->devices[i].record->device.name);
     if (count > 0) {
-        print_software(&changes[0], out);
-        draw_changes(changes, count, out);
-        print_changes(report, changes, count, out);
+        print_software(rows[0], out);
+        draw_changes(rows, count, out);
+        print_changes(report, rows, count, out);
     }
     print_only(report, AT_CHANGE_ADDED, "Only in this profile", out);
     print_only(report, AT_CHANGE_REMOVED, "Only in the old profile", out);
     at_put(out, "</section>\n");
-    free(changes);
+    free(rows);
 }
 
 /* ---- maps: where is it slow? ---- */
@@ -221,11 +186,10 @@ static const char *const size_names[] = {"1 byte", "2 bytes", "4 bytes", "8 byte
 enum { SIZES = AT_COUNT(size_names) };
 
 /* Fill a picture of a device's problems. */
-typedef void make_map(const struct at_report_device *device, bool alone, struct at_plot *plot);
+typedef void make_map(const struct at_report_device *device, struct at_plot *plot);
 
-/* Add a mark for each problem, at the place of it; with what it is, unless there are too many. */
-static void add_problems(const struct at_report_device *device, bool alone, struct at_plot *plot,
-                         void (*place)(const struct at_report_row *row, double *x, double *y))
+/* Add a mark for each problem: by its sides, or by its bytes and its share of the copy limit. */
+static void add_problems(const struct at_report_device *device, bool sides, struct at_plot *plot)
 {
     struct at_layer *layers[SIZES];
 
@@ -235,63 +199,48 @@ static void add_problems(const struct at_report_device *device, bool alone, stru
         const struct at_report_row *row = &device->rows[i];
         const struct at_result_record *winner = &row->entry->winner;
         size_t size = 0;
-        double x, y;
 
         while (size + 1 < SIZES && (INT64_C(1) << size) < row->problem.elem_size)
             size++;
-        place(row, &x, &y);
-        if (device->count > AT_REPORT_MARKS_MAX)
-            at_layer_add(layers[size], x, y, 0);
-        else
-            at_layer_mark(layers[size], x, y,
-                          at_format("%s: %.1f %% of the copy limit, %s", row->entry->problem,
-                                    (double)winner->of_copy_permille / 10, winner->family),
-                          !alone && i < device->open ? row->anchor : NULL);
+        at_layer_mark(layers[size], (double)(sides ? row->problem.cols : row->bytes),
+                      (double)(sides ? row->problem.rows : winner->of_copy_permille),
+                      at_format("%s: %.1f %% of the copy limit, %s", row->entry->problem,
+                                (double)winner->of_copy_permille / 10, winner->family),
+                      i < device->open ? row->anchor : NULL);
     }
 }
 
-static void place_by_bytes(const struct at_report_row *row, double *x, double *y)
-{
-    *x = (double)row->bytes;
-    *y = (double)row->entry->winner.of_copy_permille;
-}
-
-static void draw_bytes(const struct at_report_device *device, bool alone, struct at_plot *plot)
+static void draw_bytes(const struct at_report_device *device, struct at_plot *plot)
 {
     const struct at_range none = {INFINITY, 0}, limit = {1000, 1000};
 
-    add_problems(device, alone, plot, place_by_bytes);
+    add_problems(device, false, plot);
     plot->x = at_axis_logarithmic(at_plot_range(plot, true, none), AT_AXIS_BYTES);
     plot->y = at_axis_linear(at_plot_range(plot, false, limit), AT_AXIS_PERCENT);
 }
 
-static void place_by_shape(const struct at_report_row *row, double *x, double *y)
-{
-    *x = (double)row->problem.cols;
-    *y = (double)row->problem.rows;
-}
-
 /* The rings tell how far from the copy limit a problem is. */
-static void draw_shapes(const struct at_report_device *device, bool alone, struct at_plot *plot)
+static void draw_shapes(const struct at_report_device *device, struct at_plot *plot)
 {
     const struct at_range none = {INFINITY, 1};
     struct at_layer *rings = at_plot_add(plot, AT_LAYER_RINGS, 0, "lost", NULL);
+    bool few = device->count <= AT_PLOT_TEXTS_MAX;
     struct at_range cols, rows;
 
-    for (size_t i = 0; i < device->count && device->count <= AT_REPORT_MARKS_MAX; i++) {
+    for (size_t i = 0; i < device->count && few; i++) {
         const struct at_report_row *row = &device->rows[i];
         double lost = (double)(1000 - row->entry->winner.of_copy_permille) / 400;
 
         at_layer_add(rings, (double)row->problem.cols, (double)row->problem.rows,
                      4 + 14 * fmax(fmin(1, lost), 0));
     }
-    add_problems(device, alone, plot, place_by_shape);
+    add_problems(device, true, plot);
     cols = at_plot_range(plot, true, none);
     rows = at_plot_range(plot, false, none);
     cols.low = rows.low = fmin(cols.low, rows.low);
     plot->x = at_axis_logarithmic(cols, AT_AXIS_BINARY);
     plot->y = at_axis_logarithmic(rows, AT_AXIS_BINARY);
-    if (device->count <= AT_REPORT_MARKS_MAX)
+    if (few)
         plot->note = "<p class=\"small\">The ring around a mark grows with what is missing to the "
                      "copy limit.</p>";
 }
@@ -319,7 +268,7 @@ static const struct at_entry **sort_defaults(const struct at_report_device *devi
     return entries;
 }
 
-static void draw_gains(const struct at_report_device *device, bool alone, struct at_plot *plot)
+static void draw_gains(const struct at_report_device *device, struct at_plot *plot)
 {
     struct at_layer *gains = at_plot_add(plot, AT_LAYER_UPRIGHT, 0, "from", NULL);
     struct at_layer *defaults = at_plot_add(plot, AT_LAYER_MARKS, 1, NULL, "default config");
@@ -328,20 +277,14 @@ static void draw_gains(const struct at_report_device *device, bool alone, struct
     size_t count;
     const struct at_entry **entries = sort_defaults(device, &count);
 
-    (void)alone;
     for (size_t i = 0; i < count; i++) {
         double x = (double)i + 1, from = (double)entries[i]->fallback.of_copy_permille;
         double to = (double)entries[i]->winner.of_copy_permille;
-        char *text;
+        char *text = at_format("%s: default %.1f %%, tuned %.1f %% of the copy limit",
+                               entries[i]->problem, from / 10, to / 10);
 
-        if (count > AT_REPORT_MARKS_MAX) {
-            at_layer_add(defaults, x, from, 0);
-            at_layer_add(winners, x, to, 0);
-            continue;
-        }
-        text = at_format("%s: default %.1f %%, tuned %.1f %% of the copy limit",
-                         entries[i]->problem, from / 10, to / 10);
-        at_layer_add(gains, x, from, to);
+        if (count <= AT_PLOT_TEXTS_MAX)
+            at_layer_add(gains, x, from, to);
         at_layer_mark(defaults, x, from, text, NULL);
         at_layer_mark(winners, x, to, at_strdup(text), NULL);
     }
@@ -390,34 +333,25 @@ struct at_choice at_report_figure_choice(size_t index)
 }
 
 static void draw_map(const struct at_report_device *device, const struct map *map, bool alone,
-                     struct at_html *out)
+                     FILE *out)
 {
     struct at_plot plot = {.name = map->name,
                            .heading = map->heading,
                            .key = map->key,
-                           .width = 560,
-                           .height = 320,
-                           .left = 48,
-                           .right = 540,
-                           .top = 24,
-                           .bottom = 274,
                            .x_title = alone ? map->title_alone : map->x_title,
                            .y_title = alone ? "" : map->y_title};
 
-    map->draw(device, alone, &plot);
+    map->draw(device, &plot);
     (alone ? at_plot_file : at_plot_figure)(&plot, out);
 }
 
-void at_report_figure(const struct at_report *report, size_t figure, FILE *file)
+void at_report_figure(const struct at_report *report, size_t figure, FILE *out)
 {
-    struct at_html out = {.file = file};
-
-    draw_map(&report->devices[0], &maps[figure], true, &out);
-    at_html_close(&out);
+    draw_map(&report->devices[0], &maps[figure], true, out);
 }
 
 void at_report_maps(const struct at_report *report, const struct at_report_device *device,
-                    struct at_html *out)
+                    FILE *out)
 {
     (void)report;
     at_put(out, "<h3 id=\"d%zu-maps\">Where is it slow?</h3>\n<div class=\"columns\">\n",
@@ -559,7 +493,6 @@ static void add_spans(const struct at_report_device *device, const struct span *
                       struct at_plot *plot)
 {
     const struct at_range *range = &plot->y.range;
-    double pixel = (range->high - range->low) / (plot->bottom - plot->top);
     struct at_layer *layers[] = {at_plot_add(plot, AT_LAYER_BARS, 0, "during", NULL),
                                  at_plot_add(plot, AT_LAYER_BARS, 0, "during odd", NULL)};
 
@@ -567,25 +500,21 @@ static void add_spans(const struct at_report_device *device, const struct span *
         struct at_layer *layer = layers[i % 2];
 
         at_layer_mark(layer, (double)(spans[i].first_ms - device->first_ms),
-                      range->low + pixel * AT_PLOT_BAR / 2, at_strdup(spans[i].row->entry->problem),
-                      NULL);
+                      range->low + 0.04 * (range->high - range->low),
+                      at_strdup(spans[i].row->entry->problem), NULL);
         layer->points[layer->count - 1].to = (double)(spans[i].last_ms - device->first_ms);
     }
 }
 
 /* Draw a panel, unless the journals have nothing for it. */
 static bool draw_panel(const struct at_report_device *device, const struct panel *panel,
-                       const struct span *spans, size_t count, struct at_html *out)
+                       const struct span *spans, size_t count, FILE *out)
 {
     struct slot slots[SLOTS] = {{0, 0, false}};
     double span_ms = (double)(device->last_ms - device->first_ms) + 1;
     struct at_plot plot = {.name = panel->name,
                            .width = 1120,
                            .height = panel->height,
-                           .left = 56,
-                           .right = 1096,
-                           .top = 22,
-                           .bottom = panel->height - 46,
                            .x_title = "seconds since the first evaluation",
                            .y_title = panel->title};
     struct at_layer *values = at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "clock", NULL);
@@ -617,7 +546,7 @@ static bool draw_panel(const struct at_report_device *device, const struct panel
 }
 
 static void draw_run(const struct at_report_device *device, const struct span *spans, size_t count,
-                     struct at_html *out)
+                     FILE *out)
 {
     const struct at_report_throttling *seen = &device->throttling;
     bool drawn = false;
@@ -647,7 +576,7 @@ static void draw_run(const struct at_report_device *device, const struct span *s
 }
 
 /* A value that is known is above 0. */
-static void print_value(double value, struct at_html *out)
+static void print_value(double value, FILE *out)
 {
     if (value > 0)
         at_put(out, "<td>%.0f</td>", value);
@@ -656,18 +585,17 @@ static void print_value(double value, struct at_html *out)
 }
 
 static void print_spans(const struct at_report_device *device, const struct span *spans,
-                        size_t count, struct at_html *out)
+                        size_t count, FILE *out)
 {
     at_put(out, "<details><summary>When each problem was tuned</summary>\n");
-    at_table_begin(out, "scroll", "sortable",
-                   "problem|begins, s|takes, s|evaluations|median MHz|lowest MHz|most W|most "
-                   "°C|name:throttling");
+    at_html_table(out, "scroll", "sortable",
+                  "problem|begins, s|takes, s|evaluations|median MHz|lowest MHz|most W|most "
+                  "°C|name:throttling");
     for (size_t i = 0; i < count; i++) {
         const struct span *span = &spans[i];
 
         at_put(out, "<tr><th scope=\"row\">%s</th><td>%.1f</td><td>%.1f</td><td>%zu</td>",
-               at_escape(out, span->row->entry->problem),
-               (double)(span->first_ms - device->first_ms) / 1000,
+               span->row->entry->problem, (double)(span->first_ms - device->first_ms) / 1000,
                (double)(span->last_ms - span->first_ms) / 1000, span->row->search->count);
         print_value(span->median_khz / 1000, out);
         print_value(span->least_khz / 1000, out);
@@ -682,7 +610,7 @@ static void print_spans(const struct at_report_device *device, const struct span
                 at_put(out, "%s%s", shown++ ? " " : "", at_throttle_names[j]);
         at_put(out, "</td></tr>\n");
     }
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out, "</details>\n");
 }
 
@@ -695,7 +623,7 @@ static bool has_looks(const struct span *spans, size_t count)
 }
 
 void at_report_timeline(const struct at_report *report, const struct at_report_device *device,
-                        struct at_html *out)
+                        FILE *out)
 {
     const struct at_conditions *seen = &device->conditions;
     struct span *spans;

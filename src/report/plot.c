@@ -139,7 +139,7 @@ static size_t find_ticks(const struct at_plot_axis *axis, int most, double ticks
 }
 
 /* Without the unit if the axis' title has it. */
-static void print_label(struct at_html *out, const struct at_plot_axis *axis, double value)
+static void print_label(FILE *out, const struct at_plot_axis *axis, double value)
 {
     static const char *const units[] = {"", " Ki", " Mi", " Gi", " Ti"};
     size_t power = 0;
@@ -172,17 +172,14 @@ static const struct {
     {"M-4 -2.4h8v4.8h-8z", true},                             /* empty box */
 };
 
-/* The classes of lines; the first is that of the marks of what was expected. */
-static const char *const lines[] = {"dash", "best", "copy", "default", "old"};
-
-static void print_shape(struct at_html *out, size_t series)
+static void print_shape(FILE *out, size_t series)
 {
     series %= AT_PLOT_SERIES;
     at_put(out, "<path class=\"%c%zu\" d=\"%s\"/>", shapes[series].open ? 'o' : 'f', series,
            shapes[series].path);
 }
 
-static void print_markers(struct at_html *out)
+static void print_markers(FILE *out)
 {
     static const char marker[] =
         "<marker id=\"m%c\" viewBox=\"-6 -6 12 12\" markerWidth=\"12\" markerHeight=\"12\" "
@@ -198,32 +195,27 @@ static void print_markers(struct at_html *out)
     at_put(out, "<path class=\"dash\" d=\"M-3 0H3\"/></marker></defs>\n");
 }
 
-void at_plot_shapes(struct at_html *out)
+void at_plot_shapes(FILE *out)
 {
     at_put(out, "<svg class=\"shapes\" aria-hidden=\"true\">");
     print_markers(out);
-    for (size_t i = 0; i < AT_PLOT_SERIES; i++) {
-        at_put(out, "<symbol id=\"s%zu\" viewBox=\"-6 -6 12 12\">", i);
-        print_shape(out, i);
-        at_put(out, "</symbol>");
-    }
-    for (size_t i = 0; i < AT_COUNT(lines); i++)
-        at_put(out,
-               "<symbol id=\"l-%s\" viewBox=\"0 0 24 12\"><path class=\"%s\" d=\"%s\"/></symbol>",
-               lines[i], lines[i], i == 0 ? "M9 6H15" : "M0 6H24");
-    at_put(out, "\n</svg>\n");
+    at_put(out, "</svg>\n");
 }
 
-void at_key_series(struct at_html *out, size_t series, const char *name)
+void at_key_series(FILE *out, size_t series, const char *name)
 {
-    at_put(out, "<span class=\"key\"><svg><use href=\"#s%zu\"/></svg>%s</span> ",
-           series % AT_PLOT_SERIES, at_escape(out, name));
+    at_put(out,
+           "<span class=\"key\"><svg><path class=\"k%zu\" "
+           "d=\"M6 6\"/></svg>%s</span> ",
+           series % AT_PLOT_SERIES, name);
 }
 
-void at_key_line(struct at_html *out, const char *class, const char *name)
+void at_key_line(FILE *out, const char *class, const char *name)
 {
-    at_put(out, "<span class=\"key\"><svg class=\"line\"><use href=\"#l-%s\"/></svg>%s</span> ",
-           class, at_escape(out, name));
+    at_put(out,
+           "<span class=\"key\"><svg class=\"line\"><path class=\"%s\" "
+           "d=\"%s\"/></svg>%s</span> ",
+           class, strcmp(class, "expected") == 0 ? "M12 6" : "M0 6H24", name);
 }
 
 /* ---- layers ---- */
@@ -290,7 +282,7 @@ static double tenth(double pixel)
 }
 
 /* A number after a space, which is left out if the number has a sign. */
-static void print_next(struct at_html *out, double value)
+static void print_next(FILE *out, double value)
 {
     at_put(out, value < 0 ? "%g" : " %g", value);
 }
@@ -298,7 +290,7 @@ static void print_next(struct at_html *out, double value)
 /* Each point but the first is written as its distance from the one before, in whole steps, so that
  * no error adds up. Paths are the bulk of a page. */
 static void print_points(const struct at_plot *plot, const struct at_layer *layer, int steps,
-                         struct at_html *out)
+                         FILE *out)
 {
     long pen_x = 0, pen_y = 0;
 
@@ -317,45 +309,44 @@ static void print_points(const struct at_plot *plot, const struct at_layer *laye
 }
 
 /* Marks need no more than whole pixels. */
-static void draw_all_marks(const struct at_plot *plot, const struct at_layer *layer,
-                           struct at_html *out)
+static void draw_all_marks(const struct at_plot *plot, const struct at_layer *layer, FILE *out)
 {
     if (layer->class)
         at_put(out, "<path class=\"%s\"", layer->class);
     else
         at_put(out, "<path class=\"k%zu\"", layer->series);
     if (layer->name)
-        at_put(out, " data-s=\"%s\"", at_escape(out, layer->name));
+        at_put(out, " data-s=\"%s\"", layer->name);
     at_put(out, " d=\"");
     print_points(plot, layer, 1, out);
     at_put(out, "\"/>\n");
 }
 
 static void draw_mark(const struct at_layer *layer, const struct at_plot_point *point, double x,
-                      double y, struct at_html *out)
+                      double y, bool linked, FILE *out)
 {
-    if (point->link)
+    if (linked)
         at_put(out, "<a href=\"#%s\">", point->link);
     at_put(out,
            "<path class=\"%c%zu\" transform=\"translate(%g %g)\" d=\"%s\"><title>%s</title></path>"
-           "%s\n",
+           "%p\n",
            shapes[layer->series].open ? 'o' : 'f', layer->series, x, y, shapes[layer->series].path,
-           at_escape(out, point->text), point->link ? "</a>" : "");
+           point->text, linked ? "</a>" : "");
 }
 
 static void draw_bar(const struct at_layer *layer, const struct at_plot_point *point, double x,
-                     double to, double y, struct at_html *out)
+                     double to, double y, FILE *out)
 {
     at_put(out, "<path class=\"%s\" d=\"M%g %gH%gv%dH%gz\">", layer->class, x,
            y - AT_PLOT_BAR / 2.0, fmax(to, x + 0.5), AT_PLOT_BAR, x);
     if (point->text)
-        at_put(out, "<title>%s</title>", at_escape(out, point->text));
+        at_put(out, "<title>%s</title>", point->text);
     at_put(out, "</path>\n");
 }
 
 /* Draw a point of a layer that is no single path. */
 static void draw_point(const struct at_plot *plot, const struct at_layer *layer, size_t index,
-                       struct at_html *out)
+                       FILE *out)
 {
     const struct at_plot_point *point = &layer->points[index];
     double x = tenth(place(&plot->x, point->x)), y = tenth(place(&plot->y, point->y));
@@ -365,8 +356,7 @@ static void draw_point(const struct at_plot *plot, const struct at_layer *layer,
         draw_bar(layer, point, x, tenth(place(&plot->x, point->to)), y, out);
         break;
     case AT_LAYER_TEXTS:
-        at_put(out, "<text x=\"%g\" y=\"%g\">%s</text>\n", x + 5, y + 4,
-               at_escape(out, point->text));
+        at_put(out, "<text x=\"%g\" y=\"%g\">%s</text>\n", x + 5, y + 4, point->text);
         break;
     case AT_LAYER_RINGS:
         at_put(out, "<circle class=\"%s\" cx=\"%g\" cy=\"%g\" r=\"%.1f\"/>\n", layer->class, x, y,
@@ -382,19 +372,17 @@ static void draw_point(const struct at_plot *plot, const struct at_layer *layer,
         at_put(out, "M%g %gH%g", x, y, tenth(place(&plot->x, point->to)));
         break;
     default:
-        draw_mark(layer, point, x, y, out);
+        draw_mark(layer, point, x, y, point->link && !plot->alone, out);
     }
 }
 
-static void draw_layer(const struct at_plot *plot, const struct at_layer *layer,
-                       struct at_html *out)
+static void draw_layer(const struct at_plot *plot, const struct at_layer *layer, FILE *out)
 {
-    bool path = layer->kind == AT_LAYER_LINE || layer->kind == AT_LAYER_STEPS ||
-                layer->kind == AT_LAYER_UPRIGHT || layer->kind == AT_LAYER_ACROSS;
+    bool path = layer->kind <= AT_LAYER_ACROSS;
 
     if (layer->count == 0)
         return;
-    if (layer->kind == AT_LAYER_MARKS && !layer->points[0].text) {
+    if (layer->kind == AT_LAYER_MARKS && (!plot->texts || !layer->points[0].text)) {
         draw_all_marks(plot, layer, out);
         return;
     }
@@ -410,23 +398,22 @@ static void draw_layer(const struct at_plot *plot, const struct at_layer *layer,
 
 /* ---- the frame ---- */
 
-static void print_tick(const struct at_plot *plot, bool across, double pixel, struct at_html *out)
+static void print_tick(const struct at_plot *plot, bool across, double pixel, FILE *out)
 {
     at_put(out, "<text x=\"%.0f\" y=\"%.0f\">", across ? pixel : plot->left - 6,
            across ? plot->bottom + 17 : pixel + 4);
 }
 
-static void print_names(const struct at_plot *plot, const struct at_plot_axis *axis,
-                        struct at_html *out)
+static void print_names(const struct at_plot *plot, const struct at_plot_axis *axis, FILE *out)
 {
     for (size_t i = 0; i < (size_t)axis->range.high; i++) {
         print_tick(plot, axis == &plot->x, place(axis, (double)i + 0.5), out);
-        at_put(out, "%s</text>", at_escape(out, axis->names[i]));
+        at_put(out, "%s</text>", axis->names[i]);
     }
 }
 
 static void print_axis(const struct at_plot *plot, const struct at_plot_axis *axis, int most,
-                       struct at_html *out)
+                       FILE *out)
 {
     bool across = axis == &plot->x;
     double ticks[TICKS_MAX];
@@ -449,18 +436,17 @@ static void print_axis(const struct at_plot *plot, const struct at_plot_axis *ax
     }
 }
 
-static void print_frame(const struct at_plot *plot, struct at_html *out)
+static void print_frame(const struct at_plot *plot, FILE *out)
 {
     at_put(out, "<g class=\"x\">");
     print_axis(plot, &plot->x, plot->small ? 4 : 7, out);
     at_put(out, "<text class=\"t\" x=\"%g\" y=\"%g\">%s</text></g>\n<g class=\"y\">",
-           (plot->left + plot->right) / 2, plot->height - 6, at_escape(out, plot->x_title));
+           (plot->left + plot->right) / 2, plot->height - 6, plot->x_title);
     if (plot->y.unit == AT_AXIS_NAMES)
         print_names(plot, &plot->y, out);
     else
         print_axis(plot, &plot->y, plot->small ? 3 : 6, out);
-    at_put(out, "<text class=\"t\" x=\"2\" y=\"12\">%s</text></g>\n",
-           at_escape(out, plot->y_title));
+    at_put(out, "<text class=\"t\" x=\"2\" y=\"12\">%s</text></g>\n", plot->y_title);
 }
 
 static bool is_in_key(const struct at_layer *layer)
@@ -469,7 +455,7 @@ static bool is_in_key(const struct at_layer *layer)
 }
 
 /* The key within a file of its own. */
-static void print_own_key(const struct at_plot *plot, struct at_html *out)
+static void print_own_key(const struct at_plot *plot, FILE *out)
 {
     double x = plot->left + 6;
 
@@ -480,25 +466,48 @@ static void print_own_key(const struct at_plot *plot, struct at_html *out)
             continue;
         at_put(out, "<g transform=\"translate(%.1f 10)\">", x);
         print_shape(out, layer->series);
-        at_put(out, "</g><text class=\"k\" x=\"%.1f\" y=\"14\">%s</text>\n", x + 9,
-               at_escape(out, layer->name));
+        at_put(out, "</g><text class=\"k\" x=\"%.1f\" y=\"14\">%s</text>\n", x + 9, layer->name);
         x += 26 + 6.6 * (double)strlen(layer->name);
     }
 }
 
-static void draw(struct at_plot *plot, bool alone, struct at_html *out)
+/* Of a usual picture, the room around its frame, and what a name of y needs. */
+enum { WIDTH = 560, HEIGHT = 320, LEFT = 56, RIGHT = 20, TOP = 24, BOTTOM = 46 };
+enum { NAME_HEIGHT = 28, LETTER = 7, NAME_MAX_WIDTH = 300 };
+
+static void lay_out(struct at_plot *plot)
 {
     bool named = plot->y.unit == AT_AXIS_NAMES;
+    size_t longest = 0, points = 0;
 
+    for (size_t i = 0; i < plot->count; i++)
+        points += plot->layers[i]->kind == AT_LAYER_MARKS ? plot->layers[i]->count : 0;
+    plot->texts = points <= AT_PLOT_TEXTS_MAX;
+    for (size_t i = 0; named && i < (size_t)plot->y.range.high; i++)
+        longest = (size_t)fmax((double)longest, (double)strlen(plot->y.names[i]));
+    plot->width = plot->width > 0 ? plot->width : WIDTH;
+    if (named)
+        plot->height = TOP + BOTTOM + NAME_HEIGHT * plot->y.range.high;
+    else if (plot->height == 0)
+        plot->height = HEIGHT;
+    plot->left = fmin(fmax((double)longest * LETTER + 12, named ? 0 : LEFT), NAME_MAX_WIDTH);
+    plot->right = plot->width - RIGHT;
+    plot->top = TOP;
+    plot->bottom = plot->height - BOTTOM;
     plot->x.from = plot->left;
     plot->x.to = plot->right;
     plot->y.from = named ? plot->top : plot->bottom;
     plot->y.to = named ? plot->bottom : plot->top;
-    at_put(out, "<svg%s class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\"%s>\n",
-           alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", plot->width, plot->height,
-           at_escape(out, plot->name), alone ? " font-family=\"sans-serif\"" : "");
-    if (alone) {
-        at_put(out, "<title>%s</title>\n<style>\n", at_escape(out, plot->name));
+}
+
+static void draw(struct at_plot *plot, FILE *out)
+{
+    lay_out(plot);
+    at_put(out, "<svg%p class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\"%p>\n",
+           plot->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", plot->width, plot->height,
+           plot->name, plot->alone ? " font-family=\"sans-serif\"" : "");
+    if (plot->alone) {
+        at_put(out, "<title>%s</title>\n<style>\n", plot->name);
         at_html_picture_style(out);
         at_put(out, "</style>\n<rect class=\"paper\" width=\"%g\" height=\"%g\"/>\n", plot->width,
                plot->height);
@@ -507,25 +516,26 @@ static void draw(struct at_plot *plot, bool alone, struct at_html *out)
     print_frame(plot, out);
     for (size_t i = 0; i < plot->count; i++)
         draw_layer(plot, plot->layers[i], out);
-    if (alone)
+    if (plot->alone)
         print_own_key(plot, out);
     at_put(out, "</svg>\n");
 }
 
-void at_plot_picture(struct at_plot *plot, struct at_html *out)
+void at_plot_picture(struct at_plot *plot, FILE *out)
 {
     at_put(out, "<div class=\"scroll\">\n");
-    draw(plot, false, out);
+    draw(plot, out);
     at_put(out, "</div>\n");
 }
 
-void at_plot_file(struct at_plot *plot, struct at_html *out)
+void at_plot_file(struct at_plot *plot, FILE *out)
 {
-    draw(plot, true, out);
+    plot->alone = true;
+    draw(plot, out);
     at_plot_clear(plot);
 }
 
-static void print_key(const struct at_plot *plot, struct at_html *out)
+static void print_key(const struct at_plot *plot, FILE *out)
 {
     at_put(out, "<figcaption>%s", plot->key ? plot->key : "");
     for (size_t i = 0; i < plot->count; i++) {
@@ -536,16 +546,16 @@ static void print_key(const struct at_plot *plot, struct at_html *out)
         else if (is_in_key(layer))
             at_key_series(out, layer->series, layer->name);
     }
-    at_put(out, "%s</figcaption>", plot->note ? plot->note : "");
+    at_put(out, "%p</figcaption>", plot->note ? plot->note : "");
 }
 
-void at_plot_figure(struct at_plot *plot, struct at_html *out)
+void at_plot_figure(struct at_plot *plot, FILE *out)
 {
     bool key = plot->note != NULL;
 
     for (size_t i = 0; i < plot->count; i++)
         key |= is_in_key(plot->layers[i]);
-    at_put(out, "<figure%s%s%s>", plot->class ? " class=\"" : "", plot->class ? plot->class : "",
+    at_put(out, "<figure%p%s%p>", plot->class ? " class=\"" : "", plot->class ? plot->class : "",
            plot->class ? "\"" : "");
     if (plot->heading)
         at_put(out, "<h4>%s</h4>", plot->heading);

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-enum { AT_PLOT_SERIES = 8, AT_PLOT_BAR = 14 };
+/* TEXTS_MAX: a picture of more marks has none of their texts. */
+enum { AT_PLOT_SERIES = 8, AT_PLOT_BAR = 14, AT_PLOT_TEXTS_MAX = 400 };
 
 struct at_range {
     double low, high;
@@ -40,19 +41,19 @@ struct at_plot_axis at_axis_logarithmic(struct at_range values, enum at_axis_uni
 struct at_plot_axis at_axis_names(const char *const *names, size_t count);
 
 enum at_layer_kind {
-    AT_LAYER_MARKS,   /* the series' shape at each point */
     AT_LAYER_LINE,    /* through all points */
     AT_LAYER_STEPS,   /* through all points, across and then up or down */
     AT_LAYER_UPRIGHT, /* from y to `to` */
     AT_LAYER_ACROSS,  /* from x to `to` */
-    AT_LAYER_BARS,    /* the same, AT_PLOT_BAR pixels thick */
+    AT_LAYER_MARKS,   /* the series' shape at each point */
+    AT_LAYER_BARS,    /* from x to `to`, AT_PLOT_BAR pixels thick */
     AT_LAYER_TEXTS,   /* the text at each point */
     AT_LAYER_RINGS,   /* with a radius of `to` pixels */
 };
 
 struct at_plot_point {
     double x, y, to;
-    char *text;       /* for those who point at it; NULL: none, which takes less of a page */
+    char *text;       /* for those who point at it; NULL: none */
     const char *link; /* where it leads within the page; NULL: nowhere */
 };
 
@@ -66,9 +67,8 @@ struct at_layer {
 };
 
 struct at_plot {
-    const char *name;                /* tells what it shows */
-    double width, height;            /* in its own units */
-    double left, right, top, bottom; /* of the frame */
+    const char *name;     /* tells what it shows */
+    double width, height; /* in its own units; 0: as usual, or as names of y need */
     struct at_plot_axis x, y;
     const char *x_title, *y_title;
     bool small;             /* fewer ticks */
@@ -77,6 +77,9 @@ struct at_plot {
     const char *key, *note; /* words before the key and behind it; NULL: none */
     struct at_layer **layers;
     size_t count, capacity;
+    /* Set when it is drawn. */
+    double left, right, top, bottom; /* of the frame */
+    bool alone, texts;               /* a file of its own, without links; marks have their texts */
 };
 
 /* Add an empty layer, which is drawn above those before it. The class and the name are borrowed. */
@@ -92,18 +95,18 @@ struct at_range at_plot_range(const struct at_plot *plot, bool across, struct at
 
 /* Draw a plot: as a picture; as a figure with its key, or as a file of its own, which also clear
  * the plot. */
-void at_plot_picture(struct at_plot *plot, struct at_html *out);
-void at_plot_figure(struct at_plot *plot, struct at_html *out);
-void at_plot_file(struct at_plot *plot, struct at_html *out);
+void at_plot_picture(struct at_plot *plot, FILE *out);
+void at_plot_figure(struct at_plot *plot, FILE *out);
+void at_plot_file(struct at_plot *plot, FILE *out);
 
 /* Free the layers. */
 void at_plot_clear(struct at_plot *plot);
 
 /* Print the shapes of marks and the symbols of keys, which a page needs once. */
-void at_plot_shapes(struct at_html *out);
+void at_plot_shapes(FILE *out);
 
 /* Print what a series is, or a line of a class of plot.c. */
-void at_key_series(struct at_html *out, size_t series, const char *name);
-void at_key_line(struct at_html *out, const char *class, const char *name);
+void at_key_series(FILE *out, size_t series, const char *name);
+void at_key_line(FILE *out, const char *class, const char *name);
 
 #endif

@@ -13,29 +13,31 @@ enum { ROW_PIXELS = 29 };
 /* ---- the table ---- */
 
 /* A cell with a bar of this share of its width behind the number. */
-static void print_bar(struct at_html *out, int64_t permille, const char *class)
+static void print_bar(FILE *out, int64_t permille, const char *class)
 {
     at_put(out, "<td class=\"bar%s\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>", class,
            (double)(permille > 1000 ? 1000 : permille) / 10, (double)permille / 10);
 }
 
-static void print_old(const struct at_report_row *row, struct at_html *out)
+static void print_old(const struct at_report_row *row, FILE *out)
 {
-    int64_t permille = at_difference_permille(&row->difference);
-    bool clear;
+    static const struct {
+        const char *class, *mark;
+    } verdicts[] = {[AT_REPORT_SLOWER] = {" class=\"worse\"", " ■"},
+                    [AT_REPORT_FASTER] = {" class=\"better\"", " ▲"},
+                    [AT_REPORT_ALIKE] = {"", ""}};
+    const struct at_report_change *change = &row->change;
 
-    if (!row->old) {
+    if (row->old)
+        at_put(out, "<td data-v=\"%.0f\"%p>%+.1f%%%s", change->permille,
+               verdicts[change->verdict].class, change->permille / 10,
+               verdicts[change->verdict].mark);
+    else
         at_put(out, "<td data-v=\"0\">new");
-        return;
-    }
-    clear = at_difference_is_clear(&row->difference);
-    at_put(out, "<td data-v=\"%jd\"%s>%+.1f%%%s", (intmax_t)permille,
-           clear ? permille > 0 ? " class=\"worse\"" : " class=\"better\"" : "",
-           (double)permille / 10, clear ? permille > 0 ? " ■" : " ▲" : "");
 }
 
 static void print_row(const struct at_report *report, const struct at_report_device *device,
-                      const struct at_report_row *row, struct at_html *out)
+                      const struct at_report_row *row, FILE *out)
 {
     static const char *const ended[] = {
         [AT_ENDED_UNKNOWN] = "–",           [AT_ENDED_SETTLED] = "settled",
@@ -48,11 +50,10 @@ static void print_row(const struct at_report *report, const struct at_report_dev
     bool open = row < device->rows + device->open;
 
     at_put(out,
-           "<tr><th scope=\"row\"><a %s%s\">%s</a><td class=\"name\">%s<td data-v=\"%jd\">%s<td "
+           "<tr><th scope=\"row\"><a %p%s\">%s</a><td class=\"name\">%s<td data-v=\"%jd\">%a<td "
            "class=\"wide\">%jd",
-           open ? "href=\"#" : "data-p=\"", row->anchor, at_escape(out, entry->problem),
-           at_escape(out, winner->family), (intmax_t)winner->time_ns,
-           at_us(out, (double)winner->time_ns),
+           open ? "href=\"#" : "data-p=\"", row->anchor, entry->problem, winner->family,
+           (intmax_t)winner->time_ns, (double)winner->time_ns,
            (intmax_t)((winner->bandwidth_MB_per_s + 500) / 1000));
     print_bar(out, winner->of_copy_permille, "");
     if (peak > 0)
@@ -71,22 +72,21 @@ static void print_row(const struct at_report *report, const struct at_report_dev
 }
 
 void at_report_table(const struct at_report *report, const struct at_report_device *device,
-                     struct at_html *out)
+                     FILE *out)
 {
     at_put(out,
            "<h3 id=\"d%zu-table\">All problems</h3>\n<p>The one furthest from the copy limit comes "
            "first. Bars: share of the copy limit, and of the memory's peak.</p>\n<div "
            "class=\"scroll%s\" style=\"contain-intrinsic-size:auto %zupx\">",
-           device->index, device->count > AT_REPORT_MARKS_MAX ? " big" : "",
+           device->index, device->count > AT_PLOT_TEXTS_MAX ? " big" : "",
            ROW_PIXELS * device->count);
-    at_table_begin(
-        out, NULL, "sortable",
-        "problem|name:kernel|%s|wide:GB/s|%% of copy|wide:%% of peak|wide:spread %%|over "
-        "default|%swide:configs|name wide:search",
-        device->unit, report->baseline ? "over old|" : "");
+    at_html_table(out, NULL, "sortable",
+                  "problem|name:kernel|%s|wide:GB/s|%% of copy|wide:%% of peak|wide:spread %%|over "
+                  "default|%swide:configs|name wide:search",
+                  device->unit, report->baseline ? "over old|" : "");
     for (size_t i = 0; i < device->count; i++)
         print_row(report, device, &device->rows[i], out);
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out,
            "<p class=\"small\">Spread: the middle half of the winner's samples, as a share of its "
            "time. Over default: the default config's time over the winner's.</p>\n");
@@ -94,7 +94,7 @@ void at_report_table(const struct at_report *report, const struct at_report_devi
 
 /* ---- what stands out: facts of the profile that may hold a problem back ---- */
 
-static void remark_copy(const struct at_entry *entry, int64_t peak, struct at_html *out)
+static void remark_copy(const struct at_entry *entry, int64_t peak, FILE *out)
 {
     int64_t permille = entry->winner.of_copy_permille, copy = entry->copy.bandwidth_MB_per_s;
 
@@ -113,7 +113,7 @@ static void remark_copy(const struct at_entry *entry, int64_t peak, struct at_ht
                100 * (double)copy / (double)peak);
 }
 
-static void remark_problem(const struct at_problem *problem, struct at_html *out)
+static void remark_problem(const struct at_problem *problem, FILE *out)
 {
     int64_t side = problem->rows < problem->cols ? problem->rows : problem->cols;
     bool src = problem->rows > 1 && problem->ld_src * problem->elem_size % 32 != 0;
@@ -131,8 +131,7 @@ static void remark_problem(const struct at_problem *problem, struct at_html *out
                           : "destination");
 }
 
-static void remark_result(const struct at_entry *entry, int64_t multiprocessors,
-                          struct at_html *out)
+static void remark_result(const struct at_entry *entry, int64_t multiprocessors, FILE *out)
 {
     const int64_t *grid = entry->winner.grid.items;
     int64_t blocks = 1;
@@ -156,7 +155,7 @@ static void remark_result(const struct at_entry *entry, int64_t multiprocessors,
 }
 
 void at_report_remarks(const struct at_report_device *device, const struct at_report_row *row,
-                       struct at_html *out)
+                       FILE *out)
 {
     const struct at_device_info *info = &device->record->device;
 
@@ -169,52 +168,50 @@ void at_report_remarks(const struct at_report_device *device, const struct at_re
 
 /* ---- times ---- */
 
-static void print_time(const char *what, const struct at_result_record *result, struct at_html *out)
+static void print_time(const char *what, const struct at_result_record *result, FILE *out)
 {
-    at_put(out, "<tr><th scope=\"row\">%s<td>%s<td>", what, at_us(out, (double)result->time_ns));
+    at_put(out, "<tr><th scope=\"row\">%s<td>%a<td>", what, (double)result->time_ns);
     if (result->time_low_ns > 0 && result->time_high_ns > 0)
-        at_put(out, "%s – %s", at_us(out, (double)result->time_low_ns),
-               at_us(out, (double)result->time_high_ns));
+        at_put(out, "%a – %a", (double)result->time_low_ns, (double)result->time_high_ns);
     at_put(out, "<td>%jd<td class=\"words\">%s\n",
-           (intmax_t)((result->bandwidth_MB_per_s + 500) / 1000), at_escape(out, result->family));
+           (intmax_t)((result->bandwidth_MB_per_s + 500) / 1000), result->family);
 }
 
 static void print_times(const struct at_report_device *device, const struct at_report_row *row,
-                        struct at_html *out)
+                        FILE *out)
 {
     const struct at_entry *entry = row->entry;
 
-    at_table_begin(out, "scroll", "", "|%s|95 %% interval|GB/s|name:kernel", device->unit);
+    at_html_table(out, "scroll", "", "|%s|95 %% interval|GB/s|name:kernel", device->unit);
     print_time("winner", &entry->winner, out);
-    at_put(out, "<tr><th scope=\"row\">copy limit<td>%s<td><td>%jd<td class=\"words\">%s\n",
-           at_us(out, (double)entry->copy.time_ns),
-           (intmax_t)((entry->copy.bandwidth_MB_per_s + 500) / 1000),
-           at_escape(out, entry->copy.method));
+    at_put(out, "<tr><th scope=\"row\">copy limit<td>%a<td><td>%jd<td class=\"words\">%s\n",
+           (double)entry->copy.time_ns, (intmax_t)((entry->copy.bandwidth_MB_per_s + 500) / 1000),
+           entry->copy.method);
     if (entry->fallback.time_ns > 0)
         print_time("default config", &entry->fallback, out);
     if (row->old)
         print_time("old winner", &row->old->winner, out);
-    at_table_end(out);
+    at_html_table_end(out);
 }
 
 /* The same as one line. */
 static void print_few_times(const struct at_report_device *device, const struct at_report_row *row,
-                            struct at_html *out)
+                            FILE *out)
 {
     const struct at_entry *entry = row->entry;
 
-    at_put(out, "<p>%s: winner <b>%s</b>, copy limit %s", device->unit,
-           at_us(out, (double)entry->winner.time_ns), at_us(out, (double)entry->copy.time_ns));
+    at_put(out, "<p>%s: winner <b>%a</b>, copy limit %a", device->unit,
+           (double)entry->winner.time_ns, (double)entry->copy.time_ns);
     if (entry->fallback.time_ns > 0)
-        at_put(out, ", default config %s", at_us(out, (double)entry->fallback.time_ns));
+        at_put(out, ", default config %a", (double)entry->fallback.time_ns);
     if (row->old)
-        at_put(out, ", old winner %s", at_us(out, (double)row->old->winner.time_ns));
+        at_put(out, ", old winner %a", (double)row->old->winner.time_ns);
     at_put(out, "</p>\n");
 }
 
 /* ---- outcomes ---- */
 
-static void print_outcome_bar(const struct at_evaluations *evaluations, struct at_html *out)
+static void print_outcome_bar(const struct at_evaluations *evaluations, FILE *out)
 {
     at_put(out, "<h5>How the evaluations ended</h5>\n");
     if (at_evaluations_total(evaluations) == 0)
@@ -227,34 +224,35 @@ static void print_outcome_bar(const struct at_evaluations *evaluations, struct a
     at_put(out, "</div>");
 }
 
-static void print_outcomes(const struct at_entry *entry, struct at_html *out)
+static void print_outcomes(const struct at_entry *entry, FILE *out)
 {
     const struct at_evaluations *e = &entry->evaluations;
 
     at_put(out, "<p>");
     for (int i = 0; i < AT_OUTCOMES; i++)
         if (i == AT_CORRECT || e->counts[i] > 0)
-            at_put(out, "%s %s, ", at_thousands(out, e->counts[i]), at_outcome_names[i]);
-    at_put(out, "%s legal configs not tried, of %s points. Search: %s, seed %jd.</p>\n",
-           at_thousands(out, e->configs - at_evaluations_total(e)), at_thousands(out, e->points),
-           at_escape(out, entry->search), (intmax_t)entry->seed);
+            at_put(out, "%'jd %s, ", (intmax_t)e->counts[i], at_outcome_names[i]);
+    at_put(out, "%'jd legal configs not tried, of %'jd points. Search: %s, seed %jd.</p>\n",
+           (intmax_t)(e->configs - at_evaluations_total(e)), (intmax_t)e->points, entry->search,
+           (intmax_t)entry->seed);
 }
 
 /* ---- the winner ---- */
 
-static void print_extents(const char *what, const struct at_list *list, struct at_html *out)
+static void print_extents(const struct at_list *list, FILE *out)
 {
     const int64_t *values = list->items;
 
-    at_put(out, "%s", what);
     for (size_t i = 0; i < list->count; i++)
         at_put(out, "%s%jd", i ? " × " : " ", (intmax_t)values[i]);
 }
 
-static void print_launch(const struct at_result_record *winner, struct at_html *out)
+static void print_launch(const struct at_result_record *winner, FILE *out)
 {
-    print_extents("<p>Grid", &winner->grid, out);
-    print_extents(", block", &winner->block, out);
+    at_put(out, "<p>Grid");
+    print_extents(&winner->grid, out);
+    at_put(out, ", block");
+    print_extents(&winner->block, out);
     at_put(out, ", %jd registers a thread, %jd bytes of shared memory a block",
            (intmax_t)winner->registers, (intmax_t)winner->shared_bytes);
     if (winner->clock_sm_khz > 0)
@@ -263,22 +261,21 @@ static void print_launch(const struct at_result_record *winner, struct at_html *
 }
 
 static void print_parameters(const struct at_report *report, const struct at_result_record *winner,
-                             struct at_html *out)
+                             FILE *out)
 {
     const struct at_named_int *parameters = winner->parameters.items;
 
     at_put(out, "<dl class=\"words\">\n");
     for (size_t i = 0; i < winner->parameters.count; i++)
-        at_put(out, "<dt>%s <b>%jd</b><dd>%s\n", at_escape(out, parameters[i].name),
-               (intmax_t)parameters[i].value,
-               at_escape(out, at_report_words(report, winner->family, parameters[i].name)));
+        at_put(out, "<dt>%s <b>%jd</b><dd>%s\n", parameters[i].name, (intmax_t)parameters[i].value,
+               at_report_words(report, winner->family, parameters[i].name));
     at_put(out, "</dl>\n");
 }
 
 /* ---- what its accesses cost ---- */
 
 /* How to count them. */
-static void print_explain(const struct at_report_row *row, struct at_html *out)
+static void print_explain(const struct at_report_row *row, FILE *out)
 {
     const struct at_result_record *winner = &row->entry->winner;
     const struct at_named_int *parameters = winner->parameters.items;
@@ -286,14 +283,14 @@ static void print_explain(const struct at_report_row *row, struct at_html *out)
     at_put(out,
            "<p class=\"small\">What each line of this kernel costs in memory transactions: "
            "<code>autotune explain --problem %s %s",
-           at_escape(out, row->entry->problem), at_escape(out, winner->family));
+           row->entry->problem, winner->family);
     for (size_t i = 0; i < winner->parameters.count; i++)
-        at_put(out, " %s=%jd", at_escape(out, parameters[i].name), (intmax_t)parameters[i].value);
+        at_put(out, " %s=%jd", parameters[i].name, (intmax_t)parameters[i].value);
     at_put(out, "</code></p>\n");
 }
 
 static void print_cost(const struct at_explained_text *source, const struct at_explained_line *line,
-                       struct at_html *out)
+                       FILE *out)
 {
     bool shared = line->wavefronts > 0;
     double requests = (double)line->requests;
@@ -304,8 +301,8 @@ static void print_cost(const struct at_explained_text *source, const struct at_e
     at_put(out,
            "<tr><th scope=\"row\">%s:%jd</th><td class=\"name\">%s</td><td>%.2f</td><td>%.2f</td>"
            "<td>%.1f</td><td class=\"words\"><code>%s</code></td></tr>\n",
-           at_escape(out, line->file), (intmax_t)line->line, line->access, cost / requests,
-           least / requests, 100 * least / cost, at_escape(out, text));
+           line->file, (intmax_t)line->line, line->access, cost / requests, least / requests,
+           100 * least / cost, text);
     free(text);
 }
 
@@ -321,26 +318,26 @@ static const struct at_family *family_of(const struct at_report *report,
 }
 
 static void print_costs(const struct at_report *report, const struct at_explanation *costs,
-                        struct at_html *out)
+                        FILE *out)
 {
     const struct at_explained_line *lines = costs->lines.items;
     const struct at_family *family = family_of(report, costs);
     const struct at_explained_text source = {family->template_path, family->source};
 
     at_put(out, "<h5>What its accesses cost</h5>\n");
-    at_table_begin(out, "scroll", "", "line|name:access|cost|least|good %%|name:source");
+    at_html_table(out, "scroll", "", "line|name:access|cost|least|good %%|name:source");
     for (size_t i = 0; i < costs->lines.count; i++)
         print_cost(&source, &lines[i], out);
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out,
            "<p class=\"small\">Sectors a request in global memory, wavefronts a request in shared "
            "memory, counted on the emulated device in %jd of %jd blocks. Occupancy "
            "%jd&#8239;%%, limited by %s",
            (intmax_t)costs->blocks_counted, (intmax_t)costs->blocks,
-           (intmax_t)costs->occupancy_percent, at_escape(out, costs->occupancy_limiter));
+           (intmax_t)costs->occupancy_percent, costs->occupancy_limiter);
     if (costs->predicted_ns > 0)
-        at_put(out, ". Predicted, not measured: %s µs, bound by %s",
-               at_us(out, (double)costs->predicted_ns), at_escape(out, costs->bound));
+        at_put(out, ". Predicted, not measured: %a µs, bound by %s", (double)costs->predicted_ns,
+               costs->bound);
     at_put(out, ".</p>\n");
 }
 
@@ -348,7 +345,7 @@ static void print_costs(const struct at_report *report, const struct at_explanat
 
 /* `whole`: as the page shows it without scripts. The others have less of everything. */
 static void print_result(const struct at_report *report, const struct at_report_device *device,
-                         const struct at_report_row *row, bool whole, struct at_html *out)
+                         const struct at_report_row *row, bool whole, FILE *out)
 {
     const struct at_entry *entry = row->entry;
 
@@ -361,7 +358,7 @@ static void print_result(const struct at_report *report, const struct at_report_
         print_few_times(device, row, out);
     }
     print_outcomes(entry, out);
-    at_put(out, "</div><div>\n<h5>The winner: %s</h5>\n", at_escape(out, entry->winner.family));
+    at_put(out, "</div><div>\n<h5>The winner: %s</h5>\n", entry->winner.family);
     if (whole)
         print_parameters(report, &entry->winner, out);
     else /* the script has it from the data */
@@ -374,23 +371,22 @@ static void print_result(const struct at_report *report, const struct at_report_
 
 /* The worst is open from the start. */
 static void print_problem(const struct at_report *report, const struct at_report_device *device,
-                          const struct at_report_row *row, bool whole, struct at_html *out)
+                          const struct at_report_row *row, bool whole, FILE *out)
 {
     at_put(out,
            "<details class=\"problem\" id=\"%s\"%s><summary><span>%s</span> <b>%.1f&#8239;%%</b> "
            "%s</summary>\n",
-           row->anchor, row == device->rows ? " open" : "", at_escape(out, row->entry->problem),
-           (double)row->entry->winner.of_copy_permille / 10,
-           at_escape(out, row->entry->winner.family));
+           row->anchor, row == device->rows ? " open" : "", row->entry->problem,
+           (double)row->entry->winner.of_copy_permille / 10, row->entry->winner.family);
     print_result(report, device, row, whole, out);
     if (row->costs)
         print_costs(report, row->costs, out);
-    at_report_search(report, device, row, report->row_count > AT_REPORT_OPEN_MAX, out);
+    at_report_search(report, device, row, out);
     at_put(out, "</details>\n");
 }
 
 /* The lines of all plots of searches. */
-static void print_key(const struct at_report *report, struct at_html *out)
+static void print_key(const struct at_report *report, FILE *out)
 {
     at_put(out, "<p class=\"small\">In the plots of searches: ");
     at_key_line(out, "best", "best so far");
@@ -398,12 +394,12 @@ static void print_key(const struct at_report *report, struct at_html *out)
     at_key_line(out, "default", "default config");
     if (report->baseline)
         at_key_line(out, "old", "old winner");
-    at_key_line(out, "dash", "what the search expected, a prediction");
+    at_key_line(out, "expected", "what the search expected, a prediction");
     at_put(out, "</p>\n");
 }
 
 void at_report_problems(const struct at_report *report, const struct at_report_device *device,
-                        struct at_html *out)
+                        FILE *out)
 {
     at_put(out, "<h3 id=\"d%zu-problems\">Each problem</h3>\n<p>%s</p>\n", device->index,
            device->count > device->open

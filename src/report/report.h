@@ -7,12 +7,51 @@
 #include "base/choice.h"
 #include "device/device.h"
 #include "explain/explain.h"
+#include "measure/measurement.h"
 #include "profile/diff.h"
-#include "report/searches.h"
 #include "space/family.h"
 
 /* Problems whose details are in the page as they are opened without scripts. */
 enum { AT_REPORT_OPEN_MAX = 50 };
+
+/* A measured config. Of those that were measured again only the last is kept. */
+struct at_report_point {
+    const char *family, *config; /* texts of a set: equal ones have one address */
+    int64_t utc_ms;              /* when it was filed */
+    double ns, low_ns, high_ns;  /* median of its samples and the interval of it; 0: not correct */
+    double expected_ns;          /* what the search predicted; 0: nothing */
+    int64_t clock_sm_khz;        /* 0: unknown */
+    struct at_look look;         /* what NVML said meanwhile */
+    enum at_outcome outcome;
+};
+
+/* A finalist of the shoot-out, in which the samples of all were taken in turn. */
+struct at_report_final {
+    const char *family, *config; /* as in a point */
+    double *samples_ns;          /* owned */
+    size_t sample_count;
+    double ns, low_ns, high_ns; /* their median and its interval */
+    bool won, tied;             /* tied: not told apart from the fastest, or the fastest */
+};
+
+enum { AT_REPORT_FINALS_MAX = 16 };
+
+struct at_report_search {
+    struct at_report_point *points; /* in the order of measurement */
+    size_t count, capacity;
+    size_t older;      /* points of the journals before the one that is read */
+    int64_t run;       /* of the journal that is read */
+    size_t best_index; /* of the fastest point; count: none is correct */
+    struct at_report_final finals[AT_REPORT_FINALS_MAX]; /* the fastest first */
+    size_t final_count;                                  /* 0: the journal has none */
+};
+
+/* How a problem's time compares with the one in the baseline, as `autotune diff` judges. */
+enum at_report_verdict { AT_REPORT_SLOWER, AT_REPORT_FASTER, AT_REPORT_ALIKE, AT_REPORT_VERDICTS };
+struct at_report_change {
+    double permille, low, high; /* the new time over the old one, less 1, with its interval */
+    enum at_report_verdict verdict;
+};
 
 /* A problem of the profile. */
 struct at_report_row {
@@ -22,9 +61,10 @@ struct at_report_row {
     int64_t bytes;                         /* read and written */
     const struct at_report_search *search; /* NULL: no journal has it */
     const struct at_entry *old;            /* in the baseline; NULL: not there */
-    struct at_difference difference;       /* of the two, if there is an old one */
-    struct at_explanation *costs;          /* owned; NULL: not counted */
-    char anchor[32];                       /* its place in the page: "p0-12" */
+    const struct at_device_record *old_record;
+    struct at_report_change change; /* if there is an old one */
+    struct at_explanation *costs;   /* owned; NULL: not counted */
+    char anchor[32];                /* its place in the page: "p0-12" */
 };
 
 /* What the journals know of throttling. */
@@ -56,21 +96,25 @@ struct at_report {
     const struct at_profile *profile, *baseline;
     struct at_family *const *families; /* for their words */
     size_t family_count;
+    const char *const *journals; /* files */
+    size_t *taken; /* of each journal, measurements of the profile's problems on its GPUs */
     size_t journal_count;
+    struct at_report_searches *searches; /* owned */
     struct at_report_device *devices;
     size_t device_count, row_count;
-    struct at_diff diff;  /* from the baseline */
+    struct at_diff diff;                 /* from the baseline */
+    size_t verdicts[AT_REPORT_VERDICTS]; /* of the rows that are in the baseline */
     const char **kernels; /* the families of winners and measurements, sorted: their series */
     size_t kernel_count, kernel_capacity;
 };
 
-/* Fill in a report whose names, profile, baseline, families and journal_count are set; searches may
- * be NULL. All are borrowed. Count what each line of the kernel costs, as `autotune explain` does,
- * for the `explained` rows of each device that are furthest from the copy limit: that compiles and
- * runs them on the emulated device, about a second each. AT_USAGE: a config is not in its family's
- * space; AT_DEVICE: no NVRTC. Release the report with at_report_clear, even if this fails. */
-enum at_status at_report_make(struct at_report *report, const struct at_report_searches *searches,
-                              size_t explained, struct at_error *err);
+/* Fill in a report whose names, profile, baseline, families and journals are set, all of which are
+ * borrowed. Of each problem, a journal's newest run counts. Count what each line of the kernel
+ * costs, as `autotune explain` does, for the `explained` rows of each device that are furthest from
+ * the copy limit: that compiles and runs them on the emulated device, about a second each.
+ * AT_USAGE: a config is not in its family's space; AT_DEVICE: no NVRTC. Release the report with
+ * at_report_clear, even if this fails. */
+enum at_status at_report_make(struct at_report *report, size_t explained, struct at_error *err);
 void at_report_clear(struct at_report *report);
 
 /* The forms of a report. */
@@ -80,9 +124,9 @@ at_choice_fn at_report_form_choice;
 /* The pictures, as SVG files of their own; of the profile's first device. */
 at_choice_fn at_report_figure_choice;
 
-void at_report_html(const struct at_report *report, FILE *file);
-void at_report_markdown(const struct at_report *report, FILE *file);
-void at_report_figure(const struct at_report *report, size_t figure, FILE *file);
+void at_report_html(const struct at_report *report, FILE *out);
+void at_report_markdown(const struct at_report *report, FILE *out);
+void at_report_figure(const struct at_report *report, size_t figure, FILE *out);
 
 /* Other pages: search strategies by the curves of each recording, which must have been drawn; the
  * kernels of each problem as shares of the copy limit; and those of a study by bandwidth, with what
@@ -90,8 +134,8 @@ void at_report_figure(const struct at_report *report, size_t figure, FILE *file)
 struct at_comparison;
 struct at_bench_report;
 struct at_study_result;
-void at_report_replay(const struct at_comparison *comparison, FILE *file);
-void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *file);
-void at_report_study(const struct at_study_result *result, FILE *file);
+void at_report_replay(const struct at_comparison *comparison, FILE *out);
+void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *out);
+void at_report_study(const struct at_study_result *result, FILE *out);
 
 #endif

@@ -108,7 +108,7 @@
   };
 
   const drawAgainst = (svg, axis, usual, points, name) => {
-    const left = 48, width = 492;
+    const left = 56, width = 484;
     const keyOf = (point) => name === "kernel" ? point.family : point.config.get(name);
     const keys = [...new Set(points.map(keyOf))].filter((key) => key !== undefined);
     keys.sort((a, b) => compare(Number.isNaN(+a) ? a : +a, Number.isNaN(+b) ? b : +b));

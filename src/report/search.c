@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the search of a problem went: as plots, and as tables. */
 #include "base/memory.h"
-#include "base/text_stream.h"
 #include "report/sections.h"
 
 #include <math.h>
@@ -85,12 +84,6 @@ static struct at_plot make_plot(const struct shown *shown, double slowest)
     double best = shown->best->ns, copy = (double)entry->copy.time_ns;
 
     return (struct at_plot){
-        .width = 560,
-        .height = 300,
-        .left = 48,
-        .right = 540,
-        .top = 22,
-        .bottom = 254,
         .small = shown->few,
         .y_title = shown->device->unit,
         .y = at_axis_logarithmic(
@@ -149,7 +142,7 @@ static void add_points(const struct shown *shown, struct at_plot *plot)
     }
 }
 
-static void draw_configs(const struct shown *shown, struct at_html *out)
+static void draw_configs(const struct shown *shown, FILE *out)
 {
     double slowest = shown->points[shown->sorted[shown->correct - 1]].ns;
     struct at_plot plot = make_plot(shown, slowest);
@@ -165,7 +158,7 @@ static void draw_configs(const struct shown *shown, struct at_html *out)
     at_plot_figure(&plot, out);
 }
 
-static void draw_seconds(const struct shown *shown, struct at_html *out)
+static void draw_seconds(const struct shown *shown, FILE *out)
 {
     struct at_plot plot;
     double span = 0, first = 0;
@@ -201,24 +194,18 @@ static enum verdict verdict_of(const struct at_report_final *final)
 }
 
 /* A line for each finalist, the fastest on top. */
-static void draw_finals(const struct shown *shown, struct at_html *out)
+static void draw_finals(const struct shown *shown, FILE *out)
 {
     static const char *const numbers[AT_REPORT_FINALS_MAX] = {
         "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
     const struct at_report_search *search = shown->search;
     struct at_plot plot = {.name = "Samples of each finalist of the shoot-out",
                            .class = "finals",
-                           .width = 560,
-                           .left = 30,
-                           .right = 540,
-                           .top = 22,
-                           .bottom = 22 + 34 * (double)search->final_count,
                            .small = true,
                            .x_title = shown->device->unit,
                            .y_title = "finalist"};
     struct at_range range;
 
-    plot.height = plot.bottom + 46;
     for (size_t i = 0; i < search->final_count; i++) {
         const struct at_report_final *final = &search->finals[i];
         double y = (double)i + 0.5;
@@ -243,7 +230,7 @@ static void draw_finals(const struct shown *shown, struct at_html *out)
 
 /* Print a config; of another one of the winner's kernel only what differs. */
 static void print_config(const struct at_report_final *final, const struct at_report_final *winner,
-                         struct at_html *out)
+                         FILE *out)
 {
     const char *mine = final->config, *other = winner ? winner->config : "";
     bool same = winner && winner != final && strcmp(winner->family, final->family) == 0;
@@ -253,16 +240,16 @@ static void print_config(const struct at_report_final *final, const struct at_re
         size_t length = strcspn(mine, " "), length_of_other = strcspn(other, " ");
 
         if (length != length_of_other || strncmp(mine, other, length) != 0) {
-            at_put(out, "%s%s", before, at_escape_part(out, mine, length));
+            at_put(out, "%s%.*s", before, (int)length, mine);
             before = " ";
         }
         mine += length;
         other += length_of_other;
     }
-    at_put(out, "%s%s", *mine && *before ? " " : "", at_escape(out, mine));
+    at_put(out, "%s%s", *mine && *before ? " " : "", mine);
 }
 
-static void print_finals(const struct shown *shown, struct at_html *out)
+static void print_finals(const struct shown *shown, FILE *out)
 {
     const struct at_report_final *finals = shown->search->finals, *winner = NULL;
     size_t count = shown->search->final_count;
@@ -271,21 +258,20 @@ static void print_finals(const struct shown *shown, struct at_html *out)
         winner = finals[i].won ? &finals[i] : NULL;
     at_put(out, "<h5>The finalists of the shoot-out</h5>\n");
     draw_finals(shown, out);
-    at_table_begin(out, "scroll", "",
-                   "#|name:verdict|name:kernel|%s|interval|slower, %%|name:config",
-                   shown->device->unit);
+    at_html_table(out, "scroll", "",
+                  "#|name:verdict|name:kernel|%s|interval|slower, %%|name:config",
+                  shown->device->unit);
     for (size_t i = 0; i < count; i++) {
         at_put(out,
-               "<tr><td>%zu<td class=\"name\">%s<td class=\"name\">%s<td>%s<td>%s – "
-               "%s<td>%.2f<td class=\"words\">%s<code>",
-               i + 1, verdicts[verdict_of(&finals[i])].words, at_escape(out, finals[i].family),
-               at_us(out, finals[i].ns), at_us(out, finals[i].low_ns),
-               at_us(out, finals[i].high_ns), 100 * (finals[i].ns / finals[0].ns - 1),
+               "<tr><td>%zu<td class=\"name\">%s<td class=\"name\">%s<td>%a<td>%a – "
+               "%a<td>%.2f<td class=\"words\">%s<code>",
+               i + 1, verdicts[verdict_of(&finals[i])].words, finals[i].family, finals[i].ns,
+               finals[i].low_ns, finals[i].high_ns, 100 * (finals[i].ns / finals[0].ns - 1),
                finals[i].won ? "" : "but ");
         print_config(&finals[i], winner, out);
         at_put(out, "</code>\n");
     }
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out, "<p class=\"small\">%s</p>\n",
            shown->device->predicted
                ? "Predicted times have no spread: equal ones are a tie."
@@ -294,19 +280,18 @@ static void print_finals(const struct shown *shown, struct at_html *out)
 }
 
 /* The fastest of the search, where the journal has no shoot-out. */
-static void print_fastest(const struct shown *shown, struct at_html *out)
+static void print_fastest(const struct shown *shown, FILE *out)
 {
     at_put(out, "<h5>The fastest of the search</h5>\n");
-    at_table_begin(out, "scroll", "", "#|name:kernel|%s|interval", shown->device->unit);
+    at_html_table(out, "scroll", "", "#|name:kernel|%s|interval", shown->device->unit);
     for (size_t i = 0; i < shown->correct && i < FASTEST; i++) {
         const struct at_report_point *point = &shown->points[shown->sorted[i]];
 
-        at_put(out, "<tr><td>%zu<td class=\"name\">%s<td>%s<td>%s – %s%s\n", shown->sorted[i] + 1,
-               at_escape(out, point->family), at_us(out, point->ns), at_us(out, point->low_ns),
-               at_us(out, point->high_ns),
+        at_put(out, "<tr><td>%zu<td class=\"name\">%s<td>%a<td>%a – %a%p\n", shown->sorted[i] + 1,
+               point->family, point->ns, point->low_ns, point->high_ns,
                i > 0 && point->low_ns <= shown->best->high_ns ? "<td class=\"name\">tie" : "");
     }
-    at_table_end(out);
+    at_html_table_end(out);
     at_put(out, "<p class=\"small\">%s A tie is not told apart from the fastest here.</p>\n",
            shown->device->predicted
                ? "Predicted times have no spread."
@@ -332,28 +317,21 @@ static bool same_names(const char *a, const char *b)
     return *a == *b;
 }
 
-/* "A=1 B=2" as its names or its values: "A B", "1 2". */
-static const char *half_of(const char *config, bool names, struct at_html *out)
+/* Print "A=1 B=2" as its names or its values: "A B", "1 2". */
+static void print_half(const char *config, bool names, FILE *out)
 {
-    struct at_text_stream stream;
-    FILE *half = at_text_open(&stream);
-    const char *escaped, *before = "";
-    char *text;
+    const char *before = "";
 
     while (*config) {
         size_t length = strcspn(config, " "), name = strcspn(config, "=");
         size_t from = names || name >= length ? 0 : name + 1;
         size_t to = names && name < length ? name : length;
 
-        fprintf(half, "%s%.*s", before, (int)(to - from), config + from);
+        at_put(out, "%s%.*s", before, (int)(to - from), config + from);
         before = " ";
         config += length;
         config += *config == ' ';
     }
-    text = at_text_close(&stream, NULL);
-    escaped = at_escape_part(out, text, strlen(text));
-    free(text);
-    return escaped;
 }
 
 /* The first config of each family, whose names stand for the others'. */
@@ -373,34 +351,45 @@ static const struct at_report_point *first_of(struct names *names,
     return names->first[names->count++] = point;
 }
 
-static void print_names(const struct shown *shown, struct names *names, struct at_html *out)
+static void print_names(const struct shown *shown, struct names *names, FILE *out)
 {
     at_put(out, "<ul class=\"names\">");
     for (size_t i = 0; i < shown->search->count; i++) {
         const struct at_report_point *point = &shown->points[i];
 
-        if (first_of(names, point) == point)
-            at_put(out, "<li data-f=\"%s\">%s: <code>%s</code></li>", at_escape(out, point->family),
-                   at_escape(out, point->family), half_of(point->config, true, out));
+        if (first_of(names, point) != point)
+            continue;
+        at_put(out, "<li data-f=\"%s\">%s: <code>", point->family, point->family);
+        print_half(point->config, true, out);
+        at_put(out, "</code></li>");
     }
     at_put(out, "</ul>\n");
 }
 
 static void print_point(const struct at_report_point *point, size_t number, struct names *names,
-                        struct at_html *out)
+                        FILE *out)
 {
     const struct at_report_point *first = first_of(names, point);
-    bool same = first && same_names(first->config, point->config);
 
-    at_put(out, "%zu\t%s\t%s\t%s\t%s\n", number, at_escape(out, point->family),
-           point->ns > 0 ? at_us(out, point->ns) : at_outcome_names[point->outcome],
-           point->expected_ns > 0 ? at_us(out, point->expected_ns) : "",
-           same ? half_of(point->config, false, out) : at_escape(out, point->config));
+    at_put(out, "%zu\t%s\t", number, point->family);
+    if (point->ns > 0)
+        at_put(out, "%a", point->ns);
+    else
+        at_put(out, "%s", at_outcome_names[point->outcome]);
+    if (point->expected_ns > 0)
+        at_put(out, "\t%a\t", point->expected_ns);
+    else
+        at_put(out, "\t\t");
+    if (first && same_names(first->config, point->config))
+        print_half(point->config, false, out);
+    else
+        at_put(out, "%s", point->config);
+    at_put(out, "\n");
 }
 
 /* Lines with tabs: as a table they would be a tenth of a page larger. The script makes one of them.
  */
-static void print_points(const struct shown *shown, struct at_html *out)
+static void print_points(const struct shown *shown, FILE *out)
 {
     struct names names = {.count = 0};
 
@@ -416,21 +405,20 @@ static void print_points(const struct shown *shown, struct at_html *out)
     at_put(out, "</pre></details>\n");
 }
 
-static void print_few(const struct shown *shown, struct at_html *out)
+static void print_few(const struct shown *shown, FILE *out)
 {
     at_put(out, "<details><summary>These points: evaluation, kernel, %s</summary><pre>",
            shown->device->unit);
     for (size_t i = 0; i < shown->search->count; i++)
         if (shown->chosen[i] && shown->points[i].ns > 0)
-            at_put(out, "%zu %s %s\n", i + 1, at_escape(out, shown->points[i].family),
-                   at_us(out, shown->points[i].ns));
+            at_put(out, "%zu %s %a\n", i + 1, shown->points[i].family, shown->points[i].ns);
     at_put(out, "</pre></details>\n");
 }
 
 /* ---- all of it ---- */
 
 /* The best of a kernel family. */
-static void print_kernel(const struct shown *shown, const char *kernel, struct at_html *out)
+static void print_kernel(const struct shown *shown, const char *kernel, FILE *out)
 {
     double fastest = 0, best = shown->best->ns;
     size_t count = 0;
@@ -446,14 +434,13 @@ static void print_kernel(const struct shown *shown, const char *kernel, struct a
     }
     if (count == 0)
         return;
-    at_put(out, "<li>%s <b>%s</b>%s", at_escape(out, kernel),
-           fastest > 0 ? at_us(out, fastest) : "–", fastest == best ? ", the fastest" : "");
+    at_put(out, "<li>%s <b>%a</b>%s", kernel, fastest, fastest == best ? ", the fastest" : "");
     if (fastest > best)
         at_put(out, ", +%.1f&#8239;%%", 100 * (fastest / best - 1));
     at_put(out, ", of %zu</li>", count);
 }
 
-static void print_tables(const struct shown *shown, struct at_html *out)
+static void print_tables(const struct shown *shown, FILE *out)
 {
     const struct at_report *report = shown->report;
 
@@ -473,9 +460,10 @@ static void print_tables(const struct shown *shown, struct at_html *out)
 }
 
 void at_report_search(const struct at_report *report, const struct at_report_device *device,
-                      const struct at_report_row *row, bool few, struct at_html *out)
+                      const struct at_report_row *row, FILE *out)
 {
     const struct at_report_search *search = row->search;
+    bool few = report->row_count > AT_REPORT_OPEN_MAX;
     struct shown shown = {.report = report,
                           .device = device,
                           .row = row,

@@ -6,30 +6,28 @@
 #include "report/plot.h"
 #include "report/report.h"
 
-/* The most marks of a picture that have a text of their own. */
-enum { AT_REPORT_MARKS_MAX = 400 };
-
 /* A section about a device that has problems. */
 typedef void at_report_section(const struct at_report *report,
-                               const struct at_report_device *device, struct at_html *out);
+                               const struct at_report_device *device, FILE *out);
 
 /* trust.c: is the run to be trusted, and how was the profile made? */
-void at_report_trust(const struct at_report_device *device, struct at_html *out);
-void at_report_origin(const struct at_report_device *device, struct at_html *out);
+void at_report_trust(const struct at_report_device *device, FILE *out);
+void at_report_origin(const struct at_report_device *device, FILE *out);
 
 /* pictures.c */
-void at_report_changes(const struct at_report *report, struct at_html *out);
+void at_report_changes(const struct at_report *report, FILE *out);
 at_report_section at_report_maps, at_report_timeline;
 
 /* problems.c: all of them as a table; what stands out of one, as a list; and the details of each.
  */
 at_report_section at_report_table, at_report_problems;
 void at_report_remarks(const struct at_report_device *device, const struct at_report_row *row,
-                       struct at_html *out);
+                       FILE *out);
 
-/* search.c: the plots and tables of a problem's search. `few` limits the points. */
+/* search.c: the plots and tables of a problem's search, with few points in a page of many problems.
+ */
 void at_report_search(const struct at_report *report, const struct at_report_device *device,
-                      const struct at_report_row *row, bool few, struct at_html *out);
+                      const struct at_report_row *row, FILE *out);
 
 /* parameters.c: what each is worth; and which is worth most, in a sentence or two. */
 at_report_section at_report_parameters, at_report_parameters_lead;

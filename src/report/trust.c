@@ -16,14 +16,14 @@ enum { SPREAD_PERMILLE = 30, LISTED = 6, NAMED = 6 };
 /* ---- is the run to be trusted? ---- */
 
 /* Begin a line of what was checked; returns 1 if it speaks against the run. */
-static size_t begin_check(struct at_html *out, bool good)
+static size_t begin_check(FILE *out, bool good)
 {
     at_put(out, "<li class=\"%s\"><b>%s</b> ", good ? "good" : "doubt", good ? "✓" : "!");
     return !good;
 }
 
 /* From the profile and, where it saw none, from what the journals saw. */
-static size_t check_throttling(const struct at_report_device *device, struct at_html *out)
+static size_t check_throttling(const struct at_report_device *device, FILE *out)
 {
     const struct at_report_throttling *seen = &device->throttling;
     const char *words = device->conditions.throttle;
@@ -31,7 +31,7 @@ static size_t check_throttling(const struct at_report_device *device, struct at_
     size_t doubts = begin_check(out, known && none && seen->throttled == 0);
 
     at_put(out, "%s%s", known ? "Throttling: " : "Throttling is not known",
-           none && seen->throttled > 0 ? "" : at_escape(out, words));
+           none && seen->throttled > 0 ? "" : words);
     if (seen->throttled > 0)
         at_put(out, "%sat %zu of the journal's %zu looks at the device", none ? "" : "; ",
                seen->throttled, seen->looks);
@@ -39,7 +39,7 @@ static size_t check_throttling(const struct at_report_device *device, struct at_
     return doubts;
 }
 
-static size_t check_conditions(const struct at_report_device *device, struct at_html *out)
+static size_t check_conditions(const struct at_report_device *device, FILE *out)
 {
     const struct at_conditions *seen = &device->conditions;
     const struct {
@@ -57,19 +57,20 @@ static size_t check_conditions(const struct at_report_device *device, struct at_
     for (size_t i = 0; i < AT_COUNT(troubles); i++)
         if (troubles[i].amount > 0) {
             doubts += begin_check(out, false);
-            at_put(out, "%s: %s%s</li>\n", troubles[i].what, at_thousands(out, troubles[i].amount),
+            at_put(out, "%s: %'jd%s</li>\n", troubles[i].what, (intmax_t)troubles[i].amount,
                    troubles[i].unit);
         }
     if (seen->remeasured > 0 || seen->discarded_samples > 0) {
         begin_check(out, true);
-        at_put(out,
-               "%s configs were measured again after drifts, %s samples after low clocks</li>\n",
-               at_thousands(out, seen->remeasured), at_thousands(out, seen->discarded_samples));
+        at_put(
+            out,
+            "%'jd configs were measured again after drifts, %'jd samples after low clocks</li>\n",
+            (intmax_t)seen->remeasured, (intmax_t)seen->discarded_samples);
     }
     return doubts;
 }
 
-static size_t check_outcomes(const struct at_report_device *device, struct at_html *out)
+static size_t check_outcomes(const struct at_report_device *device, FILE *out)
 {
     int64_t counts[AT_OUTCOMES] = {0}, failed = 0;
     size_t doubts;
@@ -80,83 +81,71 @@ static size_t check_outcomes(const struct at_report_device *device, struct at_ht
     for (int i = 0; i < AT_OUTCOMES; i++)
         failed += i == AT_CORRECT ? 0 : counts[i];
     doubts = begin_check(out, failed == 0);
-    at_put(out, "%s configs gave the right result in every bit",
-           at_thousands(out, counts[AT_CORRECT]));
+    at_put(out, "%'jd configs gave the right result in every bit", (intmax_t)counts[AT_CORRECT]);
     for (int i = 0; i < AT_OUTCOMES; i++)
         if (i != AT_CORRECT && counts[i] > 0)
-            at_put(out, "; %s ended as <i>%s</i>", at_thousands(out, counts[i]),
-                   at_outcome_names[i]);
+            at_put(out, "; %'jd ended as <i>%s</i>", (intmax_t)counts[i], at_outcome_names[i]);
     at_put(out, failed ? ", and were not chosen</li>\n" : "</li>\n");
     return doubts;
 }
 
-static bool is_spread(const struct at_report_row *row)
-{
-    return row->entry->winner.spread_permille > SPREAD_PERMILLE;
-}
-
-static bool is_above_copy(const struct at_report_row *row)
-{
-    return row->entry->winner.of_copy_permille > 1000;
-}
-
-static bool is_from_l2(const struct at_report_row *row)
-{
-    return row->entry->from_l2;
-}
-
-static bool is_spilled(const struct at_report_row *row)
-{
-    return row->entry->winner.spill_bytes > 0;
-}
-
-static bool is_cut(const struct at_report_row *row)
-{
-    return row->entry->ended == AT_ENDED_BUDGET || row->entry->ended == AT_ENDED_INTERRUPTED;
-}
-
-/* A check of each row: how many does it hit? */
+/* What is checked of each row. */
 static const struct check {
-    bool (*hits)(const struct at_report_row *row);
+    enum { SPREAD, CUT, ABOVE_COPY, FROM_L2, SPILLED } kind;
     const char *none, *one, *some; /* the last two after the number; none NULL: say nothing */
 } checks[] = {
-    {is_spread, "No winner's samples spread by more than 3 %",
+    {SPREAD, "No winner's samples spread by more than 3 %",
      "winner's samples spread by more than 3 %", "winners' samples spread by more than 3 %"},
-    {is_cut, "No search was cut short by a budget or a signal",
+    {CUT, "No search was cut short by a budget or a signal",
      "search was cut short by a budget or a signal",
      "searches were cut short by a budget or a signal"},
-    {is_above_copy, NULL, "winner is faster than the copy limit, so that limit is too low",
+    {ABOVE_COPY, NULL, "winner is faster than the copy limit, so that limit is too low",
      "winners are faster than their copy limits, so those limits are too low"},
-    {is_from_l2, NULL, "winner is faster than the memory can be: its data stayed in the L2 cache",
+    {FROM_L2, NULL, "winner is faster than the memory can be: its data stayed in the L2 cache",
      "winners are faster than the memory can be: their data stayed in the L2 cache"},
-    {is_spilled, NULL, "winner spills registers", "winners spill registers"},
+    {SPILLED, NULL, "winner spills registers", "winners spill registers"},
 };
 
+static bool is_hit(const struct at_entry *entry, const struct check *check)
+{
+    switch (check->kind) {
+    case SPREAD:
+        return entry->winner.spread_permille > SPREAD_PERMILLE;
+    case CUT:
+        return entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED;
+    case ABOVE_COPY:
+        return entry->winner.of_copy_permille > 1000;
+    case FROM_L2:
+        return entry->from_l2;
+    default:
+        return entry->winner.spill_bytes > 0;
+    }
+}
+
 static size_t check_rows(const struct at_report_device *device, const struct check *check,
-                         struct at_html *out)
+                         FILE *out)
 {
     size_t hits = 0, listed = 0, doubts;
 
     for (size_t i = 0; i < device->count; i++)
-        hits += check->hits(&device->rows[i]);
+        hits += is_hit(device->rows[i].entry, check);
     if (hits == 0 && !check->none)
         return 0;
     doubts = begin_check(out, hits == 0);
     if (hits == 0)
         at_put(out, "%s", check->none);
     else
-        at_put(out, "%s %s: ", at_thousands(out, (int64_t)hits),
-               hits == 1 ? check->one : check->some);
+        at_put(out, "%'jd %s: ", (intmax_t)hits, hits == 1 ? check->one : check->some);
     for (size_t i = 0; i < device->count && listed < LISTED; i++)
-        if (check->hits(&device->rows[i]))
+        if (is_hit(device->rows[i].entry, check))
             at_put(out, "%s<a href=\"#%s\">%s</a>", listed++ ? ", " : "", device->rows[i].anchor,
-                   at_escape(out, device->rows[i].entry->problem));
+                   device->rows[i].entry->problem);
     at_put(out, "%s</li>\n", hits > listed ? ", …" : "");
     return doubts;
 }
 
 /* Returns how many lines speak against the run. */
-static size_t check_all(const struct at_report_device *device, struct at_html *out)
+static size_t check_all(const struct at_report_device *device, FILE *out)
 {
     size_t doubts = begin_check(out, !device->predicted);
 
@@ -171,11 +160,10 @@ static size_t check_all(const struct at_report_device *device, struct at_html *o
     return doubts;
 }
 
-void at_report_trust(const struct at_report_device *device, struct at_html *out)
+void at_report_trust(const struct at_report_device *device, FILE *out)
 {
     struct at_text_stream stream;
-    struct at_html list = {.file = at_text_open(&stream)};
-    size_t doubts = check_all(device, &list);
+    size_t doubts = check_all(device, at_text_open(&stream));
     char *text = at_text_close(&stream, NULL);
 
     at_put(out, "<div><h3 id=\"d%zu-trust\">Is this run to be trusted?</h3>\n<p><b>",
@@ -185,26 +173,25 @@ void at_report_trust(const struct at_report_device *device, struct at_html *out)
     else
         at_put(out, "With care:</b> %zu point%s below, marked !, speak%s against it.</p>\n", doubts,
                doubts == 1 ? "" : "s", doubts == 1 ? "s" : "");
-    at_put(out, "<ul class=\"checks\">\n%s</ul></div>\n", text);
+    at_put(out, "<ul class=\"checks\">\n%p</ul></div>\n", text);
     free(text);
-    at_html_close(&list);
 }
 
 /* ---- how it was made ---- */
 
-static void print_device(const struct at_device_info *device, struct at_html *out)
+static void print_device(const struct at_device_info *device, FILE *out)
 {
     at_put(out, "<dt>device</dt><dd>%s, compute capability %jd.%jd, %jd multiprocessors, %.1f GiB",
-           at_escape(out, device->name), (intmax_t)(device->compute_capability / 10),
+           device->name, (intmax_t)(device->compute_capability / 10),
            (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
            (double)device->memory_bytes / (1 << 30));
     if (device->peak_bandwidth_MB_per_s > 0)
-        at_put(out, ", memory peak %s GB/s by clock and width",
-               at_thousands(out, (device->peak_bandwidth_MB_per_s + 500) / 1000));
+        at_put(out, ", memory peak %'jd GB/s by clock and width",
+               (intmax_t)((device->peak_bandwidth_MB_per_s + 500) / 1000));
     at_put(out, "</dd>\n");
 }
 
-static void print_software(const struct at_environment *software, struct at_html *out)
+static void print_software(const struct at_environment *software, FILE *out)
 {
     const char *const parts[][2] = {{"autotune ", software->autotune},
                                     {", driver ", software->driver},
@@ -214,15 +201,15 @@ static void print_software(const struct at_environment *software, struct at_html
     at_put(out, "<dt>software</dt><dd>");
     for (size_t i = 0; i < AT_COUNT(parts); i++)
         if (parts[i][1][0])
-            at_put(out, "%s%s", parts[i][0], at_escape(out, parts[i][1]));
+            at_put(out, "%s%s", parts[i][0], parts[i][1]);
     at_put(out, "</dd>\n");
 }
 
-static void print_policy(const struct at_report_device *device, struct at_html *out)
+static void print_policy(const struct at_report_device *device, FILE *out)
 {
     const struct at_policy_record *policy = &device->record->policy;
 
-    at_put(out, "<dt>policy</dt><dd>%s", at_escape(out, policy->name));
+    at_put(out, "<dt>policy</dt><dd>%s", policy->name);
     if (!device->predicted)
         at_put(out,
                ": trains of %.0f µs%s, %jd samples a config in the search, %jd a finalist in the "
@@ -233,27 +220,27 @@ static void print_policy(const struct at_report_device *device, struct at_html *
     at_put(out, "</dd>\n");
 }
 
-static void print_conditions(const struct at_conditions *seen, struct at_html *out)
+static void print_conditions(const struct at_conditions *seen, FILE *out)
 {
     const char *before = "<dt>conditions</dt><dd>";
 
     if (!seen->clock_sm_max_khz && !seen->power_max_mW && !seen->temperature_max_c)
         return;
     if (seen->clock_sm_max_khz) {
-        at_put(out, "%sSM clock %.0f to %.0f MHz", before, (double)seen->clock_sm_min_khz / 1000,
+        at_put(out, "%pSM clock %.0f to %.0f MHz", before, (double)seen->clock_sm_min_khz / 1000,
                (double)seen->clock_sm_max_khz / 1000);
         before = ", ";
     }
     if (seen->power_max_mW) {
-        at_put(out, "%sat most %.0f W", before, (double)seen->power_max_mW / 1000);
+        at_put(out, "%pat most %.0f W", before, (double)seen->power_max_mW / 1000);
         before = ", ";
     }
     if (seen->temperature_max_c)
-        at_put(out, "%sat most %jd °C", before, (intmax_t)seen->temperature_max_c);
+        at_put(out, "%pat most %jd °C", before, (intmax_t)seen->temperature_max_c);
     at_put(out, "</dd>\n");
 }
 
-static void print_dates(const struct at_report_device *device, struct at_html *out)
+static void print_dates(const struct at_report_device *device, FILE *out)
 {
     const int64_t moments[] = {device->first_ms, device->last_ms};
     char texts[AT_COUNT(moments)][64];
@@ -270,8 +257,8 @@ static void print_dates(const struct at_report_device *device, struct at_html *o
         gmtime_r(&seconds, &date);
         strftime(texts[i], sizeof texts[i], "%Y-%m-%d %H:%M", &date);
     }
-    at_put(out, "<dt>date</dt><dd>%s to %s UTC, %s evaluations in the journal</dd>\n", texts[0],
-           texts[1], at_thousands(out, device->points));
+    at_put(out, "<dt>date</dt><dd>%s to %s UTC, %'jd evaluations in the journal</dd>\n", texts[0],
+           texts[1], (intmax_t)device->points);
 }
 
 /* Were all problems searched in the same way? */
@@ -289,20 +276,19 @@ static bool is_one_search(const struct at_report_device *device)
 }
 
 /* The profile does not have the budget, the families and the options of a run. */
-static void print_command(const struct at_report_device *device, struct at_html *out)
+static void print_command(const struct at_report_device *device, FILE *out)
 {
     const struct at_device_record *record = device->record;
     const struct at_entry *entry = device->rows[0].entry;
     bool listed = device->count > NAMED;
 
     at_put(out, "<dt>to repeat it</dt><dd><code>autotune tune --gpu %s --policy %s",
-           device->predicted ? at_escape(out, record->device.uuid) : "0",
-           at_escape(out, record->policy.name));
+           device->predicted ? record->device.uuid : "0", record->policy.name);
     if (entry->search[0])
-        at_put(out, " --search %s", at_escape(out, entry->search));
+        at_put(out, " --search %s", entry->search);
     at_put(out, " --seed %jd", (intmax_t)entry->seed);
     for (size_t i = 0; i < device->count && !listed; i++)
-        at_put(out, " --problem %s", at_escape(out, device->rows[i].entry->problem));
+        at_put(out, " --problem %s", device->rows[i].entry->problem);
     at_put(out, "%s --out FILE</code>%s", listed ? " --problems LIST" : "",
            is_one_search(device)
                ? ""
@@ -310,11 +296,11 @@ static void print_command(const struct at_report_device *device, struct at_html 
     if (listed)
         at_put(out, "<details><summary>LIST</summary><pre>schema: 1\nproblems:\n");
     for (size_t i = 0; i < device->count && listed; i++)
-        at_put(out, "%s%s", i ? "\n  - " : "  - ", at_escape(out, device->rows[i].entry->problem));
-    at_put(out, "%s</dd>\n", listed ? "</pre></details>" : "");
+        at_put(out, "%s%s", i ? "\n  - " : "  - ", device->rows[i].entry->problem);
+    at_put(out, "%p</dd>\n", listed ? "</pre></details>" : "");
 }
 
-void at_report_origin(const struct at_report_device *device, struct at_html *out)
+void at_report_origin(const struct at_report_device *device, FILE *out)
 {
     at_put(out, "<h3>How it was made</h3>\n<dl>\n");
     print_device(&device->record->device, out);

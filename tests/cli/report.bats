@@ -145,7 +145,7 @@ END
     grep -q '<tr><td>2<td class="name">◆ tie<td.*<td>0.10<td class="words">but <code>P=1</code>' page.html
     grep -q '<tr><td>3<td class="name">× slower<td.*<td>1.21<td>1.20 – 1.21<td>20.[0-9]*<td.*<code>P=2</code>' page.html
     for series in 0 3 4; do # a mark for each sample, one beside the other
-        grep -qE "^<path class=\"k$series\" d=\"m[0-9]+ (39|73|107)([ -][0-9]+ 0){14}\"/>" page.html
+        grep -qE "^<path class=\"k$series\" d=\"m[0-9]+ (38|66|94)([ -][0-9]+ 0){14}\"/>" page.html
     done
     run ! grep 'P=[89]0' page.html
     python3 -c 'import sqlite3; sqlite3.connect("a.journal").executescript("DELETE FROM finals")'
