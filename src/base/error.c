@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Format a text of at most `capacity` bytes; what does not fit is cut off after a whole character.
- */
+/* Format a text of at most `capacity` bytes; a longer one is cut after a complete character. */
 static void put(char *text, size_t capacity, const char *format, va_list args)
 {
     int length = vsnprintf(text, capacity, format, args);

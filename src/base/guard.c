@@ -105,7 +105,7 @@ void *at_guard_note(void *block)
     return block;
 }
 
-/* Move blocks behind the freed slot forward, except those that are at home after it. */
+/* Move blocks behind the freed slot forward, except those whose own slot is after it. */
 static void close_gap(const struct guard *guard, size_t gap)
 {
     size_t mask = ((size_t)1 << guard->bits) - 1;

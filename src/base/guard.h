@@ -11,7 +11,7 @@
  * - A resource other than memory, such as a descriptor, has a cleanup while code allocates.
  * - It never allocates while data that outlives the call is half changed.
  *
- * The notes are outside of the blocks, so free() can release what a call returns. */
+ * The notes are outside of the blocks, so free() can release the result of a call. */
 #ifndef AT_BASE_GUARD_H
 #define AT_BASE_GUARD_H
 

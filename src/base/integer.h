@@ -13,8 +13,7 @@
  * or a value that does not fit 64 bits. */
 bool at_integer_parse(const char *text, size_t length, int64_t *value);
 
-/* Compare two integers as qsort wants it; or pairs of them, of which the first that differ decide.
- */
+/* Compare two integers for qsort, or two pairs of them, by the first that differ. */
 int at_integer_compare(int64_t a, int64_t b);
 int at_integers_compare(const int64_t pairs[][2], size_t count);
 

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* Called by stdio, out of which at_out_of_memory must not jump: at_text_close reports failures. */
+/* Called by stdio. at_out_of_memory must not jump out of stdio, so at_text_close reports
+ * failures. */
 static ssize_t take(void *cookie, const char *bytes, size_t size)
 {
     struct at_text_stream *stream = cookie;

@@ -68,9 +68,9 @@ static void add_hits(struct at_cache_counts *counts, size_t instructions, double
     counts->l2_hits = (int64_t)((double)sums.l2_hits * scale);
 }
 
-/* What the whole grid writes to DRAM. A sample ends with written sectors in L2 that the rest of the
- * grid would push out. So each is taken as written, except as many as L2 holds at the end: L2 is
- * full then, and as much of it is written data as in the sample. */
+/* The bytes that the full grid writes to DRAM. A sample ends with written sectors in L2 that the
+ * rest of the grid would evict. So each counts as written to DRAM, except as many as L2 holds at
+ * the end. L2 is full then, and has the same share of written data as in the sample. */
 static void add_writes(struct at_cache_counts *counts, const struct at_caches *caches, bool sample,
                        double scale)
 {
@@ -107,7 +107,7 @@ static void collect(struct at_cache_counts *counts, const struct at_caches *cach
                (double)blocks / (double)(range->warming + range->counted));
 }
 
-/* Launch the whole grid again, with what the first launch has left in L2. */
+/* Launch the full grid again, with the data that the first launch left in L2. */
 static enum at_status count_warm(struct at_cache_counts *counts, struct at_caches *caches,
                                  struct at_emu_memory *memory, const struct at_emu_launch *launch,
                                  const struct at_cache_range *range, size_t instructions,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launch moves between multiprocessors, L2 and DRAM: its hit rates and bytes, counted on the
- * emulated device. doc/caches.md compares them with a GPU's counters.
+/* The traffic of a launch between multiprocessors, L2 and DRAM: its hit rates and bytes, counted on
+ * the emulated device. doc/caches.md compares them with a GPU's counters.
  *
  * A large grid is sampled: two waves in the middle of it. The first only warms the caches; the
  * second is counted and scaled to the grid. Data that it shares with other blocks of the grid then
- * count as read anew. */
+ * count as read again. */
 #ifndef AT_CACHE_COUNT_H
 #define AT_CACHE_COUNT_H
 
@@ -16,8 +16,8 @@
  * second. */
 enum { AT_CACHE_SMALL_THREADS = 1 << 20 };
 
-/* Of the whole grid, extrapolated from the sample. Written bytes that are still in L2 at the end
- * are not in to_dram: a GPU's counters see them only later. */
+/* Figures of the full grid, extrapolated from the sample. Written bytes that are still in L2 at the
+ * end are not in to_dram: a GPU's counters see them only later. */
 struct at_cache_counts {
     struct at_cache_shape shape;
     int64_t carveout_bytes; /* shared memory per multiprocessor */
@@ -32,7 +32,7 @@ struct at_cache_counts {
     struct at_cache_hits *instructions; /* of the counted blocks; the caller frees them */
 };
 
-/* The caches of a device for a kernel, of which a multiprocessor holds `blocks` blocks at once.
+/* The caches of a device for a kernel. A multiprocessor holds `blocks` blocks of it at once.
  * block_shared_bytes: static and dynamic. carveout_percent: as in struct at_emu_launch. AT_FAILED
  * if NVIDIA's calculation refuses the device. */
 enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout_bytes,

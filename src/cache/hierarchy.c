@@ -51,10 +51,10 @@ static unsigned sectors_of(const struct at_cache_part *part)
 
 /* ---- L2 ---- */
 
-/* Multiprocessors that follow each other in the order in which blocks are dealt are of one cluster
- * (GPC), and a cluster is next to one half. Neither the sizes of the clusters nor their sides are
- * published. These come near to the L2 hits that an H200 has at sectors which two blocks share:
- * nearly all if one block follows the other, a fifth if they are 16 or 32 blocks apart. */
+/* Multiprocessors with consecutive numbers are of one cluster (GPC), and a cluster is next to one
+ * half of L2. Neither the sizes of the clusters nor their sides are published. These values
+ * reproduce the L2 hits of an H200 on sectors that two blocks share: nearly all if one block
+ * follows the other, a fifth if they are 16 or 32 blocks apart. */
 enum { CLUSTER = 16 };
 
 static int half_near(const struct at_caches *caches, int64_t multiprocessor)
@@ -90,7 +90,7 @@ static struct at_cache_line *line_in_l2(struct at_caches *caches, int half, uint
 }
 
 /* Read the sectors of a mask from a half. Return those that the half lacked; it holds them from now
- * on. A sector that is not whole there counts as there if it has all bytes that are wanted. */
+ * on. An incomplete sector counts as held if it has all requested bytes. */
 static unsigned read_half(struct at_caches *caches, int half, unsigned sectors,
                           enum at_cache_rank rank, const struct at_cache_part *part)
 {
@@ -105,7 +105,7 @@ static unsigned read_half(struct at_caches *caches, int half, unsigned sectors,
     return missing;
 }
 
-/* What the near half has not comes from the line's own half. */
+/* A miss in the near half is filled from the line's home half. */
 static void read_l2(struct at_caches *caches, int near, unsigned sectors, enum at_cache_rank rank,
                     const struct at_cache_part *part, struct at_cache_hits *hits)
 {
@@ -133,7 +133,7 @@ static struct at_cache_line *write_half(struct at_caches *caches, int half, enum
     return line;
 }
 
-/* The other half's copy of what is written is void. */
+/* A write invalidates the other half's copy. */
 static void forget_copy(struct at_caches *caches, int half, unsigned sectors, uint64_t number)
 {
     struct at_cache_line *line = at_cache_level_find(&caches->l2[half], number);
@@ -146,7 +146,7 @@ static void forget_copy(struct at_caches *caches, int half, unsigned sectors, ui
             line->written[i] = 0;
 }
 
-/* The near half keeps a copy, and the line's own half sees to it that DRAM gets the data. */
+/* The near half keeps a copy, and the line's home half writes the data to DRAM. */
 static void write_l2(struct at_caches *caches, int near, unsigned sectors, enum at_cache_rank rank,
                      const struct at_cache_part *part)
 {

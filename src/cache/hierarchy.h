@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The caches of a device and what flows between them: an L1 per multiprocessor, one L2, DRAM.
  *
- * L1 is write-through: stores go to L2, and get no line in L1. A sector that two stores write in
- * parts, one right after the other, may go there once. L2 is write-back. A store fills no sector:
- * L2 remembers which bytes it has. Only when such a sector is read, or has to leave before all of
- * it is written, the rest comes from DRAM. Atomic operations are done in L2.
+ * L1 is write-through: stores go to L2, and get no line in L1. A sector that two consecutive stores
+ * write in parts may go there once. L2 is write-back. A store fills no sector: L2 remembers which
+ * bytes it has. Only when such a sector is read, or has to leave before all of it is written, the
+ * rest comes from DRAM. Atomic operations are done in L2.
  *
  * L2 may have two halves. Each line belongs to one, through which it comes from DRAM and goes
- * there. A multiprocessor asks the half that is next to it. What that has not, it gets from the
- * line's own half, and both keep it, what is written as well. So L2 then holds less than its size.
- */
+ * there. A multiprocessor sends requests to the half that is next to it. A miss there is filled
+ * from the line's home half, and both keep the data, written data too. So L2 then holds less than
+ * its size. */
 #ifndef AT_CACHE_HIERARCHY_H
 #define AT_CACHE_HIERARCHY_H
 
@@ -34,7 +34,7 @@ struct at_cache_part {
 
 /* Sectors of one instruction, or of all. L1 serves only loads. */
 struct at_cache_hits {
-    int64_t l1_sectors, l1_hits; /* asked from L1, and found there */
+    int64_t l1_sectors, l1_hits; /* requested from L1, and found there */
     int64_t l2_sectors, l2_hits; /* the same for L2; a store is always a hit */
 };
 
@@ -65,7 +65,7 @@ void at_caches_access(struct at_caches *caches, int64_t multiprocessor, enum at_
                       struct at_cache_policy policy, const struct at_cache_part *part,
                       struct at_cache_hits *hits);
 
-/* A launch begins: what L1 holds is void, and nothing has flowed yet. L2 keeps its data. */
+/* A launch begins: L1 is empty, and all counts are 0. L2 keeps its data. */
 void at_caches_begin_launch(struct at_caches *caches);
 
 /* Sectors in L2, and those of them that DRAM does not have yet. */

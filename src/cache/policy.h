@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an instruction asks of the caches, by its name (PTX ISA, "Cache Operators" and "Cache
- * Eviction Priority Hints"). */
+/* The cache policy of an instruction, by its name (PTX ISA, "Cache Operators" and "Cache Eviction
+ * Priority Hints"). */
 #ifndef AT_CACHE_POLICY_H
 #define AT_CACHE_POLICY_H
 
@@ -12,7 +12,7 @@ struct at_ptx_kernel;
 
 struct at_cache_policy {
     bool past_l1; /* L2 serves it even if L1 has the data */
-    bool keep_l1; /* what comes from L2 gets a line of L1 */
+    bool keep_l1; /* data from L2 gets a line of L1 */
     enum at_cache_rank l1, l2;
     bool merges; /* a store that may go to L2 with the one before it */
 };

@@ -31,7 +31,7 @@ struct replay {
     const struct at_cache_policy *policies;
     struct at_cache_hits *hits, uncounted;
     struct multiprocessor *multiprocessors;
-    struct at_cache_stream *batch; /* recorded blocks that are not yet dealt */
+    struct at_cache_stream *batch; /* recorded blocks that have not started */
     size_t batch_count, batch_next, batch_size;
     uint64_t dealt; /* blocks, of the range */
 };
@@ -132,8 +132,8 @@ static enum at_status step(struct replay *replay, int64_t index, struct at_error
     return status;
 }
 
-/* Multiprocessors do not run in step: by chance, each misses one of eight turns. Else, blocks whose
- * distance is near a multiple of the multiprocessors' number would meet on the same ones. */
+/* Multiprocessors do not run in step: by chance, each misses one of eight turns. Otherwise, blocks
+ * whose distance is about a multiple of the multiprocessors' number would share them. */
 static bool misses_turn(uint64_t *turns)
 {
     uint64_t mixed = ++*turns * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64, shortened */

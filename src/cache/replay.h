@@ -2,11 +2,10 @@
 /* Sends the requests of a launch's blocks through the caches, in an order that depends on nothing
  * but the blocks.
  *
- * Blocks are dealt in their order: one to each multiprocessor, then a second one, until each has as
- * many as fit. When a block has ended, the next one takes its place. The multiprocessors take
- * turns, and each misses some of its own. In its turn, a multiprocessor sends one request. Its
- * warps take turns as well. Nothing takes time: a request that misses has its data before the next
- * one. */
+ * Blocks start in order: one on each multiprocessor, then a second one, until no more fit. When a
+ * block has ended, the next one takes its place. The multiprocessors take turns, and each misses
+ * some of its own. In its turn, a multiprocessor sends one request. Its warps take turns as well.
+ * Nothing takes time: a request that misses has its data before the next one. */
 #ifndef AT_CACHE_REPLAY_H
 #define AT_CACHE_REPLAY_H
 

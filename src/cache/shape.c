@@ -10,10 +10,10 @@ enum { RESERVED_BYTES = 1024 };
  * 128 - 100 KiB (CUDA C++ Programming Guide, "Compute Capabilities" 8.0, 9.0 and 10.0, and 8.9). */
 enum { L1_LEAST_BYTES = 28 << 10 };
 
-/* Neither is published. Sixteen ways with hashed sets come near to "any line anywhere". */
+/* Neither is published. Sixteen ways with hashed sets are almost fully associative. */
 enum { WAYS = 16 };
 
-/* L2 in two halves, each of which keeps what the multiprocessors near it use ("NVIDIA Ampere
+/* L2 in two halves, each of which keeps the data of the multiprocessors next to it ("NVIDIA Ampere
  * Architecture In-Depth", developer.nvidia.com/blog, on the A100). Nsight Compute agrees: half of
  * the requests of an H200 cross to the other half (lts__t_sectors_srcunit_ltcfabric), and of two
  * streams, one read and one written, 21 to 22 MB are not in DRAM at the end: a third of L2. */
@@ -34,7 +34,7 @@ enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout
 {
     int64_t each = block_shared_bytes + RESERVED_BYTES,
             most = device->shared_bytes_per_multiprocessor;
-    /* Without a wish the driver's choice: what the blocks that fit need. */
+    /* By default the driver's choice: the needs of the resident blocks. */
     int64_t wanted =
         carveout_percent > 0 ? larger(most * carveout_percent / 100, each) : each * blocks;
     enum at_status status = at_occupancy_carveout(carveout_bytes, device, wanted, err);

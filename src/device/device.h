@@ -144,8 +144,8 @@ struct at_device_ops {
     enum at_outcome (*between)(struct at_device *device, double *ns, struct at_error *err);
 
     /* Run a call of a kernel several times, each with empty caches, and read the hardware's
-     * counters. NULL: a device without. AT_LAUNCH if they may not be read here; the message says
-     * what to do. */
+     * counters. NULL: the device has none. AT_LAUNCH if they may not be read here; the message has
+     * the remedy. */
     enum at_outcome (*count)(struct at_device *device, const struct at_call *call,
                              struct at_counters *counters, struct at_error *err);
 };

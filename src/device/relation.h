@@ -6,7 +6,7 @@
 
 #include "device/info.h"
 
-/* From near to far. */
+/* From close to distant. */
 enum at_relation {
     AT_SAME_DEVICE,       /* the same model */
     AT_SAME_CHIP,         /* a slice of it, or another model with the same multiprocessors */

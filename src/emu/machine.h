@@ -3,8 +3,8 @@
  * observer sees what the memory system of a GPU would see, except constant memory.
  *
  * An instruction runs for all 32 lanes of a warp at once; diverged lanes run at the lowest address
- * first. The warps of a block take turns, from barrier to barrier. Blocks run on several host
- * threads. */
+ * first. The warps of a block run one after the other, from barrier to barrier. Blocks run on
+ * several host threads. */
 #ifndef AT_EMU_MACHINE_H
 #define AT_EMU_MACHINE_H
 
@@ -38,9 +38,8 @@ struct at_emu_memory;
 struct at_emu_memory *at_emu_memory_new(void);
 void at_emu_memory_free(struct at_emu_memory *memory);
 
-/* From now on every launch begins with what the memory has when the next one does, and what a
- * launch writes is forgotten when another begins: a kernel that counts on is run again as if for
- * the first time. */
+/* Save the memory at the beginning of the next launch. Every later launch begins with this state,
+ * so a kernel that increments a counter runs again as if for the first time. */
 void at_emu_memory_rewind(struct at_emu_memory *memory);
 
 /* Returns the address, or 0 if the host has too little memory. The host provides a page when it is
@@ -51,7 +50,7 @@ void at_emu_memory_release(struct at_emu_memory *memory, uint64_t address);
 /* The host's address of these bytes; NULL if they are not all within one allocation. */
 void *at_emu_memory_host(const struct at_emu_memory *memory, uint64_t address, size_t size);
 
-/* What can be wrong with a kernel; at_emu_fault_names has the words. */
+/* The faults of a kernel; at_emu_fault_names has the words. */
 enum at_emu_fault_kind {
     AT_EMU_NO_FAULT,
     AT_EMU_GLOBAL_BOUNDS,    /* global access outside every allocation */
@@ -103,7 +102,7 @@ struct at_emu_observer {
     void (*local)(void *context, uint64_t block, const struct at_emu_access *access);
 };
 
-/* Gets what a launch has printed, once, in the order of the blocks: AT_EMU_PRINTED_LINES and
+/* Gets the output of a launch, once, in the order of the blocks: AT_EMU_PRINTED_LINES and
  * AT_EMU_PRINTED_BYTES at most, and a last line that says how many lines are missing. The text is
  * the kernel's, and may hold control characters. */
 struct at_emu_printer {
@@ -116,8 +115,8 @@ enum {
     AT_EMU_PRINTED_BYTES = 1 << 20,    /* as many as CUDA keeps between two synchronizations */
     AT_EMU_PRINTED_OF_BLOCK = 1 << 14, /* bytes of one block */
     /* A limit for the steps of all warps of a block together: an endless loop ends within seconds,
-     * and a loop that is not has room. A step is an instruction of a warp; what takes the machine
-     * long is several, as is a byte that printf reads or makes. */
+     * and a loop that is not has room. An instruction of a warp is a step; a slow one is several.
+     * printf takes a step for each byte. */
     AT_EMU_BLOCK_STEPS = 48000000,
     AT_EMU_SLOW_STEPS = 16, /* of an access to memory; of arithmetic in formats or roundings that
                                the host has not */
@@ -136,7 +135,7 @@ struct at_emu_launch {
     uint64_t block_limit;                   /* steps of the warps of a block; 0: none */
     int threads;                            /* of the host, at least 1 */
     const struct at_emu_observer *observer; /* NULL: none */
-    const struct at_emu_printer *printer;   /* NULL: what printf prints is dropped */
+    const struct at_emu_printer *printer;   /* NULL: the output of printf is dropped */
     const char *name;                       /* in messages; NULL: the kernel's */
     int multiprocessors;                    /* %nsmid; less than 1: 1 */
     /* Run only these blocks, given by linear index; NULL: all. */

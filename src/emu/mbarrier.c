@@ -89,7 +89,7 @@ bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp
     return true;
 }
 
-/* Take arrivals from what is pending, and expect more bytes. */
+/* Subtract arrivals from the pending ones, and expect more bytes. */
 static bool arrive(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
                    struct at_emu_mbarrier *mbarrier, uint32_t arrivals, uint32_t bytes)
 {
@@ -166,7 +166,7 @@ void at_emu_run_mbarrier_copies(const struct at_emu_op *op, struct at_emu_warp *
         at_emu_mbarrier_locate(op, warp, lanes, true, address);
 }
 
-/* fence.proxy.async: bulk copies may now read what the lanes have written. */
+/* fence.proxy.async: bulk copies may now read the lanes' data. */
 void at_emu_run_proxy_fence(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_shared *shared = &warp->block->shared;

@@ -38,7 +38,7 @@ struct at_emu_warp;
 /* Executes an instruction for the lanes of a mask that is not 0. */
 typedef void at_emu_run_op(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
 
-/* What comes after an instruction. */
+/* The effect of an instruction on control flow. */
 enum at_emu_flow {
     AT_EMU_NEXT,
     AT_EMU_BRANCH,
@@ -108,7 +108,7 @@ struct at_emu_op {
     uint8_t vote;                /* at_emu_vote: of a barrier with a reduction */
     uint32_t source_flip;        /* xored with a source predicate: all ones for !p */
     int line;                    /* of the PTX */
-    struct at_emu_places places; /* by .loc, if the compiler was asked for it */
+    struct at_emu_places places; /* from .loc, if the compiler writes it */
     const char *text;
     uint32_t text_bytes;
 };
@@ -133,10 +133,10 @@ enum at_emu_modifier {
     AT_EMU_INTEGRAL = 64,   /* cvt between floats: to an integral value */
 };
 
-/* bar.red: what of the predicates of all threads of the block each of them gets. */
+/* bar.red: how the predicates of all threads of the block are combined. */
 enum at_emu_vote { AT_EMU_NO_VOTE, AT_EMU_VOTE_COUNT, AT_EMU_VOTE_ALL, AT_EMU_VOTE_ANY };
 
-/* What a preset row holds. The y and z dimensions follow x. */
+/* The value of a preset row. The y and z dimensions follow x. */
 enum at_emu_preset_kind {
     AT_EMU_CONSTANT,
     AT_EMU_DYNAMIC_SHARED, /* the offset of the dynamic array */
@@ -152,7 +152,7 @@ enum at_emu_preset_kind {
     AT_EMU_LANEMASK_LE,
     AT_EMU_LANEMASK_GT,
     AT_EMU_LANEMASK_GE,
-    AT_EMU_SMID, /* blocks are dealt to multiprocessors in turn */
+    AT_EMU_SMID, /* blocks go to multiprocessors in turn */
     AT_EMU_NSMID,
     AT_EMU_DYNAMIC_BYTES,
     AT_EMU_TOTAL_SHARED_BYTES,

@@ -6,8 +6,8 @@
 
 typedef unsigned __int128 u128;
 
-/* `sum` is the exact result from x, y, z and the carry, in WIDE; what is above the type's bits is
- * the carry. */
+/* `sum` is the exact result from x, y, z and the carry, in WIDE; the bits above the type's are the
+ * carry. */
 #define CARRYING(name, U, WIDE, sum)                                                               \
     static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,         \
                      bool uses, bool sets)                                                         \

@@ -88,7 +88,7 @@ static uint64_t next_argument(struct call *call, uint32_t bytes)
     return value;
 }
 
-/* What stands between '%' and the letter of a conversion. */
+/* The flags, width and precision of a conversion. */
 struct field {
     char flags[6];        /* each once */
     int width, precision; /* a negative width aligns left; precision -1: none */
@@ -238,7 +238,7 @@ static void leave_out(struct at_emu_prints *prints, const char *text)
         prints->left_out += *text == '\n' || !text[1];
 }
 
-/* Sort the texts, and drop those that come after what is shown. */
+/* Sort the texts, and drop those beyond the limit. */
 static void shorten(struct at_emu_prints *prints)
 {
     size_t kept = 0;

@@ -128,7 +128,7 @@ struct at_emu_allocation {
     uint64_t address;
     uint64_t size;
     char *bytes;
-    bool kept; /* at_emu_memory_begin has what it was */
+    bool kept; /* at_emu_memory_begin restores it */
 };
 const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *memory,
                                                    uint64_t address);
@@ -224,7 +224,7 @@ struct at_emu_prints {
     size_t count, capacity, bytes;
     size_t left_out; /* lines */
 };
-/* Take what a block has printed. */
+/* Take the output of a block. */
 void at_emu_print_take(struct at_emu_prints *prints, struct at_emu_block *block, uint64_t turn);
 /* Pass all on to the printer, and free it. */
 void at_emu_print_all(const struct at_emu_printer *printer, struct at_emu_prints *prints);

@@ -22,7 +22,7 @@ static const char *const builtin[128] = {
     ['f'] = "float", ['d'] = "double",
 };
 
-/* <source-name>: a length and as many characters. Returns what follows; NULL: it is none. */
+/* <source-name>: a length and as many characters. Returns the text after it; NULL: it is none. */
 static const char *write_source_name(FILE *out, const char *text)
 {
     char *name;
@@ -119,7 +119,7 @@ char *at_plain_name(const char *mangled)
 
 /* ---- reading ---- */
 
-/* What a type of a parameter says. NVRTC writes pointers and whole numbers alike. */
+/* The properties of a parameter's type. NVRTC writes pointers and whole numbers alike. */
 static const struct {
     const char *type;
     int bytes;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /* Read a mangled name (Itanium C++ ABI, "Mangling"): "scale", "ns::scale", "scale<float, 32>",
- * without the function's parameters. Of template arguments it knows built-in and named types and
- * whole numbers; others are "...". A name that is not mangled is its own. The caller frees it. */
+ * without the function's parameters. Template arguments may be built-in and named types and
+ * integers; others are "...". A name that is not mangled is its own. The caller frees it. */
 char *at_plain_name(const char *mangled);
 
 struct at_entry_parameter {
@@ -47,7 +47,7 @@ enum at_status at_entry_points_find(const struct at_entry_points *points, const 
 /* "scale(float, int, 8 bytes)"; the caller frees it. */
 char *at_entry_point_format(const struct at_entry_point *point);
 
-/* What a parameter can be: "int", "buffer or long", "16 bytes". */
+/* The possible types of a parameter: "int", "buffer or long", "16 bytes". */
 enum { AT_PARAMETER_WORDS = 32 };
 void at_entry_parameter_words(char words[AT_PARAMETER_WORDS],
                               const struct at_entry_parameter *parameter);

@@ -64,8 +64,8 @@ static void take_caches(struct at_explained_caches *caches, const struct at_cach
     };
 }
 
-/* Count what flows between the caches of the device, for a launch whose resources and occupancy the
- * explanation has. The whole grid if it has at most max_blocks blocks. If a wave makes more
+/* Count the traffic between the caches of the device, for a launch whose resources and occupancy
+ * are in the explanation. The whole grid if it has at most max_blocks blocks. If a wave makes more
  * requests than can be kept, all figures are 0, and the second launch's unknown. The caller frees
  * *hits, one per instruction. */
 static enum at_status count_caches(struct at_explanation *e, struct at_cache_hits **hits,
@@ -191,7 +191,7 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
     return AT_OK;
 }
 
-/* What a kernel prints goes to stderr, beside the table; the text is anyone's. */
+/* The output of a kernel goes to stderr, beside the table; it may be any text. */
 static void print(void *context, const char *text)
 {
     (void)context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explains what a config does to the memory system by running it on the emulated device. For each
- * line of the source it counts the accesses, their cost and the lowest possible cost; it also tells
- * the occupancy. A time is predicted from the counts; the caller may add a measured one. */
+/* Explains the memory accesses of a config by running it on the emulated device. For each line of
+ * the source it counts the accesses, their cost and the lowest possible cost; it also tells the
+ * occupancy. A time is predicted from the counts; the caller may add a measured one. */
 #ifndef AT_EXPLAIN_EXPLAIN_H
 #define AT_EXPLAIN_EXPLAIN_H
 
@@ -24,13 +24,13 @@ struct at_explained_line {
     int64_t sectors, least_sectors;       /* global */
     int64_t tag_sectors;                  /* global: as the GPU counts them in l1tex__t_sectors */
     int64_t wavefronts, least_wavefronts; /* shared */
-    /* Sectors of global memory asked from a cache and found there, of the blocks that
-     * struct at_explained_caches counts. A load past L1 finds nothing there, stores do not ask. */
+    /* Sectors of global memory requested from a cache and found there, of the blocks that struct
+     * at_explained_caches counts. A load past L1 never hits; stores do not count. */
     int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
 };
 
-/* The caches and what flows between them: cache/count.h. Bytes and sectors are of the whole grid.
- */
+/* The caches and the traffic between them: cache/count.h. Bytes and sectors are of the whole
+ * grid. */
 struct at_explained_caches {
     int64_t blocks; /* counted, next to each other; 0: they make too many requests to keep */
     int64_t carveout_bytes, l1_bytes; /* per multiprocessor */
@@ -40,7 +40,7 @@ struct at_explained_caches {
     int64_t dram_to_l2_bytes, l2_to_dram_bytes;
     int64_t left_in_l2_bytes;
     int64_t warm_dram_to_l2_bytes;
-    /* Of what each can move in the predicted time; -1: no time is predicted. */
+    /* The used share of each one's peak in the predicted time; -1: no time is predicted. */
     int64_t l1_peak_permille, l2_peak_permille, dram_peak_permille;
 };
 
@@ -85,12 +85,12 @@ struct at_explained_kernel {
     const char *name;  /* for messages, in place of entry: generated names say nothing to users */
     struct at_kernel_resources resources;
     struct at_launch launch;
-    struct at_emu_memory *memory; /* what the arguments point to; the kernel changes it */
+    struct at_emu_memory *memory; /* the data of the arguments; the kernel changes it */
     const uint64_t *args;         /* of each parameter as many words as it takes */
     size_t arg_count, arg_words;  /* parameters, and their words at most */
 };
 
-/* Explains a kernel as at_explain does, but sets none of what names a config and its problem, nor
+/* Explains a kernel as at_explain does, but sets neither the names of config and problem nor
  * bytes_needed. */
 enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  const struct at_device_info *device, const struct at_rates *rates,

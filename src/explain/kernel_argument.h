@@ -40,7 +40,7 @@ bool at_element_holds(const struct at_element_type *type, int64_t value);
 void at_element_store(const struct at_element_type *type, void *to, int64_t value);
 void at_element_store_real(const struct at_element_type *type, void *to, double value);
 
-/* What an element is. */
+/* The type of an element. */
 enum at_argument_value {
     AT_VALUE_REAL,       /* the same number for all */
     AT_VALUE_EXPRESSION, /* of its index and the count */
@@ -62,8 +62,8 @@ struct at_kernel_argument {
 /* The most words of a single argument: a vector of 32 bytes. */
 enum { AT_ARGUMENT_WORDS = 4 };
 
-/* Parse text, which must live as long as the argument. AT_USAGE names the argument and what is
- * wrong. */
+/* Parse text, which must live as long as the argument. AT_USAGE names the argument and the
+ * fault. */
 enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, const char *text,
                                         struct at_error *err);
 void at_kernel_argument_clear(struct at_kernel_argument *argument);

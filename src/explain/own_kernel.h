@@ -15,7 +15,7 @@ struct at_own_file {
     struct at_entry_points entries;
 };
 
-/* What to run, as the user wrote it. All is borrowed. */
+/* The kernel and its launch, as the user wrote them. All is borrowed. */
 struct at_own_launch {
     const char *entry;        /* NULL: the file's only kernel */
     const char *grid, *block; /* "X", "X,Y" or "X,Y,Z", each an expression */
@@ -32,8 +32,8 @@ enum at_status at_own_file_read(struct at_own_file *file, const char *path,
 void at_own_file_clear(struct at_own_file *file);
 
 /* Run a kernel of the file as at_explain does; it names file, entry, launch and arguments in the
- * explanation. AT_USAGE: entry, launch or arguments are wrong; the message says what the kernel
- * takes. */
+ * explanation. AT_USAGE: entry, launch or arguments are wrong; the message names the kernel's
+ * parameters. */
 enum at_status at_own_kernel_explain(const struct at_own_file *file,
                                      const struct at_own_launch *launch,
                                      const struct at_device_info *device,

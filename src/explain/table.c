@@ -30,7 +30,7 @@ char *at_explained_source(const struct at_explained_text *source,
     return at_strndup(text, strcspn(text, "\n"));
 }
 
-/* ---- how well a line uses what it moves ---- */
+/* ---- how well a line uses the bytes that it moves ---- */
 
 /* Averages of a request. */
 struct average {
@@ -271,7 +271,7 @@ static double percent(int64_t part, int64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* What flows in one direction, above or below the arrows. */
+/* The traffic in one direction, above or below the arrows. */
 static void draw_amounts(int64_t threads, int64_t l2, int64_t dram)
 {
     char a[AMOUNT], b[AMOUNT], c[AMOUNT];
@@ -334,7 +334,7 @@ static void draw_caches(const struct at_explanation *e)
 
 /* ---- the GPU's own counters beside the model's figures ---- */
 
-/* What the model counts, of the whole grid. */
+/* The model's counts of the full grid. */
 struct modelled {
     double load_requests, load_sectors, store_requests, store_sectors;
     double load_conflicts, store_conflicts;
@@ -450,7 +450,7 @@ static void print_text(const struct at_explanation *e, const struct at_explained
 
 /* ---- for programs ---- */
 
-/* A line as a row; what shared memory does not have is -1. */
+/* A line as a row; figures that shared memory does not have are -1. */
 struct row {
     char *line, *source;
     const char *access, *unit;

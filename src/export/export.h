@@ -68,7 +68,7 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
                               struct at_error *err);
 void at_export_clear(struct at_export *export);
 
-/* ---- what formats share ---- */
+/* ---- shared by formats ---- */
 
 /* Is it a matrix or a plain batch, which sizes, leading dimensions and strides describe? */
 bool at_export_is_matrix(const struct at_export_item *item);

@@ -70,7 +70,7 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
         snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_IP");
 }
 
-/* Configs that differ in what only the host uses share a kernel. */
+/* Configs that differ only in parameters of the host share a kernel. */
 static bool same_kernel(const struct at_export_item *a, const struct at_export_item *b)
 {
     return a->answer.config.family == b->answer.config.family &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the formats share: text that is safe in any language. */
+/* Shared by the formats: text that is safe in any language. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies what one journal has into another. Rows are read from one file and written to the other:
- * attaching a file to a connection is switched off, because a journal is an untrusted file. */
+/* Copies the rows of one journal into another. Rows are read from one file and written to the
+ * other: attaching a file to a connection is switched off, because a journal is an untrusted
+ * file. */
 #include "base/memory.h"
 #include "journal/parts.h"
 
@@ -29,8 +30,8 @@
 /* Two tuners measure a config if one is lost and another takes its problem. */
 #define AGAIN "?13 OR EXISTS (SELECT 1 FROM measurements WHERE (" KEY ") = (" ITS_KEY "))"
 
-/* What is read of the run ?3, and what is written. ?1 is added to a measurement's number; ?2 is the
- * run that it becomes part of. A part begins without the finals. */
+/* The columns that are read of run ?3, and those that are written. ?1 is added to a measurement's
+ * number; ?2 is the run that it becomes part of. A part begins without the finals. */
 static const struct {
     const char *read, *write;
 } tables[] = {

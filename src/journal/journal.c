@@ -94,7 +94,7 @@ static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,
         sqlite3_bind_text(statement, 2 + i, texts[i], -1, SQLITE_STATIC);
 }
 
-/* Bind what is only for reports; what is unknown stays NULL. */
+/* Bind the values that only reports use; unknown ones stay NULL. */
 static void bind_details(sqlite3_stmt *add, const struct at_measurement *measurement,
                          const struct at_journal_details *details)
 {

@@ -24,7 +24,7 @@ struct at_journal_key {
     const char *config;      /* at_config_format */
 };
 
-/* What else is filed with a measurement, for reports. It is not read back. */
+/* Further columns of a measurement, for reports. They are not read back. */
 struct at_journal_details {
     const char *gpu;    /* the device's UUID */
     double expected_ns; /* the time that the search's strategy predicted; 0: it predicted none */

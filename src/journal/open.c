@@ -52,8 +52,8 @@ static const char tables_sql[] =
     "  measured_utc_ms INTEGER NOT NULL," /* Unix time when it was filed */
     "  gpu TEXT NOT NULL,"                /* UUID, as in a profile */
     "  clock_sm_khz INTEGER,"             /* median over its samples; NULL: unknown */
-    "  clock_memory_khz INTEGER,"         /* NVML's answer meanwhile; NULL: not asked */
-    "  expected_ns REAL,"                 /* what the search predicted; NULL: nothing */
+    "  clock_memory_khz INTEGER,"         /* NVML's value meanwhile; NULL: not read */
+    "  expected_ns REAL,"                 /* the search's prediction; NULL: none */
     "  power_mw INTEGER,"                 /* NVML's answers meanwhile; NULL: unknown */
     "  temperature_c INTEGER,"
     "  throttle INTEGER,"       /* bits of enum at_throttle */
@@ -254,10 +254,11 @@ enum at_status at_journal_open_file(struct at_journal *journal, const char *path
     /* Without "./" SQLite would take "" as a temporary file and "file:" as a URI. */
     journal->path = at_format("%s%s", in_memory || path[0] == '/' ? "" : "./", path);
     /* SQLite takes its lock in steps. Of two processes that take it at the same moment, each may
-     * hold a step that the other waits for, until both give up. So they take it by turns. This call
-     * also tells why a file cannot be opened, where SQLite says "unable to open database file". It
-     * does not open the file, because closing it would drop the locks of another connection of this
-     * process. SQLite would call a file in use whose file system has no locks. */
+     * hold a step that the other waits for, until both give up. So they take it one after the
+     * other. This call also tells why a file cannot be opened, where SQLite says "unable to open
+     * database file". It does not open the file, because closing it would drop the locks of another
+     * connection of this process. SQLite would call a file in use whose file system has no
+     * locks. */
     if (!in_memory &&
         at_output_open(&turn, journal->path, AT_OUTPUT_WAIT_BRIEFLY, NULL, err) != AT_OK)
         return at_fail_within(err, "cannot open journal");

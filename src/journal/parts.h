@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the journal share. */
+/* Shared by the files of the journal. */
 #ifndef AT_JOURNAL_PARTS_H
 #define AT_JOURNAL_PARTS_H
 
@@ -18,7 +18,7 @@ struct at_journal {
 /* SQLite's access to files without locking them. */
 #define AT_JOURNAL_UNLOCKED "unix-none"
 
-/* Fail with SQLite's last error: which file, what is wrong, and what to do. */
+/* Fail with SQLite's last error: the file, the cause and the remedy. */
 enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err);
 
 /* Run statements; and run a query of one row, whose first column becomes *number, or *text unless

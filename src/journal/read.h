@@ -27,7 +27,7 @@ struct at_journal_final_entry {
     struct at_journal_final final;
 };
 
-/* What to do with what is read; each may be NULL. */
+/* The functions that take the rows; each may be NULL. */
 struct at_journal_takers {
     void (*measurement)(void *data, const struct at_journal_entry *entry);
     void (*final)(void *data, const struct at_journal_final_entry *entry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the time model knows of a launch: figures of an average block, and of the multiprocessor
- * that it shares with others. From these, the parts of the prediction follow. */
+/* The time model's view of a launch: figures of an average block, and of the multiprocessor that it
+ * shares with others. From these, the parts of the prediction follow. */
 #ifndef AT_MODEL_BLOCK_H
 #define AT_MODEL_BLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts what the memory system of a GPU sees of a kernel, from its accesses on the emulated
+/* Counts the requests of a kernel to a GPU's memory system, from its accesses on the emulated
  * device. An instruction of a warp is one request.
  *
  * Global memory moves sectors of 32 bytes; a request costs the number of sectors that it touches
@@ -8,8 +8,8 @@
  * busiest bank. Accesses of 8 bytes per lane are served by half-warps, of 16 bytes by
  * quarter-warps.
  *
- * For a copy past L1 (cp.async.cg), the counter on an H200 shows what it fills: for each 128-byte
- * line that it reads, the sectors of shared memory that it writes. */
+ * For a copy past L1 (cp.async.cg), the counter on an H200 shows the target: for each 128-byte line
+ * that it reads, the sectors of shared memory that it writes. */
 #ifndef AT_MODEL_COUNTS_H
 #define AT_MODEL_COUNTS_H
 

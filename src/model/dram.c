@@ -44,8 +44,8 @@ static double scattered_stores(const struct at_model_block *b)
     return scattered(b, &b->traffic->store, b->rates->store_scatter_pages);
 }
 
-/* The part of the lines' sectors that requests leave out: 0 if they ask for whole lines. The rest
- * of a line is asked for later, when DRAM may have closed its row. */
+/* The part of the lines' sectors that requests leave out: 0 if they read full lines. The rest of a
+ * line is read later, when DRAM may have closed its row. */
 static double pieces(const struct at_traffic_way *way)
 {
     return way->lines > 0 ? 1 - way->sectors / way->lines / LINE_SECTORS : 0;
@@ -108,9 +108,9 @@ static double mixed(const struct at_model_block *b)
     return b->traffic->work.barriers > 0 ? 0 : 1 - fmin(1, b->wave / (double)b->traffic->blocks);
 }
 
-/* L2 makes sure that DRAM moves each sector once, but DRAM is not always at its fastest. Streaming
- * loads leave L2 before what is stored: if the stores do not stream, it fills up with data that
- * must be written. */
+/* L2 makes sure that DRAM moves each sector once, but DRAM is not always at its fastest. L2 evicts
+ * streaming loads before stored data. If the stores do not stream, it fills up with data that must
+ * be written. */
 double at_block_dram_ns(const struct at_model_block *b)
 {
     const struct at_rates *rates = b->rates;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launch costs in DRAM. */
+/* The cost of a launch in DRAM. */
 #ifndef AT_MODEL_DRAM_H
 #define AT_MODEL_DRAM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Occupancy: how many blocks a multiprocessor holds at once, and what limits the number. It is
- * calculated by NVIDIA's own code (cuda_occupancy.h of the CUDA Toolkit). */
+/* Occupancy: how many blocks a multiprocessor holds at once, and the resource that limits them. It
+ * is calculated by NVIDIA's own code (cuda_occupancy.h of the CUDA Toolkit). */
 #ifndef AT_MODEL_OCCUPANCY_H
 #define AT_MODEL_OCCUPANCY_H
 

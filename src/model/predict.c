@@ -52,9 +52,9 @@ static double together(const double *bounds)
     return ns;
 }
 
-/* What the ends of the grid add. Nothing is stored before the first loads arrive, and nothing is
- * loaded at the end; less so if the warps of a block do not wait for each other. The last wave
- * leaves places empty. */
+/* The time that the ends of the grid add. Nothing is stored before the first loads arrive, and
+ * nothing is loaded at the end; less so if the warps of a block do not wait for each other. The
+ * last wave does not fill the GPU. */
 static double ends_ns(const struct at_model_block *b)
 {
     const struct at_rates *rates = b->rates;

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* What limits a launch; at_bound_names has the words. */
+/* The limits of a launch; at_bound_names has the words. */
 enum at_bound {
     AT_BOUND_DRAM,
     AT_BOUND_L2,

@@ -18,7 +18,7 @@ struct at_rates {
     int64_t dram_latency_ns;      /* of one load with many in flight */
     int64_t dram_MB_per_s;        /* by clock and bus width */
     int64_t far_partial_bytes;    /* extra DRAM traffic per sector written by blocks far apart */
-    int64_t filling_percent;      /* extra, if L2 drops what is loaded before what is stored */
+    int64_t filling_percent;      /* extra, if L2 evicts loaded data before stored data */
     int64_t l2_latency_ns;        /* of one load of an edge block, from L2 */
     int64_t l2_load_MB_per_s;     /* of sectors, to all multiprocessors */
     int64_t l2_store_MB_per_s;    /* of sectors, from all multiprocessors */

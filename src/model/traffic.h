@@ -35,8 +35,8 @@ struct at_traffic_work {
 struct at_traffic {
     int64_t blocks;              /* of the grid */
     struct at_traffic_work work; /* of an average block */
-    /* Of the first or the last block, whichever has more load rounds: a block at the edge may go
-     * element by element. */
+    /* Figures of the first or the last block, whichever has more load rounds: a block at the edge
+     * may move single elements. */
     struct at_traffic_work edge;
     double overlap;             /* part of a block's loaded sectors that a neighbour loads too */
     double partial_sectors;     /* per block: stored, but not whole */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sampled blocks of a launch did. */
+/* The accesses of the sampled blocks of a launch. */
 #ifndef AT_MODEL_TRAFFIC_SEEN_H
 #define AT_MODEL_TRAFFIC_SEEN_H
 

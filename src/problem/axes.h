@@ -19,7 +19,7 @@ void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side);
  *   destination  as their strides in the destination: writes are nearly sequential, reads jump;
  *   source       the other way round;
  *   alternating  the fastest axis of the destination, the fastest other one of the source, and so
- *                on. What is visited together is compact on both sides: rows of DRAM that are open
+ *                on. Concurrent visits are close together on both sides: rows of DRAM that are open
  *                serve several visits, and sectors that two of them share are still in L2. */
 enum at_outer_order { AT_OUTER_DESTINATION, AT_OUTER_SOURCE, AT_OUTER_ALTERNATING };
 void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order);

@@ -43,10 +43,10 @@ static int64_t chunk_of(int64_t extent, int64_t most, int64_t step)
     return whole > 0 ? whole : equal;
 }
 
-/* Take the fastest axes of the source, as many as make the edge; the last one may be cut. What is
- * fastest in the destination is left to the destination, but for what is fastest in both: of these
- * words the destination needs as many as it can get, and the source reads them one after the other
- * in any case. */
+/* Take the fastest axes of the source, as many as make the edge; the last one may be cut. Axes that
+ * are fastest in the destination are left to it, except those that are fastest in both. The
+ * destination needs as many of these words as possible, and the source reads them one after the
+ * other in any case. */
 static void take_source(struct at_packing *packing, const struct at_launch *launch)
 {
     int64_t words = 1;

@@ -49,7 +49,8 @@ struct at_problem {
     struct at_axis outer[AT_OUTER_MAX];
 };
 
-/* What a kernel is compiled for, besides its config: problems of one kind share kernels. */
+/* The properties for which a kernel is compiled, besides its config: problems of one kind share
+ * kernels. */
 struct at_problem_kind {
     int64_t elem_size, axes; /* bytes; axes of the batch, at least 1 */
     int64_t rows;            /* matter to a family with tall_rows only */
@@ -103,13 +104,13 @@ int64_t at_problem_matrices(const struct at_problem *problem);
 /* Is it more than a plain batch: has it several axes, or matrices that lie inside each other? */
 bool at_problem_is_tensor(const struct at_problem *problem);
 
-/* The widest word, in bytes, of which runs that are adjacent on both sides consist, with every
- * stride and offset: 16 at most, and the element's size if no axis is adjacent on both. */
+/* The widest word, in bytes, that divides every stride, offset, and run that is adjacent on both
+ * sides: at most 16. It is the element's size if no axis is adjacent on both. */
 int64_t at_problem_word_bytes(const struct at_problem *problem);
 
-/* A matrix of runs: what a tensor is whose fastest axis stays, if on either side another axis
- * follows without a gap. Its rows are the runs that are adjacent in the destination's order of
- * columns, as for a matrix of elements. Strides are in elements. All are 0 for other problems. */
+/* A matrix of runs: a tensor whose fastest axis stays, if on either side another axis follows
+ * without a gap. Its rows are the runs that are adjacent in the destination's order of columns, as
+ * for a matrix of elements. Strides are in elements. All are 0 for other problems. */
 struct at_runs {
     int64_t rows, cols, ld_src, ld_dst;
     int64_t stride_src, stride_dst; /* powers of two that divide those of the other axes; 0: none */

@@ -18,7 +18,8 @@ const struct at_problem_type at_problem_types[AT_PROBLEM_TYPES] = {
     {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
 };
 
-/* What C, NumPy, PyTorch and CUDA call these types. They are read in any case, never written. */
+/* The names of these types in C, NumPy, PyTorch and CUDA. Upper and lower case are read, never
+ * written. */
 static const struct {
     const char *synonym, *name;
 } synonyms[] = {

@@ -54,7 +54,7 @@ void at_share_deal(struct at_share share, struct at_problem *problems, size_t *c
 
 /* ---- which share ---- */
 
-/* The variables in which a launcher numbers what it starts. Those after `count` are of a job array,
+/* The variables in which a launcher numbers its processes. Those after `count` are of a job array,
  * whose numbers go from first to last by step; other launchers count from 0. The innermost launcher
  * comes first: mpirun and torchrun may themselves be started by srun, once per node. A launcher is
  * there if its count is. srun's is that of its step: SLURM_NTASKS is also set in a batch script,

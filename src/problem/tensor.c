@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems of several axes: from the axes of a tensor to the canonical form, and what it says. */
+/* Problems of several axes: from the axes of a tensor to the canonical form. */
 #include "problem/axes.h"
 #include "problem/problem_parts.h"
 

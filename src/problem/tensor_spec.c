@@ -76,8 +76,8 @@ static enum at_status read_perm(struct reading *t, const char *text, size_t leng
                : fail(t, "perm", text, length);
 }
 
-/* The length of an item up to the next comma. Commas in perm=0,2,1 are its own: what follows them
- * begins with a digit, as no key does. */
+/* The length of an item up to the next comma. Commas in perm=0,2,1 belong to it: a digit follows
+ * them, and no key begins with a digit. */
 static size_t item_length(const char *text)
 {
     size_t length = strcspn(text, ",");

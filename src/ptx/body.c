@@ -2,9 +2,9 @@
 /* The body of a kernel or a function: directives, labels and instructions.
  *
  * The body of a function is read once for each call of it, behind the call, as if the compiler had
- * inlined it: each call has its own registers and local memory, which is what frames are for, and
- * lanes that return early meet the others behind the body. So a function cannot call itself. The
- * variables of a call's arguments and results have the same place on both sides. */
+ * inlined it: each call has its own registers and local memory, as in a frame, and lanes that
+ * return early meet the others behind the body. So a function cannot call itself. The variables of
+ * a call's arguments and results have the same place on both sides. */
 #include "base/memory.h"
 #include "ptx/reader.h"
 

@@ -173,7 +173,7 @@ static const struct {
     at_emu_run_op *run;
     int8_t result;    /* bytes of the result's register; -1: none */
     int8_t operand;   /* bytes of the operand after the address; 0: none */
-    int8_t otherwise; /* what it is if it is left out; -1: it may not be */
+    int8_t otherwise; /* its default; -1: it must be given */
     bool limit;       /* a time limit may follow: a wait ends in time anyway */
 } mbarriers[] = {
     {"init", at_emu_run_mbarrier_init, -1, 4, -1, false},

@@ -8,7 +8,7 @@
 
 enum { CONSTANTS_LOOKED_AT = 256 };
 
-/* A row for good: what fills it before the start must stay. */
+/* A row that is never reused: its preset value must stay. */
 static bool new_row(struct at_ptx_reader *reader, int bytes, uint32_t *row)
 {
     struct at_ptx_kernel *kernel = reader->kernel;
@@ -186,7 +186,7 @@ bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *
     return true;
 }
 
-/* What variables of a space take up, and how much they may. */
+/* The memory that variables of a space take, and its limit. */
 struct room {
     uint32_t *used; /* up to here */
     uint32_t *most; /* ever used */

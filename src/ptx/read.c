@@ -148,7 +148,8 @@ static void keep_source_files(struct at_ptx_reader *reader)
     }
 }
 
-/* What needs the whole text: end the text of each instruction, and name the source files. */
+/* The last steps, which need the whole text: end the text of each instruction, and name the source
+ * files. */
 static void finish(struct at_ptx_reader *reader)
 {
     struct at_ptx_module *module = reader->module;

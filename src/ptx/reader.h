@@ -75,7 +75,7 @@ struct at_ptx_function {
     bool open;               /* its body is being read: a call of it would be a recursion */
 };
 
-/* What is declared up to some place, and how much memory that takes. */
+/* The declarations up to some place, and the memory that they take. */
 struct at_ptx_scope {
     size_t registers, variables;
     uint32_t local, frame;
@@ -209,8 +209,8 @@ bool at_ptx_take_free_row(struct at_ptx_reader *reader, int bytes, uint32_t *row
 bool at_ptx_read_initial(struct at_ptx_reader *reader, struct at_emu_variable *variable,
                          int element_bytes);
 
-/* refused.c. What an instruction or function belongs to, in CUDA's words, if the machine cannot do
- * it; else NULL. */
+/* refused.c. The feature, in CUDA's words, to which an unsupported instruction or function belongs;
+ * NULL if it is supported. */
 const char *at_ptx_refused_instruction(const char *opcode);
 const char *at_ptx_refused_function(const struct at_ptx_name *name);
 const char *at_ptx_refused_special(const struct at_ptx_name *name);
@@ -269,7 +269,7 @@ bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op);
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
 
-/* A word of an opcode, and what it means to a group of instructions. */
+/* A word of an opcode, and its meaning for a group of instructions. */
 struct at_ptx_modifier {
     const char *name;  /* NULL ends a table */
     uint8_t modifiers; /* at_emu_modifier */

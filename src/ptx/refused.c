@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine does not do, by the name that CUDA programmers know it by. */
+/* The features that the machine does not support, by the names that CUDA programmers know. */
 #include "base/memory.h"
 #include "ptx/reader.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pair of braces or a function declares ends with it: names are hidden no longer, and its
- * memory and rows may be used again. A register has no value where its scope begins (PTX ISA,
+/* Declarations end with their pair of braces or function: hidden names are visible again, and
+ * memory and rows may be reused. A register has no value where its scope begins (PTX ISA,
  * "Variables"), so it may have the row of an earlier one. */
 #include "base/memory.h"
 #include "ptx/reader.h"

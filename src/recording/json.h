@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Kernel Tuner caches (kernel_tuner.c) and T4 results (t4.c) share. Both are lists of configs:
+/* Shared by Kernel Tuner caches (kernel_tuner.c) and T4 results (t4.c). Both are lists of configs:
  * objects with the parameters' values and the result. Files that we write also have a member
  * "autotune", with all else that a recording has. */
 #ifndef AT_RECORDING_JSON_H
@@ -59,7 +59,7 @@ enum at_status at_json_read_space(struct at_json_reader *reader, const json_t *r
 /* Read an integer of 32 bits, or true or false. Returns false for anything else. */
 bool at_json_integer(const json_t *value, int64_t *number);
 
-/* Read a printable text. AT_USAGE names what was expected. */
+/* Read a printable text. AT_USAGE names the expected text. */
 enum at_status at_json_text(const struct at_json_reader *reader, const json_t *value,
                             const char *what, const char **text);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the member. New members of configs do not raise it: older readers ignore them. */
+/* The version of the member. New members of configs do not raise it: older readers ignore them. */
 enum { ABOUT_VERSION = 1 };
 
 /* ---- reading ---- */

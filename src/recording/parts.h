@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers and writers of recordings share. Each format has its own files. */
+/* Shared by the readers and writers of recordings. Each format has its own files. */
 #ifndef AT_RECORDING_PARTS_H
 #define AT_RECORDING_PARTS_H
 

@@ -73,8 +73,8 @@ int64_t at_recording_cost(const struct at_recording *recording, size_t index);
 /* Return the problem or, of another tuner's file, the kernel; the caller frees it. */
 char *at_recording_title(const struct at_recording *recording);
 
-/* Return what kind of space it is: the kernel; of transposes the bytes of an element ("b16"); of a
- * space that is of no kernel, its device's name. The caller frees it. */
+/* Return the kind of the space: the kernel, the bytes of an element of a transpose ("b16"), or the
+ * device's name if there is no kernel. The caller frees it. */
 char *at_recording_kind(const struct at_recording *recording);
 
 /* A format in which recordings are written. AT_USAGE for a recording that it cannot hold. */

@@ -414,7 +414,7 @@ struct advance {
     int64_t began_ns, recording_began_ns;
 };
 
-/* What is left takes as long as what was done, search by search. */
+/* The remaining searches are expected to take as long as the finished ones. */
 static void show(const struct advance *advance, const struct at_strategy *strategy)
 {
     size_t each = advance->contender_count * advance->options->runs;
@@ -453,7 +453,7 @@ static void measure_curves(struct at_strategy_record *record, const struct at_se
     record->drawn_of_time = at_curve_drawn_within(searches);
 }
 
-/* What the runs of one strategy show as they go on. */
+/* The progress of the runs of one strategy. */
 struct watched {
     struct advance *advance;
     const struct at_strategy *strategy;

@@ -25,8 +25,7 @@ struct at_comparison_options {
 };
 
 /* How long it took to come within a percentage of the optimum. 0: more than half (median) or 5 %
- * (p95) of the runs never did. Times are 0 too if the recording does not tell what evaluations
- * took. */
+ * (p95) of the runs never did. Times are 0 too if the recording has no times of evaluations. */
 struct at_reach_record {
     int64_t within_percent;
     int64_t median_evaluations, p95_evaluations;
@@ -37,7 +36,7 @@ struct at_strategy_record {
     char name[32]; /* or "held out": guided with the numbers chosen without this kind of space */
     int64_t runs;
     struct at_list reaches; /* 5, 1 and 0 percent */
-    /* Of struct at_curve_record, as asked for. */
+    /* The requested points: items are of struct at_curve_record. */
     struct at_list curve, curve_of_time;
     struct at_list drawn, drawn_of_time; /* of a picture */
     int64_t score_permille;

@@ -29,7 +29,7 @@ struct at_searches {
 struct at_list at_curve_after(const struct at_searches *searches, const size_t *evaluations,
                               size_t count);
 
-/* Make the points after these times; none if the recording does not tell what evaluations took. */
+/* Make the points after these times; none if the recording has no times of evaluations. */
 struct at_list at_curve_within(const struct at_searches *searches, const int64_t *times_ns,
                                size_t count);
 

@@ -99,7 +99,7 @@ struct replay {
     const struct at_replay_plan *plan;
     void *strategy;
     bool *asked;
-    size_t *waiting; /* asked and not told, oldest first: a ring */
+    size_t *waiting; /* requested and without a result, oldest first: a ring buffer */
     size_t first, count;
     struct at_course *course;
     size_t capacity, spent_capacity;

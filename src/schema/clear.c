@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Free what an item of a list points to. */
+/* Free the data of an item of a list. */
 static void clear_item(const struct at_field *field, void *item)
 {
     switch (field->kind) {

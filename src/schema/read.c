@@ -28,7 +28,7 @@ static enum at_status check_count(const struct at_events *in, struct at_source s
                       (long long)field->min, (long long)field->max, list->count);
 }
 
-/* Append a zeroed item. From now on at_schema_clear frees what it points to. */
+/* Append a zeroed item. From now on at_schema_clear frees its data. */
 static void *add_item(struct at_list *list, size_t *capacity, size_t item_size)
 {
     char *item;

@@ -65,7 +65,7 @@ struct at_column {
     int64_t per; /* INT: the value is shown divided by this; 0: as it is */
     int digits;  /* after the decimal point, of a divided value */
     const char *unit;    /* INT: follows the number; NULL: nothing */
-    const char *missing; /* what stands for an optional value that is absent; NULL: nothing */
+    const char *missing; /* the text for an absent optional value; NULL: none */
 };
 
 struct at_field {
@@ -117,7 +117,7 @@ enum at_status at_schema_write_json(const struct at_schema *schema, const void *
 enum at_status at_schema_write_json_line(const struct at_schema *schema, const void *record,
                                          FILE *out, struct at_error *err);
 
-/* Free what the record points to, and zero it. */
+/* Free the data of the record, and zero it. */
 void at_schema_clear(const struct at_schema *schema, void *record);
 
 #endif

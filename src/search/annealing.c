@@ -53,7 +53,8 @@ static void step(struct annealing *annealing, struct chain *chain, size_t there)
         chain->here = there;
 }
 
-/* Propose a random neighbour; known configs are stepped over until one has not been asked for. */
+/* Propose a random neighbour; configs with known results are skipped, until one was not requested
+ * yet. */
 static bool propose(struct annealing *annealing, struct chain *chain, size_t *index)
 {
     struct at_landscape *land = &annealing->land;

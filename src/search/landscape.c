@@ -199,7 +199,7 @@ bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_
 void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome outcome,
                        double time_ns)
 {
-    at_landscape_take(land, index); /* it must not be asked for any more */
+    at_landscape_take(land, index); /* it must not be requested again */
     land->told_count += !land->told[index];
     land->told[index] = true;
     land->time_ns[index] = outcome == AT_CORRECT ? time_ns : INFINITY;

@@ -28,7 +28,7 @@ struct at_landscape {
     size_t asked_count, told_count;
     size_t best; /* the fastest correct one; SIZE_MAX: none yet */
 
-    /* Configs to draw at random. Configs that were asked for stay until they are drawn. */
+    /* Configs to draw at random. Requested configs stay until they are drawn. */
     size_t *deck;
     size_t deck_count;
 };
@@ -49,7 +49,7 @@ enum { AT_NEIGHBOURS_MAX = 512 };
 size_t at_landscape_neighbours(const struct at_landscape *land, size_t index,
                                size_t neighbours[AT_NEIGHBOURS_MAX]);
 
-/* Mark a config as asked for. False: it was asked for before, or its result is known. */
+/* Mark a config as requested. False: it was requested before, or its result is known. */
 bool at_landscape_take(struct at_landscape *land, size_t index);
 
 /* Take a random config; false: none is left. */
@@ -64,7 +64,7 @@ bool at_landscape_draw_near(struct at_landscape *land, struct at_rng *rng, size_
 void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome outcome,
                        double time_ns);
 
-/* Count the configs that are asked for and not told. */
+/* Count the requested configs without a result. */
 size_t at_landscape_waiting(const struct at_landscape *land);
 
 #endif

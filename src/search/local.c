@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Local search with restarts: goes to the first faster neighbour found, and on from there; without
- * one, to another start. Neighbours are asked for in random order, as many as may be in flight, so
- * that the path does not depend on the space's order. */
+/* Local search with restarts: moves to the first faster neighbour, and on from there; without one,
+ * to another start. Neighbours are requested in random order, as many as may be in flight, so that
+ * the path does not depend on the space's order. */
 #include "base/memory.h"
 #include "search/starts.h"
 

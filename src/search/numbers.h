@@ -14,9 +14,9 @@ struct at_numbers {
      * there are several families; among the first of a family that coverage takes; and of how many
      * draws such a config has the rarest values. */
     int random, first, covered, draws;
-    /* In a space of several families, without a warm start: so many of six turns are for coverage;
-     * of these, one in so many is for a family, not for a value; and so many configs are to have
-     * each value. */
+    /* In a space of several families, without a warm start: how many of six configs coverage
+     * chooses, one in how many of these is for a family, not for a value, and how many configs must
+     * have each value. */
     int cover, family_turns, values;
     /* Where nothing tells how much may be gained: after so many results without gain, neighbours
      * have half of the turns; so many fastest configs have neighbours; results without gain after

@@ -14,7 +14,7 @@ struct at_starts {
 void at_starts_init(struct at_starts *starts, const struct at_start *start);
 void at_starts_clear(struct at_starts *starts);
 
-/* Take the next start that is not asked for yet; false: all configs are asked for. */
+/* Take the next start that was not requested yet; false: all configs were requested. */
 bool at_starts_next(struct at_starts *starts, struct at_landscape *land, size_t *index);
 
 /* Is a likely config left? */

@@ -20,7 +20,7 @@ struct at_compiled {
     void *state;
 };
 
-/* What is known before the first result: the initial design and the warm start. */
+/* The configs to try before the first result: the initial design and the warm start. */
 struct at_start {
     uint64_t seed;
     const size_t *likely; /* probably good, best first; borrowed until create returns */
@@ -50,11 +50,11 @@ struct at_strategy {
      * ask; 0: it predicted none. It changes nothing. NULL: the strategy has no model. */
     double (*expect)(const void *state, size_t index);
 
-    /* Predict what it will ask for when more results are told, likeliest first, at most `most`;
+    /* Predict the configs that it will request after more results, likeliest first, at most `most`;
      * returns how many. NULL: the strategy cannot predict. */
     size_t (*likely_next)(const void *state, size_t *indices, size_t most);
 
-    /* Take the result of a config, asked for or not: its time per launch in ns if the outcome is
+    /* Take the result of a config, requested or not: its time per launch in ns if the outcome is
      * AT_CORRECT. */
     void (*tell)(void *state, size_t index, enum at_outcome outcome, double time_ns);
 

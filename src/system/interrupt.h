@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Signals that ask a run to end and keep its results: SIGINT (Ctrl-C), SIGTERM, SIGHUP, SIGQUIT,
- * and what batch systems and timers send: SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU. Another one, more
- * than half a second later, ends the process at once. Not SIGXCPU, which comes each second once a
- * limit of processor time is reached. */
+ * and the signals of batch systems and timers: SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU. Another one,
+ * more than half a second later, ends the process at once. Not SIGXCPU, which comes each second
+ * once a limit of processor time is reached. */
 #ifndef AT_SYSTEM_INTERRUPT_H
 #define AT_SYSTEM_INTERRUPT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared libraries that a machine may lack. They are opened at run time, so that the program starts
- * without them and can say what it looked for. */
+ * without them and can name the files that it searched. */
 #ifndef AT_SYSTEM_LIBRARY_H
 #define AT_SYSTEM_LIBRARY_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Open the first of names (NULL-ended) that the loader finds, or that is in folder (may be NULL).
- * AT_DEVICE if there is none: the message begins with `remedy` and says what was looked for. Also
+ * AT_DEVICE if there is none: the message begins with `remedy` and names the searched files. Also
  * AT_DEVICE, with the reason, if a library exists but cannot be loaded. Handles stay open until the
  * process ends. */
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Write what a symbolic link names, or "" if that cannot be read. */
+/* Write the target of a symbolic link, or "" if that cannot be read. */
 static void read_link(char target[PATH_MAX], const char *link)
 {
     ssize_t length = readlink(link, target, PATH_MAX - 1);

@@ -11,7 +11,7 @@
  * where configure said. The caller frees it. */
 char *at_path_data_file(const char *name);
 
-/* AT_USAGE if there is no such folder: the message says what sets it. */
+/* AT_USAGE if there is no such folder: the message says how to set it. */
 enum at_status at_path_require_data(struct at_error *err);
 
 /* This version's program: $AUTOTUNE_PROGRAM if set; the one of the build tree if the executable is

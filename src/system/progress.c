@@ -77,7 +77,7 @@ static void print_left(FILE *out, const struct at_progress_state *state, int64_t
         fputs(" left", out);
 }
 
-/* What is left out to save columns, one after the other. */
+/* The parts that are left out to save columns, one after the other. */
 enum { DETAIL_ALL, DETAIL_NO_GBPS, DETAIL_SHORT, DETAIL_LEAST };
 
 static char *format_line(const struct at_progress_state *state, int detail, int64_t now_ns)

@@ -40,7 +40,7 @@ struct at_progress_state {
     bool predicted; /* best_gbps is predicted, not measured */
 };
 
-/* Return the progress line, at most width columns long: what matters least is left out. */
+/* Return the progress line, at most width columns long, without the least important parts. */
 char *at_progress_line(const struct at_progress_state *state, int width, int64_t now_ns);
 
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state);

@@ -10,8 +10,8 @@
 /* Names; with a '*' at the end, prefixes of names. */
 static const char *const passed[] = {
     "ASAN_OPTIONS",          /* sanitisers */
-    "AUTOTUNE_CUDA_INCLUDE", /* what kernels include, with CUDA_HOME and CUDA_PATH */
-    "AUTOTUNE_CUPTI",        /* what reads counters */
+    "AUTOTUNE_CUDA_INCLUDE", /* the headers for kernels, with CUDA_HOME and CUDA_PATH */
+    "AUTOTUNE_CUPTI",        /* the library that reads counters */
     "AUTOTUNE_DATADIR",      /* descriptions of emulated devices */
     "AUTOTUNE_NVRTC",        /* the compiler */
     "CUDA_DEVICE_ORDER",     /* the numbering of GPUs */

@@ -28,7 +28,7 @@ static const char role_option[] = "--worker=";
  * number, so dup2 always makes a copy, and copies stay open across exec. */
 enum { WORKER_FD = STDIN_FILENO };
 
-/* What is kept of a worker's standard error. */
+/* The kept part of a worker's standard error. */
 enum { SAID_BYTES = 16 << 10 };
 
 /* Forbid new privileges and core files: with a GPU mapped, a core file would be large. */

@@ -31,7 +31,7 @@ int at_worker_serve(const struct at_worker_role *const *roles, int argc, char **
 struct at_worker {
     pid_t pid; /* 0: not running */
     int fd;    /* valid while running, as is: */
-    int said;  /* what it has written to standard error; -1: that is dropped */
+    int said;  /* its standard error; -1: that is dropped */
 };
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);

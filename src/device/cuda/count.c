@@ -35,7 +35,7 @@ static const struct {
 
 enum { METRICS = AT_COUNT(metrics), LAUNCHES_MAX = 256 };
 
-/* What counting needs and frees again. */
+/* The resources of a count. */
 struct counting {
     const char *names[METRICS];
     void *host, *profiler; /* NULL: not made */

@@ -24,7 +24,7 @@ struct at_cuda_block {
     bool used; /* else kept for a later request */
 };
 
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 struct at_cuda_device {
     struct at_device_base base;
     CUdevice handle;
@@ -107,7 +107,7 @@ void at_cuda_free_train(struct at_device *device, struct at_train *train);
 
 /* ---- sweep.c ---- */
 
-/* What empties the caches. */
+/* The kernel and buffer that empty the caches. */
 struct at_cuda_sweep {
     CUmodule module;
     CUfunction kernel;

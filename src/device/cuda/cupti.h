@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI's profiler, loaded at run time, and only where counters are asked for. The range profiler
- * came with CUDA 12.6. */
+/* CUPTI's profiler, loaded at run time, and only if counters are requested. The range profiler came
+ * with CUDA 12.6. */
 #ifndef AT_DEVICE_CUDA_CUPTI_H
 #define AT_DEVICE_CUDA_CUPTI_H
 
@@ -34,7 +34,7 @@ struct at_cupti_availability {
     void *none;
     CUcontext context;
     size_t image_size; /* in and out */
-    uint8_t *image;    /* NULL: only its size is asked for */
+    uint8_t *image;    /* NULL: only its size is requested */
 };
 
 struct at_cupti_host {
@@ -93,7 +93,7 @@ struct at_cupti_enable {
     void *profiler; /* out */
 };
 
-/* Of cuptiRangeProfilerDisable and cuptiRangeProfilerStart. */
+/* Parameters of cuptiRangeProfilerDisable and cuptiRangeProfilerStart. */
 struct at_cupti_profiler {
     size_t size;
     void *none;
@@ -181,11 +181,11 @@ struct at_cupti_api {
 extern struct at_cupti_api at_cupti;
 
 /* Load the library: the one that AUTOTUNE_CUPTI names, or one of the usual names. On AT_DEVICE the
- * message says what is missing and what to do. */
+ * message names the missing file and the remedy. */
 enum at_status at_cupti_load(struct at_error *err);
 
-/* Turn the result of a function into a status. AT_DEVICE: the message says what must be allowed, or
- * names the function and what it reports. */
+/* Turn the result of a function into a status. AT_DEVICE: the message names the missing permission,
+ * or the function and its result. */
 enum at_status at_cupti_check(int result, const char *function, struct at_error *err);
 
 #define AT_CUPTI_CALL(function, params, err)                                                       \

@@ -63,8 +63,8 @@ struct at_cuda_api {
 /* The loaded library; valid after at_cuda_load. */
 extern struct at_cuda_api at_cuda;
 
-/* Load the library and initialise it. On AT_DEVICE the message says what is missing and what to do.
- */
+/* Load the library and initialise it. On AT_DEVICE the message names the missing file and the
+ * remedy. */
 enum at_status at_cuda_load(struct at_error *err);
 
 /* Write a result's name and meaning: "CUDA_ERROR_INVALID_VALUE: invalid argument". */

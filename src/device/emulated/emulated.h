@@ -18,7 +18,7 @@ struct at_emu_predicted {
     double ns;
 };
 
-/* What the files of this device share. */
+/* Shared by the files of this device. */
 struct at_emu_device {
     struct at_device_base base;
     struct at_rates rates;

@@ -13,7 +13,7 @@ struct at_emu_launch at_emu_launch_of(const struct at_emu_device *device,
         .arg_words = AT_CALL_WORDS,
         .block_limit = AT_EMU_BLOCK_STEPS,
         .threads = device->threads,
-        .name = "kernel", /* what the entry's name says is its config, which the caller knows */
+        .name = "kernel", /* the entry's name encodes its config, which the caller knows */
         .multiprocessors = (int)device->base.info.multiprocessors,
     };
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read a description, and fill in what the file lacks: the ordinal, and the uuid, which is also the
- * selector of --gpu. */
+/* Read a description, and add the fields that the file lacks: the ordinal, and the uuid, which is
+ * also the selector of --gpu. */
 static enum at_status describe(struct at_device_info *info, struct at_rates *rates,
                                const char *file, size_t ordinal, struct at_error *err)
 {

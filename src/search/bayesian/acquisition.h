@@ -18,8 +18,8 @@ void at_acquisition_consider(struct at_acquisition *acquisition, size_t index);
 /* Add a config that is in flight or told. False: the Gaussian process is full. */
 bool at_acquisition_add(struct at_acquisition *acquisition, size_t index);
 
-/* Update the predictions with what the landscape has been told. The steeper the scale of values,
- * the more they tell apart times near the best, and the less all others. */
+/* Update the predictions with the results of the landscape. The steeper the scale of values, the
+ * more they tell apart times near the best, and the less all others. */
 void at_acquisition_update(struct at_acquisition *acquisition, double steepness);
 
 /* Return the time in ns that the last update predicts for a config that was added. 0: there was no
@@ -27,8 +27,7 @@ void at_acquisition_update(struct at_acquisition *acquisition, double steepness)
  * prediction, not its mean, because the scale is not linear. */
 double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index);
 
-/* What is predicted of a config's slowness (acquisition.c), against the best time at that moment.
- */
+/* The predicted slowness of a config (acquisition.c), against the best time at that moment. */
 struct at_prediction {
     double mean, deviation; /* deviation is 0: nothing is predicted */
     double best_ns, steepness;
@@ -41,8 +40,8 @@ struct at_prediction at_acquisition_predict(const struct at_acquisition *acquisi
  * The time of a config that is not correct is INFINITY. */
 double at_prediction_error(const struct at_prediction *prediction, double time_ns);
 
-/* Return how many candidates that are not asked for are expected to be faster than the best by this
- * share of its time, if the standard deviations are multiplied by doubt. */
+/* Return how many configs that were not requested yet are expected to be faster than the best by
+ * this share of its time. The standard deviations are multiplied by doubt. */
 double at_acquisition_hopes(const struct at_acquisition *acquisition, double gain, double doubt);
 
 /* A candidate and its expected improvement on the best, as a share of the time; being worse counts
@@ -52,9 +51,9 @@ struct at_improvement {
     double gain;
 };
 
-/* List the candidates with the greatest expected improvement, greatest first, at most `most`;
- * configs that are asked for are left out. wanted (by config; NULL: all) restricts the choice.
- * Returns how many. */
+/* List the candidates with the greatest expected improvement, greatest first, at most `most`,
+ * without requested configs. wanted (by config; NULL: all) restricts the choice. Returns how
+ * many. */
 size_t at_acquisition_best(const struct at_acquisition *acquisition, const bool *wanted,
                            struct at_improvement *improvements, size_t most);
 

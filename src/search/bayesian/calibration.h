@@ -13,8 +13,8 @@ struct at_calibration {
 /* Take the error of a held-out prediction, in standard deviations that were predicted. */
 void at_calibration_tell(struct at_calibration *calibration, double error);
 
-/* Return by how much predicted standard deviations are to be multiplied, so that they cover what
- * the predictions do not know. */
+/* Return the factor by which predicted standard deviations must be multiplied to match the observed
+ * errors. */
 double at_calibration_doubt(const struct at_calibration *calibration);
 
 #endif

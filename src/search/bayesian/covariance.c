@@ -22,7 +22,7 @@ static const double usual_rate = 0.3, usual_share = 0.3, usual_noise = 1e-3;
 enum { MANY_VALUES = 9 };
 
 /* Half of the distance is whether two values differ, half is by how much. That suits numbers, and
- * does not harm names. Of ordered values, near ones are nearly the same. */
+ * does not harm names. Of ordered values, close ones are nearly the same. */
 static float distance(size_t a, size_t b, size_t count, bool ordered)
 {
     double apart = (double)(a > b ? a - b : b - a) / (double)(count - 1);

@@ -13,7 +13,7 @@ struct at_covariance {
     double alone;  /* share of the rest that adds over parameters; the others act jointly */
     double noise;  /* variance of a measurement */
     double rates[AT_PARAMS_MAX]; /* by parameter: how fast the covariance falls with distance */
-    bool ordered[AT_PARAMS_MAX]; /* by parameter: near values are alike */
+    bool ordered[AT_PARAMS_MAX]; /* by parameter: close values are alike */
     float *tables;               /* by parameter and two levels: minus rate times distance; owned */
 };
 

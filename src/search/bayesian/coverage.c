@@ -11,11 +11,11 @@
 static const double near_best = 1.04;
 
 /* After n measured configs, a family's best is assumed to improve by at most hope / n: a sixth
- * after three, 2 % after 24. In the recordings, of families near the best, the best of 3, 6, 12 and
- * 24 random configs is within it of the family's best in 94, 92, 92 and 87 of 100 draws. */
+ * after three, 2 % after 24. In the recordings, this held for 94, 92, 92 and 87 of 100 draws of 3,
+ * 6, 12 and 24 random configs. */
 static const double hope = 0.5;
 
-/* What is covered of a family. */
+/* The covered part of a family. */
 struct seen {
     size_t configs;
     double best_ns;                                   /* of the told ones; INFINITY: none */

@@ -9,11 +9,11 @@
 
 /* How many configs to measure whatever is predicted of them. */
 struct at_coverage_goal {
-    size_t family; /* of a family that may still come near the best */
-    size_t value;  /* with each value of a parameter, in a family near the best */
+    size_t family; /* of a family that may still reach the best */
+    size_t value;  /* with each value of a parameter, in a family close to the best */
 };
 
-/* Mark in wanted, by config, the configs to measure that are not asked for yet. False: there are
+/* Mark in wanted, by config, the configs to measure that were not requested yet. False: there are
  * none. */
 bool at_coverage_mark(const struct at_landscape *land, struct at_coverage_goal goal, bool *wanted);
 

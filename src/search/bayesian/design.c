@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* With a warm start, the initial design has so many random configs of each family. */
+/* With a warm start, the initial design has this many random configs of each family. */
 enum { FAMILY_RANDOM_WARM = 1 };
 
 /* Random configs at first where there is one family alone. */

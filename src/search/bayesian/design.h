@@ -9,7 +9,7 @@
 struct at_design {
     bool warm_start;      /* winners of other problems are known */
     size_t wanted, taken; /* random configs of the initial design */
-    int draws;            /* of which the config with the rarest values is taken */
+    int draws;            /* the config with the rarest values is taken */
 };
 
 /* Without a warm start, so many as the numbers say, of large families above all. An earlier winner

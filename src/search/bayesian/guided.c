@@ -29,8 +29,8 @@ static const double same_time = 0.03;
 
 static const double least_gain = 0.005; /* least expected improvement, as a share of the time */
 
-/* Nothing is hoped for if fewer configs than `hopeless` are expected to gain `real_gain`, by
- * predictions that are as wrong as those that were held out. */
+/* No gain is expected if fewer configs than `hopeless` are expected to gain `real_gain`. The
+ * predictions are taken to be as wrong as those that were held out. */
 static const double real_gain = 0.01, hopeless = 1;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
@@ -81,7 +81,7 @@ static bool is_confirmed(const struct at_guided *guided)
            land->asked_count >= guided->patience.gained_at + PATIENCE_CONFIRMING;
 }
 
-/* Take this config by what is expected, unless too little is known of its family. */
+/* Take this config by its expected improvement, unless its family has too few results. */
 static bool take_of_family(struct at_guided *guided, size_t *index)
 {
     if (at_design_take_instead(&guided->design, &guided->land, &guided->starts.rng,

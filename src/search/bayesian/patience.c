@@ -16,15 +16,15 @@ enum {
 
 static const double near_copy = 1.04;
 
-/* Beyond this many times the copy limit it does not tell what may be gained. On the recordings of
- * an H200 the best config takes at most 1.3 times the copy limit. */
+/* Beyond this many times the copy limit, the limit does not tell how much can be gained. On the
+ * recordings of an H200 the best config takes at most 1.3 times the copy limit. */
 static const double far_from_copy = 1.5;
 
 static const double noise = 0.003;
 
-/* When patience is over, a search goes on for what is expected or not covered, up to this many such
- * results. On the recordings of an H200 as many searches come within 1 % of the best as without
- * this end, and fewer with 120. */
+/* When patience is over, a search continues for expected gains and for coverage, up to this many
+ * such results. On the recordings of an H200 as many searches come within 1 % of the best as
+ * without this end, and fewer with 120. */
 enum { EXHAUSTED = 150 };
 
 /* After CHANCE_FROM such results, one config in CHANCE_SHARE is drawn at random. */

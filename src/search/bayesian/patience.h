@@ -26,7 +26,7 @@ bool at_patience_tell(struct at_patience *patience, double time_ns, size_t resul
 /* Are launches short? Then DRAM does not limit a copy, and a transpose may be faster than it. */
 bool at_patience_is_short(const struct at_patience *patience);
 
-/* Is the best near the copy limit, so that little can be gained? Never for short launches. */
+/* Is the best close to the copy limit, so that little can be gained? Never for short launches. */
 bool at_patience_is_near_copy(const struct at_patience *patience);
 
 /* Is nothing known that tells how much may be gained: no copy limit, or one that is far off? Never
@@ -42,12 +42,12 @@ bool at_patience_is_over(const struct at_patience *patience, size_t results);
 /* Have enough if nothing is hoped for? Never if the copy limit tells how much may be gained. */
 bool at_patience_may_end(const struct at_patience *patience, size_t results);
 
-/* Does the search end now, because it has long found no improvement? Then it does not matter what
- * is expected or not covered. Never if nothing tells how much may be gained. */
+/* Does the search end now, because it has long found no improvement? Then expected gains and
+ * coverage do not matter. Never if the possible gain is unknown. */
 bool at_patience_is_exhausted(const struct at_patience *patience, size_t results);
 
-/* Should the next config be drawn at random? Yes by turns, after many results without improvement;
- * only for short launches, and not if the problem was searched before. */
+/* Should the next config be drawn at random? Yes for every other one, after many results without
+ * improvement; only for short launches, and not if the problem was searched before. */
 bool at_patience_leaves_to_chance(const struct at_patience *patience, size_t results);
 
 #endif
