@@ -107,7 +107,7 @@ class Build:
 
 
 class Hook(BuildHookInterface):  # type: ignore[type-arg]
-    """What hatchling calls."""
+    """The hook that hatchling calls."""
 
     def dependencies(self) -> List[str]:
         return [] if os.environ.get("CC") else [ZIG]

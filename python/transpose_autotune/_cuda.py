@@ -101,7 +101,7 @@ def synchronize(stream: int) -> None:
 
 
 def order(first: int, second: int) -> None:
-    """What the second stream does from now on waits for what the first has to do until now."""
+    """Later work of the second stream waits for the earlier work of the first."""
     if first == second:
         return
     event = c_void_p()

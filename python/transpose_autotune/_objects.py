@@ -45,7 +45,7 @@ class Problem:
         return normalized(self.dims, rank)
 
     def struct(self) -> Union[MatrixStruct, TensorStruct]:
-        """What the library takes."""
+        """The struct that the library takes."""
         return self._matrix() if self.in_place else self._tensor()
 
     def _matrix(self) -> MatrixStruct:

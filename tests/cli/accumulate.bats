@@ -52,7 +52,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
     [ "$(entry 33x65:f32)" = "$before" ]
     run -0 "$AUTOTUNE" check best.yaml
     [ "$output" = 'best.yaml: sound: 3 problems on 1 device' ]
-    # What is printed is what was asked for.
+    # Only the requested problem is printed.
     tuned 64x64:f32
     told 0 1 2
     [[ $output == *64x64:f32* && $output != *33x65* ]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the documents say holds: links and named files exist, commands and options too, sessions print
-# what they show, and no sentence is longer than 25 words.
+# The documents are true: links, named files, commands and options exist, and sessions print the shown text.
+# No sentence has more than 25 words.
 #
 # A fenced block of language `console` is a session: a line that begins with `$ ` is a command, `> ` after
 # it goes on with it, and what follows is what it prints, errors too. There a line `...` stands for any

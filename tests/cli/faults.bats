@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What can happen to a run besides kills (kills.bats): compilers that never end or crash, signals, full
+# Faults of a run besides kills (kills.bats): compilers that never end or crash, signals, full
 # disks, journals of other runs. On the emulated device; doc/robustness.md has the full list.
 
 bats_require_minimum_version 1.5.0

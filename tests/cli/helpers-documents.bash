@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What documents.bats checks documents with. All functions look at the tree in the current folder; those
-# named check_* and run_sessions print what is wrong, a line each, beginning with DOCUMENT:LINE.
+# The checks of documents.bats. All functions look at the tree in the current folder. Those named check_*,
+# and run_sessions, print a line for each fault, beginning with DOCUMENT:LINE.
 
 # Prints the names of all documents.
 documents() {
@@ -154,7 +154,7 @@ run_sessions() {
     cat "$place.errors" # the shell's, of a command that it cannot read
 }
 
-# What the commands find comes from this tree alone; and `make` in a session is no part of `make check`.
+# Commands find files of this tree alone, and `make` in a session is no part of `make check`.
 isolate() {
     export PATH=${AUTOTUNE%/*}:$PATH XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
     unset AUTOTUNE_PROFILE_PATH MAKEFLAGS MAKELEVEL MFLAGS

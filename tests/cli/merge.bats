@@ -217,7 +217,7 @@ the times of the 49 problems in both changed by +0.1 % on average" ]
     [[ $output == *$'\n0 slower by more than 5.0 %' ]]
     run --separate-stderr -1 "$AUTOTUNE" diff --threshold 4.9 old.yaml new.yaml
     [[ $output == *$'\n1 slower by more than 4.9 %' ]]
-    # What has become faster, or is alike with another winner, is no failure.
+    # A faster problem, or another winner with the same time, is no failure.
     run --separate-stderr -0 "$AUTOTUNE" diff --threshold 0 new.yaml old.yaml
     [[ $output == *'-4.8 % (faster)'* ]]
     for share in '' % 5%% x 1001 1.25 -1 5.; do

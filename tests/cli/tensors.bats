@@ -52,7 +52,7 @@ becomes() {
     run --separate-stderr -0 "$AUTOTUNE" check --gpu emu best.yaml
     run --separate-stderr -0 "$AUTOTUNE" lookup --gpu emu -p 6x5x8x32:i16,perm=0213 best.yaml
     [[ $output == *'tier       1 of 6'* ]]
-    # What is tuned on a device is exported, tensors too.
+    # All problems that were tuned on a device are exported, tensors too.
     run --separate-stderr -0 "$AUTOTUNE" export --as make best.yaml
     [[ $output == *'AUTOTUNE_PROBLEMS := '*'T6_5_8_32_B2_P0213'* ]]
     [[ $output == *'AUTOTUNE_T3_3_3_3_3_3_B8_P543210_WORDS := 0x'* ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a real terminal (tmux) shows, 80 and 120 columns wide, with and without colours, and as a dumb one.
+# The screen of a real terminal (tmux), 80 and 120 columns wide, with and without colours, and as a dumb one.
 
 bats_require_minimum_version 1.5.0
 load helpers

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a run survives, on a GPU: kernels that fail in every way, killed processes, signals,
+# Faults that a run survives, on a GPU: kernels that fail in every way, killed processes, signals,
 # other processes on the device. doc/robustness.md has the full list. Tests that need no GPU are in
 # tests/cli/faults.bats and kills.bats. With six events per random test it takes about two minutes.
 

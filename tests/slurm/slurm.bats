@@ -37,7 +37,7 @@ problems: ['64x64:f32', '32x96:f32', '16x64:f64', '10x37:f16', '31x77:b1', '128x
 END
 }
 
-# What a failed test should show.
+# The output that a failed test shows.
 teardown() {
     [ -n "$BATS_TEST_COMPLETED" ] || [ -n "$LACKING_SLURM" ] || {
         squeue
@@ -108,7 +108,7 @@ has_ended() {
         (($(grep -c "share $share of 8" "best.yaml.shares/share-$share.log") >= 2))
     done
     grep -q "share $killed was killed (137)" "best.yaml.shares/share-$killed.log"
-    # What is finished is not tuned again.
+    # Finished shares are not tuned again.
     rm best.yaml.shares/share-3.done
     submit 8
     until_true 100 has_ended "$merge"
