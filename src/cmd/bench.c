@@ -7,7 +7,6 @@
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "cmd/format.h"
 #include "cmd/run_options.h"
 #include "lookup/lookup.h"
 #include "pipeline/shootout.h"

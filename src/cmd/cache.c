@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
-#include "cmd/format.h"
 #include "kernel/cubin_cache.h"
 #include "schema/table.h"
 

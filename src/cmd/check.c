@@ -2,23 +2,47 @@
 /* autotune check: is a profile sound? Reading it checks form and figures. Here each config is
  * checked against its family's space, for the device that the profile describes. */
 #include "base/memory.h"
-#include "cmd/check_times.h"
+#include "base/stats.h"
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
+#include "cmd/run_options.h"
+#include "device/relation.h"
+#include "measure/select.h"
 #include "profile/newest.h"
+#include "profile/profile.h"
+#include "schema/table.h"
 #include "space/named.h"
 #include "system/interrupt.h"
 #include "system/output.h"
+#include "tune/finals.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* A config that was checked. The texts are owned. */
+struct check_row {
+    char *problem, *device, *config; /* config: "winner" or "default" */
+    char *verdict;                   /* "sound", "illegal", "held", "drifted", "broken" */
+    char *message;                   /* why; "": it holds */
+    int64_t recorded_ns, now_ns;     /* 0: an answer has no time; it was not timed */
+};
+
+struct check_report {
+    enum at_output_format format;
+    struct check_row *rows;
+    size_t count, capacity;
+};
 
 struct check_options {
     struct at_run_options run;
     const char *file, *gpu; /* gpu NULL: run nothing */
     const char *out;        /* NULL: write nothing */
-    struct at_check_report report;
+    struct check_report report;
 };
 
 static const struct at_option options_table[] = {
@@ -54,6 +78,57 @@ static const struct at_syntax syntax = {
     .check = check,
 };
 
+/* ---- the report ---- */
+
+struct document {
+    struct at_list checks; /* of struct check_row */
+};
+
+static const struct at_field row_fields[] = {
+    AT_WRITTEN(check_row, config, AT_FIELD_TEXT, AT_COLUMN(3, "config")),
+    AT_WRITTEN(check_row, device, AT_FIELD_TEXT, AT_COLUMN(2, "device")),
+    AT_WRITTEN(check_row, message, AT_FIELD_TEXT, AT_OPTIONAL, AT_COLUMN(7, "reason")),
+    AT_WRITTEN(check_row, now_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(6, "us", 1000, 2)),
+    AT_WRITTEN(check_row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
+    AT_WRITTEN(check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL,
+               AT_COLUMN(5, "recorded us", 1000, 2)),
+    AT_WRITTEN(check_row, verdict, AT_FIELD_TEXT, AT_COLUMN(4, "verdict")),
+};
+static const struct at_schema row_schema = AT_SCHEMA("a check", check_row, row_fields);
+static const struct at_field document_fields[] = {
+    AT_WRITTEN(document, checks, AT_FIELD_OBJECTS, .object = &row_schema),
+};
+static const struct at_schema document_schema = AT_SCHEMA("checks", document, document_fields);
+
+/* Add a row, with copies of its texts. */
+static void add_row(struct check_report *report, const struct check_row *row)
+{
+    const struct check_row copy = {
+        .problem = at_strdup(row->problem),
+        .device = at_strdup(row->device),
+        .config = at_strdup(row->config),
+        .verdict = at_strdup(row->verdict),
+        .message = at_strdup(row->message),
+        .recorded_ns = row->recorded_ns,
+        .now_ns = row->now_ns,
+    };
+
+    AT_PUSH(report->rows, report->count, report->capacity, copy);
+}
+
+/* Print the report, unless its format is the table that people have read already; and free it. */
+static enum at_status print_report(struct check_report *report, struct at_error *err)
+{
+    struct document document = {{report->rows, report->count}};
+    enum at_status status = AT_OK;
+
+    if (report->format != AT_FORMAT_TABLE)
+        status = at_print(&document_schema, &document, report->format, stdout, err);
+    at_schema_clear(&document_schema, &document);
+    *report = (struct check_report){.format = report->format};
+    return status;
+}
+
 /* Does the recorded launch equal the one that the space gives? */
 static bool same_launch(const struct at_result_record *result, const struct at_launch *launch)
 {
@@ -82,7 +157,7 @@ static enum at_status check_result(const struct at_result_record *result,
 
 /* Print each config that does not hold; return their number. */
 static size_t check_entry(const struct at_entry *entry, const struct at_device_info *device,
-                          const struct at_session_options *known, struct at_check_report *report)
+                          const struct at_session_options *known, struct check_report *report)
 {
     const struct {
         const char *name;
@@ -100,12 +175,12 @@ static size_t check_entry(const struct at_entry *entry, const struct at_device_i
         if (!result->family[0])
             continue;
         sound = check_result(result, &problem, device, known, &err) == AT_OK;
-        at_check_add(report, &(struct at_check_row){.problem = entry->problem,
-                                                    .device = (char *)device->name,
-                                                    .config = (char *)results[i].name,
-                                                    .verdict = sound ? "sound" : "illegal",
-                                                    .message = sound ? "" : err.message,
-                                                    .recorded_ns = result->time_ns});
+        add_row(report, &(struct check_row){.problem = entry->problem,
+                                            .device = (char *)device->name,
+                                            .config = (char *)results[i].name,
+                                            .verdict = sound ? "sound" : "illegal",
+                                            .message = sound ? "" : err.message,
+                                            .recorded_ns = result->time_ns});
         at_detail(known->progress, "%s on %s: %s, %s: %s", entry->problem, device->name,
                   results[i].name, result->family, sound ? "sound" : err.message);
         if (!sound && report->format == AT_FORMAT_TABLE)
@@ -117,7 +192,7 @@ static size_t check_entry(const struct at_entry *entry, const struct at_device_i
 
 static enum at_status check_profile(const struct at_profile *profile, const char *file,
                                     const struct at_session_options *known,
-                                    struct at_check_report *report, struct at_error *err)
+                                    struct check_report *report, struct at_error *err)
 {
     const struct at_device_record *records = profile->devices.items;
     size_t entries = 0, failures = 0, models = at_profile_models(profile);
@@ -137,6 +212,266 @@ static enum at_status check_profile(const struct at_profile *profile, const char
     printf("%s: sound: %zu problem%s on %zu device%s\n", file, entries, entries == 1 ? "" : "s",
            models, models == 1 ? "" : "s");
     return AT_OK;
+}
+
+/* ---- does it still hold? ---- */
+
+/* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
+static const double drift = 0.03;
+
+/* ILLEGAL only on another model. */
+enum verdict { HELD, DRIFTED, BROKEN, ILLEGAL, VERDICTS };
+static const char *const verdict_names[VERDICTS] = {"held", "drifted", "broken", "illegal"};
+
+struct recheck {
+    struct at_profile *profile;
+    const struct at_run_options *options;
+    struct at_session_options session_options;
+    struct at_session *session;
+    const struct at_device_info *device; /* that is checked now */
+    size_t matched;                      /* records of the profile for one of the devices */
+    bool foreign; /* none is for them, so winners of other models are tried */
+    size_t counts[VERDICTS];
+    struct check_report *report;
+};
+
+/* The kernels of an entry, timed again. */
+struct rematch {
+    const struct at_entry *entry;
+    struct at_problem problem;
+    struct at_config configs[2]; /* the winner's and the default's */
+    struct at_contestant contestants[2];
+    size_t count; /* 1: the default has no recorded time, or is the winner */
+    bool foreign;
+};
+
+static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
+                          const struct at_session *session, struct at_error *err)
+{
+    const struct at_session_options *known = &session->options;
+    struct at_config *config = &rematch->configs[rematch->count];
+    enum at_status status = at_config_from_names(config, known->families, known->family_count,
+                                                 result->family, &result->parameters, err);
+
+    if (status == AT_OK && rematch->foreign)
+        status = at_config_require(config, &rematch->problem, at_gpu_info(session->gpu),
+                                   "illegal here", err);
+    if (status == AT_OK)
+        rematch->contestants[rematch->count++] =
+            (struct at_contestant){.config = config, .problem = rematch->problem};
+    return status;
+}
+
+/* Is the default faster, beyond the noise and by more than tune treats as equal? */
+static bool loses_to_default(const struct rematch *rematch, size_t samples)
+{
+    const struct at_contestant *winner = &rematch->contestants[0], *usual = winner + 1;
+    double low, high;
+
+    if (rematch->count < 2)
+        return false;
+    at_median_ratio_interval(winner->samples_ns, usual->samples_ns, samples, &low, &high);
+    return low > 1 && winner->time_ns > at_equal_at_most * usual->time_ns;
+}
+
+/* Is there a time to compare with? Not from another model. */
+static bool has_recorded(const struct rematch *rematch)
+{
+    return !rematch->foreign && at_entry_is_measured(rematch->entry);
+}
+
+static enum at_status hold(struct rematch *rematch, struct at_session *session,
+                           enum verdict *verdict, struct at_error *err)
+{
+    const struct at_entry *entry = rematch->entry;
+    struct at_contestant *winner = &rematch->contestants[0];
+    enum at_status status = add(rematch, &entry->winner, session, err);
+
+    if (status != AT_OK && rematch->foreign) /* on its own device it is legal */
+        *verdict = ILLEGAL;
+    if (status == AT_OK && entry->fallback.time_ns > 0)
+        status = add(rematch, &entry->fallback, session, err);
+    if (status == AT_OK)
+        status = at_session_check_memory(session, &rematch->problem, 1, err);
+    if (status == AT_OK)
+        status = at_shootout_build(session, rematch->contestants, rematch->count, err);
+    if (status == AT_OK)
+        status = at_shootout_prepare(session, &rematch->problem, err);
+    if (status == AT_OK)
+        status = at_shootout_require(session, winner, NULL, err);
+    if (status == AT_OK)
+        status = at_shootout_time(session, rematch->contestants, rematch->count, err);
+    if (status != AT_OK)
+        return status;
+    if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
+        return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
+                       100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
+    *verdict =
+        !has_recorded(rematch) || fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift
+            ? HELD
+            : DRIFTED;
+    return AT_OK;
+}
+
+static void print_times(const struct rematch *rematch, enum verdict verdict)
+{
+    const struct at_entry *entry = rematch->entry;
+    /* Round like the recorded time. */
+    double time_ns = round(rematch->contestants[0].time_ns);
+    double recorded_ns = (double)entry->winner.time_ns;
+
+    if (!has_recorded(rematch)) {
+        printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
+               time_ns / 1000);
+        return;
+    }
+    printf("  %-40s %-8s %11.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
+           recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
+}
+
+/* Print a verdict for people, and keep it for programs. `why`: the message, or "". */
+static void print_verdict(struct recheck *recheck, const struct rematch *rematch,
+                          enum verdict verdict, const char *why)
+{
+    const struct at_entry *entry = rematch->entry;
+    int64_t now_ns = verdict >= BROKEN ? 0 : llround(rematch->contestants[0].time_ns);
+
+    add_row(recheck->report, &(struct check_row){.problem = entry->problem,
+                                                 .device = (char *)recheck->device->name,
+                                                 .config = "winner",
+                                                 .verdict = (char *)verdict_names[verdict],
+                                                 .message = (char *)why,
+                                                 .recorded_ns = entry->winner.time_ns,
+                                                 .now_ns = now_ns});
+    if (recheck->report->format != AT_FORMAT_TABLE)
+        return;
+    if (verdict >= BROKEN)
+        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[verdict], why);
+    else
+        print_times(rematch, verdict);
+}
+
+static enum at_status recheck_entry(struct recheck *recheck, const struct at_entry *entry,
+                                    struct at_error *err)
+{
+    struct rematch *rematch = at_alloc(sizeof *rematch);
+    enum verdict verdict = BROKEN;
+    enum at_status status = at_problem_parse(&rematch->problem, entry->problem, err);
+
+    rematch->entry = entry;
+    rematch->foreign = recheck->foreign;
+    if (status == AT_OK)
+        status = hold(rematch, recheck->session, &verdict, err);
+    if (status == AT_OK && at_interrupt_seen())
+        status = at_fail(err, AT_INTERRUPTED, "interrupted");
+    if (status == AT_OK)
+        print_verdict(recheck, rematch, verdict, "");
+    else if (status == AT_FAILED || status == AT_USAGE)
+        print_verdict(recheck, rematch, verdict, err->message);
+    at_shootout_end(rematch->contestants, rematch->count);
+    free(rematch);
+    if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
+        return status;
+    recheck->counts[verdict]++;
+    return AT_OK;
+}
+
+static void print_titles(const struct recheck *recheck, const struct at_device_record *record)
+{
+    const struct at_device_info *device = recheck->device;
+    bool emulated = at_device_is_emulated(device);
+
+    printf("%s, %s\n", device->name, record->policy.name);
+    if (recheck->foreign)
+        printf("  answers of another model: %s with %jd multiprocessors\n", record->device.name,
+               (intmax_t)record->device.multiprocessors);
+    if (emulated)
+        printf("  emulated: %s\n", at_emulated_times(device));
+    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
+           emulated ? "predicted" : "now us", "change %");
+}
+
+static enum at_status recheck_record(struct recheck *recheck, struct at_device_record *record,
+                                     const struct at_device_info *device, struct at_error *err)
+{
+    const struct at_entry *entries = record->problems.items;
+    size_t broken = recheck->counts[BROKEN];
+    enum at_status status =
+        at_policy_find(&recheck->session_options.policy, record->policy.name, err);
+
+    if (status == AT_OK)
+        status = at_session_open(&recheck->session, device, &recheck->session_options, err);
+    if (status != AT_OK)
+        return status;
+    recheck->device = device;
+    if (recheck->report->format == AT_FORMAT_TABLE)
+        print_titles(recheck, record);
+    for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)
+        status = recheck_entry(recheck, &entries[i], err);
+    at_session_close(recheck->session);
+    if (status == AT_OK && recheck->foreign && recheck->counts[BROKEN] == broken)
+        at_models_add(&record->also_correct_on, device);
+    return status;
+}
+
+/* Predicted times cannot be compared with measured ones. */
+static bool is_for(const struct recheck *recheck, const struct at_device_info *recorded,
+                   const struct at_device_info *device)
+{
+    return at_device_is_emulated(recorded) == at_device_is_emulated(device) &&
+           (recheck->foreign || at_device_relation(recorded, device) == AT_SAME_DEVICE);
+}
+
+static enum at_status recheck_device(struct recheck *recheck, const struct at_device_info *device,
+                                     struct at_error *err)
+{
+    struct at_device_record *records = recheck->profile->devices.items;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
+        if (is_for(recheck, &records[i].device, device)) {
+            recheck->matched++;
+            status = recheck_record(recheck, &records[i], device, err);
+        }
+    return status;
+}
+
+/* Verify each winner, time it against the default config, and print a line: held; drifted, if its
+ * time differs by 3 % or more from the recorded one; or broken, if it is incorrect or slower than
+ * the default. Without entries for the devices of options->gpu, those of other models are tried
+ * there; their times do not count, and some may be illegal. If none of a record is broken, the
+ * model is added to its also_correct_on. AT_FAILED if any drifted or is broken; AT_MISMATCH if the
+ * profile has predictions and these are GPUs, or the other way round. Families come from
+ * options->session.
+ */
+static enum at_status check_times(struct at_profile *profile, const char *file,
+                                  struct at_run_options *options, struct check_report *report,
+                                  struct at_error *err)
+{
+    struct recheck recheck = {.profile = profile,
+                              .options = options,
+                              .session_options = options->session,
+                              .report = report};
+    struct at_device_info *devices;
+    size_t count, failed;
+    enum at_status status = at_select_devices(options->gpu, &devices, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    for (int pass = 0; pass < 2 && status == AT_OK && recheck.matched == 0; pass++) {
+        recheck.foreign = pass > 0;
+        for (size_t i = 0; i < count && status == AT_OK; i++)
+            status = recheck_device(&recheck, &devices[i], err);
+    }
+    if (status == AT_OK && recheck.matched == 0)
+        status = at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
+                         at_device_is_emulated(&devices[0]) ? "an emulated " : "", devices[0].name);
+    free(devices);
+    failed = recheck.counts[DRIFTED] + recheck.counts[BROKEN];
+    if (status == AT_OK && failed > 0)
+        status = at_fail(err, AT_FAILED, "%s: %zu held, %zu drifted, %zu broken", file,
+                         recheck.counts[HELD], recheck.counts[DRIFTED], recheck.counts[BROKEN]);
+    return status;
 }
 
 static enum at_status run_check(int argc, char **argv, struct at_error *err)
@@ -164,11 +499,11 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
     if (status == AT_OK && options.gpu) {
         options.run.gpu = options.gpu;
         at_interrupt_catch();
-        status = at_check_times(&profile, options.file, &options.run, &options.report, err);
+        status = check_times(&profile, options.file, &options.run, &options.report, err);
     }
     /* A file that cannot be read gives no document; a run that was cut short what it had. */
     printed = status == AT_OK || options.report.count > 0
-                  ? at_check_print(&options.report, status == AT_OK ? err : NULL)
+                  ? print_report(&options.report, status == AT_OK ? err : NULL)
                   : AT_OK;
     status = status == AT_OK ? printed : status;
     if (status == AT_OK && output)

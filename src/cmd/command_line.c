@@ -58,6 +58,18 @@ const char *at_given_file(const char *argument)
     return strcmp(argument, "-") == 0 ? AT_FILE_STDIN : argument;
 }
 
+static const struct at_choice formats[] = {
+    [AT_FORMAT_TABLE] = {.name = "table"},
+    [AT_FORMAT_JSON] = {.name = "json", .note = "has all details"},
+    [AT_FORMAT_CSV] = {.name = "csv"},
+    [AT_FORMAT_MARKDOWN] = {.name = "markdown"},
+};
+
+struct at_choice at_format_choice(size_t index)
+{
+    return index < AT_COUNT(formats) ? formats[index] : (struct at_choice){0};
+}
+
 /* ---- what an option does with its argument ---- */
 
 /* Take the text of an option into the member that it sets. */

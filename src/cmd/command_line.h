@@ -5,6 +5,7 @@
 #define AT_CMD_COMMAND_LINE_H
 
 #include "base/choice.h"
+#include "schema/print.h"
 #include "system/progress.h"
 
 #include <stdbool.h>
@@ -102,6 +103,9 @@ struct at_option {
     {                                                                                              \
         NULL, 0, what, 0, question, __VA_ARGS__                                                    \
     }
+/* The words of --format. */
+at_choice_fn at_format_choice;
+
 #define AT_FORMAT(group, of, member)                                                               \
     {                                                                                              \
         "format", 'f', "NAME", group, "How to print the result; the first is the default",         \

@@ -4,7 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "cmd/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef AT_CMD_FAMILY_TABLE_H
 #define AT_CMD_FAMILY_TABLE_H
 
-#include "cmd/format.h"
+#include "cmd/command_line.h"
 #include "space/family.h"
 
 /* Print the families: as JSON with their parameters, else a line for each. */

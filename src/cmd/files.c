@@ -5,8 +5,10 @@
 #include "system/output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Is there a file with something in it? */
 static bool has_content(const char *out)
@@ -96,6 +98,14 @@ enum at_status at_searched_profiles(struct at_profiles *profiles, const char *fi
     for (size_t i = 0; i < profiles->count; i++)
         at_detail(progress, "read %s", profiles->files[i].path);
     return status;
+}
+
+bool at_stdout_color(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color) && term && *term &&
+           strcmp(term, "dumb") != 0;
 }
 
 enum at_status at_print_profile(struct at_profile *profile, enum at_output_format format,

@@ -3,7 +3,7 @@
 #ifndef AT_CMD_FILES_H
 #define AT_CMD_FILES_H
 
-#include "cmd/format.h"
+#include "cmd/command_line.h"
 #include "profile/profile.h"
 #include "profile/profiles.h"
 #include "system/progress.h"
@@ -32,5 +32,9 @@ enum at_status at_searched_profiles(struct at_profiles *profiles, const char *fi
  * Fails as at_profile_write_json does. */
 enum at_status at_print_profile(struct at_profile *profile, enum at_output_format format,
                                 bool configs, struct at_error *err);
+
+/* May standard output have colours? It must be a terminal that is not dumb, without NO_COLOR
+ * (no-color.org). */
+bool at_stdout_color(void);
 
 #endif

@@ -4,7 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/family_table.h"
-#include "cmd/format.h"
 #include "cmd/run_options.h"
 #include "device/relation.h"
 #include "device/schema.h"

@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "cmd/format.h"
 #include "cmd/run_options.h"
 #include "lookup/answer.h"
 #include "lookup/rivals.h"

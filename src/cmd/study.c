@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "cmd/format.h"
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
 #include "model/description.h"

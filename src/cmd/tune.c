@@ -1,79 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: search for the fastest config of each problem. */
 #include "tune/tune.h"
+#include "base/integer.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
+#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "cmd/format.h"
 #include "cmd/run_options.h"
-#include "cmd/tune_run.h"
-#include "cmd/tune_spaces.h"
+#include "fleet/fleet.h"
 #include "pipeline/recorder.h"
 #include "problem/share.h"
+#include "profile/merge.h"
 #include "profile/newest.h"
+#include "schema/table.h"
+#include "space/space.h"
 #include "system/cpus.h"
+#include "system/interrupt.h"
+#include "system/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+struct tune_options {
+    struct at_run_options run;
+    const char *out;                    /* NULL: only print the profile */
+    const struct at_strategy *strategy; /* NULL: not given */
+    struct at_amount budget;            /* configs or a time */
+    enum at_output_format format;
+    size_t tuners; /* of each device; 0: not given */
+    struct at_share share;
+    const char *launcher; /* that said which share; NULL: the user */
+    bool configs;         /* print each winner's parameters */
+    bool dry_run;
+    bool fresh;   /* ignore earlier profiles */
+    bool replace; /* what the profile's file has */
+};
+
+/* One run: its options and its results so far. */
+struct tune_run {
+    const struct tune_options *options;
+    struct at_output *output; /* the profile's file; NULL: standard output or no file */
+    struct at_problem *problems;
+    size_t problem_count;
+    struct at_device_info *devices;
+    size_t device_count;
+    size_t tuners; /* of each device */
+    struct at_run_budget budget;
+    struct at_fleet_result result;
+    struct at_accumulation counts;
+    size_t missing; /* problems without an entry at the end */
+    char *missing_names;
+    struct at_profile profile; /* what its file has, then with this run's results */
+};
+
 enum { BUDGET_MAX = 1000000 };
 
 static enum at_status take_share(void *to, const struct at_option *option, const char *text,
                                  struct at_error *err)
 {
-    struct at_tune_options *options = to;
+    struct tune_options *options = to;
 
     (void)option;
     return at_share_parse(&options->share, &options->launcher, text, err);
 }
 
 static const struct at_option options_table[] = {
-    AT_TABLE(at_tune_options, run, at_run_table),
-    AT_OUT(3, at_tune_options, out,
+    AT_TABLE(tune_options, run, at_run_table),
+    AT_OUT(3, tune_options, out,
            "Write the profile to FILE; - is standard output. A profile that is there keeps its "
            "entries: a new winner replaces the old one unless it is slower"),
     {"replace", 0, NULL, 3, "Drop what FILE has: the profile has this run's entries alone",
-     AT_SETS_FLAG(at_tune_options, replace)},
+     AT_SETS_FLAG(tune_options, replace)},
     {"search", 0, "NAME", 2, "Search strategy; the first is the default",
-     AT_SETS_ENTRY(at_tune_options, strategy, struct at_strategy, at_strategy_choice)},
+     AT_SETS_ENTRY(tune_options, strategy, struct at_strategy, at_strategy_choice)},
     {"budget", 0, "N|TIME", 2,
      "Stop the whole run after N configs or a time like 30s, 5m or 1h, compilation included. All "
      "problems share the budget. Copies, which give the copy limit, come on top: at most 48 per "
      "problem",
-     AT_SETS_AMOUNT(at_tune_options, budget, BUDGET_MAX)},
+     AT_SETS_AMOUNT(tune_options, budget, BUDGET_MAX)},
     {"shard", 0, "I/N", 1,
      "Tune only the I-th of N even shares of the problems; auto takes I and N from what Slurm, "
      "mpirun, flux or torchrun have set",
      AT_CALLS(take_share)},
     {"seed", 0, "N", 2, "Random seed (default: 1)",
-     AT_SETS_INTEGER(at_tune_options, run.session.seed, uint64_t, 0, INT64_MAX)},
+     AT_SETS_INTEGER(tune_options, run.session.seed, uint64_t, 0, INT64_MAX)},
     {"tuners", 0, "N", 2,
      "Problems that each device tunes at a time: while one waits for its compile workers, another "
      "measures (default: on a single GPU 2 with at least 8 CPUs, and 3 with 12; else 1)",
-     AT_SETS_INTEGER(at_tune_options, tuners, size_t, 1, AT_TURNS_MAX)},
+     AT_SETS_INTEGER(tune_options, tuners, size_t, 1, AT_TURNS_MAX)},
     {"journal", 0, "FILE", 3,
      "Keep every measurement in FILE (default: the profile's name with .journal)",
-     AT_SETS_TEXT(at_tune_options, run.session.journal)},
+     AT_SETS_TEXT(tune_options, run.session.journal)},
     {"resume", 0, NULL, 2, "Continue from the journal: nothing is measured twice",
-     AT_SETS_FLAG(at_tune_options, run.session.resume)},
+     AT_SETS_FLAG(tune_options, run.session.resume)},
     {"record", 0, "DIR", 3,
      "Write a recording of each problem to DIR, for autotune replay; needs --search=exhaustive",
-     AT_SETS_TEXT(at_tune_options, run.session.record)},
+     AT_SETS_TEXT(tune_options, run.session.record)},
     {"fresh", 0, NULL, 2, "Do not start from the winners of earlier profiles",
-     AT_SETS_FLAG(at_tune_options, fresh)},
+     AT_SETS_FLAG(tune_options, fresh)},
     {"configs", 0, NULL, 3, "Also print each winner's parameters and launch",
-     AT_SETS_FLAG(at_tune_options, configs)},
-    AT_FORMAT(3, at_tune_options, format),
+     AT_SETS_FLAG(tune_options, configs)},
+    AT_FORMAT(3, tune_options, format),
     {"dry-run", 0, NULL, 3, "Print how many configs each problem has, and stop",
-     AT_SETS_FLAG(at_tune_options, dry_run)},
+     AT_SETS_FLAG(tune_options, dry_run)},
     {0},
 };
 
 static enum at_status check(void *given, struct at_error *err)
 {
-    struct at_tune_options *options = given;
+    struct tune_options *options = given;
 
     (void)err;
     options->run.search_given =
@@ -95,8 +133,7 @@ static const struct at_syntax syntax = {
 
 /* Unless the user chose them, take the shorter list of problems and a budget. It is each problem's
  * own, so that the result is the same in whatever shares the list is tuned. */
-static enum at_status settle_for_emulation(struct at_tune_run *run,
-                                           const struct at_tune_options *options,
+static enum at_status settle_for_emulation(struct tune_run *run, const struct tune_options *options,
                                            struct at_error *err)
 {
     enum at_status status = AT_OK;
@@ -113,7 +150,7 @@ static enum at_status settle_for_emulation(struct at_tune_run *run,
 }
 
 /* Keep the share's problems. */
-static void deal(struct at_tune_run *run, const struct at_tune_options *options)
+static void deal(struct tune_run *run, const struct tune_options *options)
 {
     const struct at_share *share = &options->share;
     size_t whole = run->problem_count;
@@ -127,7 +164,7 @@ static void deal(struct at_tune_run *run, const struct at_tune_options *options)
             run->problem_count > 0 ? "" : "; nothing is measured or written");
 }
 
-static enum at_status prepare_recording(const struct at_tune_run *run, struct at_error *err)
+static enum at_status prepare_recording(const struct tune_run *run, struct at_error *err)
 {
     const struct at_session_options *session = &run->options->run.session;
 
@@ -155,9 +192,9 @@ static size_t tuners_for(int cpus)
 
 /* Several GPUs have one tuner each. An emulated device takes the CPUs itself. No device needs more
  * tuners than it has problems. */
-static size_t choose_tuners(const struct at_tune_run *run)
+static size_t choose_tuners(const struct tune_run *run)
 {
-    const struct at_tune_options *options = run->options;
+    const struct tune_options *options = run->options;
     bool several = run->device_count == 1 && !at_device_is_emulated(&run->devices[0]) &&
                    !options->run.session.record;
     size_t tuners = options->tuners > 0 ? options->tuners
@@ -172,7 +209,7 @@ static size_t choose_tuners(const struct at_tune_run *run)
 enum { ENTRY_BYTES = 1500 };
 
 /* Refuse before the first measurement what could not be written after the last one. */
-static enum at_status check_size(const struct at_tune_run *run, struct at_error *err)
+static enum at_status check_size(const struct tune_run *run, struct at_error *err)
 {
     size_t models = at_fleet_models(run->devices, run->device_count);
     size_t there = at_profile_entries(&run->profile);
@@ -194,7 +231,7 @@ static enum at_status check_size(const struct at_tune_run *run, struct at_error 
 }
 
 /* Check everything that can be wrong before the first measurement. */
-static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *options,
+static enum at_status prepare(struct tune_run *run, struct tune_options *options,
                               struct at_error *err)
 {
     const struct at_session_options *session = &options->run.session;
@@ -230,7 +267,7 @@ static enum at_status prepare(struct at_tune_run *run, struct at_tune_options *o
 }
 
 /* The journal is beside the profile unless it is named. A run that writes no file has none. */
-static enum at_status settle_journal(struct at_tune_options *options, char **path,
+static enum at_status settle_journal(struct tune_options *options, char **path,
                                      struct at_error *err)
 {
     struct at_session_options *session = &options->run.session;
@@ -251,10 +288,317 @@ static enum at_status settle_journal(struct at_tune_options *options, char **pat
     return AT_OK;
 }
 
+/* ---- the result ---- */
+
+static bool same_config(const struct at_result_record *a, const struct at_result_record *b)
+{
+    return strcmp(a->family, b->family) == 0 && at_same_parameters(&a->parameters, &b->parameters);
+}
+
+/* How much of its space a search has seen: above 0, `a` has seen more. */
+static int by_search(const struct at_entry *a, const struct at_entry *b)
+{
+    const int64_t numbers[][2] = {
+        {a->ended == AT_ENDED_EXHAUSTED, b->ended == AT_ENDED_EXHAUSTED},
+        {a->ended == AT_ENDED_SETTLED, b->ended == AT_ENDED_SETTLED},
+        {at_evaluations_total(&a->evaluations), at_evaluations_total(&b->evaluations)},
+    };
+
+    return at_integers_compare(numbers, AT_COUNT(numbers));
+}
+
+/* The old winner has taken part in the new one's shoot-out if this run knows its family. So another
+ * config is not slower. Where the same config has won again, the search that has seen more stays,
+ * unless its kernel was another one. */
+static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, const void *state)
+{
+    const struct at_session_options *session = state;
+    bool known = false;
+
+    if (!at_entry_is_measured(old.entry))
+        return true;
+    if (fresh.entry->ended == AT_ENDED_INTERRUPTED && old.entry->ended != AT_ENDED_INTERRUPTED)
+        return false;
+    for (size_t i = 0; i < session->family_count; i++)
+        known = known || strcmp(session->families[i]->name, old.entry->winner.family) == 0;
+    return known && (!same_config(&old.entry->winner, &fresh.entry->winner) ||
+                     strcmp(old.entry->winner.kernel, fresh.entry->winner.kernel) != 0 ||
+                     by_search(fresh.entry, old.entry) >= 0);
+}
+
+/* "3 entries added, 1 replaced, 5 kept" */
+static void note_written(const struct tune_run *run)
+{
+    const struct at_accumulation *counts = &run->counts;
+
+    at_note(run->options->run.session.progress,
+            "wrote %s: %zu entr%s added, %zu replaced, %zu kept", run->options->out, counts->added,
+            counts->added == 1 ? "y" : "ies", counts->replaced, counts->kept);
+}
+
+/* Write what the file has with this run's results. */
+static enum at_status write_profile(struct tune_run *run, struct at_error *err)
+{
+    struct at_profile results = {.schema = AT_PROFILE_SCHEMA, .devices = run->result.records};
+    enum at_status status;
+
+    run->result.records = (struct at_list){0};
+    status = at_profile_accumulate(&run->profile, &results, replaces, &run->options->run.session,
+                                   &run->counts, err);
+    if (status != AT_OK || !run->options->out)
+        return status;
+    return at_profile_write(&run->profile, run->output, err);
+}
+
+/* ---- what the profile has of the problems that this run was for ---- */
+
+/* A device of the run, under its policy. */
+static struct at_device_record place_of(const struct tune_run *run, size_t device)
+{
+    struct at_device_record place = {.device = run->devices[device]};
+
+    snprintf(place.policy.name, sizeof place.policy.name, "%s",
+             run->options->run.session.policy->name);
+    return place;
+}
+
+static bool is_wanted(const struct at_device_record *record, const struct at_entry *entry,
+                      const void *state)
+{
+    const struct tune_run *run = state;
+    bool here = false, listed = false;
+
+    for (size_t i = 0; i < run->device_count && !here; i++) {
+        struct at_device_record place = place_of(run, i);
+
+        here = at_same_place(record, &place);
+    }
+    for (size_t i = 0; i < run->problem_count && here && !listed; i++) {
+        char *problem = at_problem_format(&run->problems[i]);
+
+        listed = strcmp(problem, entry->problem) == 0;
+        free(problem);
+    }
+    return listed;
+}
+
+/* More names would hide the rest of the message. */
+enum { NAMES_MAX = 8 };
+
+/* List the problems without an entry: "64x64:f32, 8x8:f64 and 3 more". Returns how many. */
+static size_t list_missing(const struct tune_run *run, char **names)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->device_count; i++) {
+        struct at_device_record place = place_of(run, i);
+
+        if (at_fleet_models(run->devices, i + 1) == at_fleet_models(run->devices, i))
+            continue; /* another device of this model shares its problems */
+        for (size_t j = 0; j < run->problem_count; j++) {
+            char *problem = at_problem_format(&run->problems[j]);
+
+            if (!at_profile_has(&run->profile, &place, problem) && count++ < NAMES_MAX)
+                fprintf(out, "%s%s", count > 1 ? ", " : "", problem);
+            free(problem);
+        }
+    }
+    if (count > NAMES_MAX)
+        fprintf(out, " and %zu more", count - NAMES_MAX);
+    *names = at_text_close(&stream, NULL);
+    return count;
+}
+
+/* ---- the end of a run ---- */
+
+/* Write the file, and print the profile even if that failed. */
+static enum at_status deliver(struct tune_run *run, struct at_error *err)
+{
+    const struct tune_options *options = run->options;
+    enum at_status status = write_profile(run, err), printed;
+
+    run->missing = list_missing(run, &run->missing_names);
+    if (options->out && strcmp(options->out, "-") == 0)
+        return status;
+    if (status != AT_OK)
+        err = NULL; /* which has the first failure */
+    at_profile_filter(&run->profile, is_wanted, run);
+    at_profile_keep_newest(&run->profile);
+    printed = at_print_profile(&run->profile, options->format, options->configs, err);
+    fflush(stdout);
+    if (options->out && status == AT_OK)
+        note_written(run);
+    return status == AT_OK ? printed : status;
+}
+
+static enum at_status fail_interrupted(const struct tune_run *run, bool delivered,
+                                       struct at_error *err)
+{
+    const char *out = run->options->out;
+    bool to_file = out && strcmp(out, "-") != 0;
+    char *missing =
+        delivered && run->missing > 0
+            ? at_format("; %zu of %zu problems %s no entry: %s", run->missing, run->result.of,
+                        run->missing == 1 ? "has" : "have", run->missing_names)
+            : at_strdup("");
+
+    at_fail(err, AT_INTERRUPTED, "interrupted; %s%s%s%s",
+            !delivered ? "nothing was measured"
+            : to_file  ? "the best so far is in "
+                       : "the best so far is printed",
+            delivered && to_file ? out : "", missing,
+            run->options->run.session.journal ? "; --resume continues" : "");
+    free(missing);
+    return AT_INTERRUPTED;
+}
+
+/* Return how a run without errors ended. */
+static enum at_status judge(const struct tune_run *run, bool delivered, struct at_error *err)
+{
+    const struct at_fleet_result *result = &run->result;
+
+    if (at_interrupt_seen())
+        return fail_interrupted(run, delivered, err);
+    if (run->missing > 0)
+        return at_fail(err, AT_INCOMPLETE, "%zu of %zu problems %s no entry: %s; %s", run->missing,
+                       result->of, run->missing == 1 ? "has" : "have", run->missing_names,
+                       result->failed == 0   ? "the budget was spent"
+                       : result->skipped > 0 ? "the budget was spent, or no config is correct"
+                       : run->missing == 1   ? "none of its configs is correct"
+                                             : "none of their configs is correct");
+    if (result->skipped + result->failed > 0)
+        at_warn(run->options->run.session.progress,
+                "%zu of %zu problems keep their old entries: no correct config was found, or the "
+                "budget was spent",
+                result->skipped + result->failed, result->of);
+    return AT_OK;
+}
+
+static enum at_status conclude(struct tune_run *run, enum at_status status, struct at_error *err)
+{
+    struct at_error delivery;
+    bool delivered = false;
+
+    if (run->result.records.count > 0) {
+        delivered = deliver(run, &delivery) == AT_OK;
+        if (!delivered && status != AT_OK)
+            at_warn(run->options->run.session.progress, "%s", delivery.message);
+        else if (!delivered)
+            status = at_fail(err, delivery.status, "%s", delivery.message);
+    } else {
+        run->missing = list_missing(run, &run->missing_names);
+    }
+    if (status == AT_OK)
+        status = judge(run, delivered, err);
+    free(run->missing_names);
+    return status;
+}
+
+/* Tune everything, write and print the profile. AT_INCOMPLETE: it has no entry for some problem, as
+ * none of its configs is correct or the budget was too small. AT_INTERRUPTED: the profile has the
+ * results so far. */
+static enum at_status tune_all(struct tune_run *run, struct at_error *err)
+{
+    const struct tune_options *options = run->options;
+    const struct at_fleet_options fleet = {
+        .session = &options->run.session,
+        .problems = run->problems,
+        .problem_count = run->problem_count,
+        .devices = run->devices,
+        .device_count = run->device_count,
+        .tuners = run->tuners,
+        .budget = run->budget,
+        .out = options->out,
+        .accumulates = !options->replace,
+        .fresh = options->fresh,
+    };
+    enum at_status status;
+
+    at_interrupt_catch();
+    status = at_fleet_run(&fleet, &run->result, err);
+    return conclude(run, status, err);
+}
+
+/* ---- only counting ---- */
+
+struct space_record {
+    char *device, *problem;
+    int64_t configs, points;
+};
+
+struct spaces_record {
+    struct at_list spaces; /* of struct space_record */
+};
+
+static const struct at_field space_fields[] = {
+    AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
+    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
+    AT_WRITTEN(space_record, configs, AT_FIELD_INT, AT_COLUMN(0, "configs")),
+    AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
+};
+static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
+static const struct at_field spaces_fields[] = {
+    AT_WRITTEN(spaces_record, spaces, AT_FIELD_OBJECTS, .object = &space_schema),
+};
+static const struct at_schema spaces_schema = AT_SCHEMA("spaces", spaces_record, spaces_fields);
+
+static enum at_status count_configs(const struct tune_run *run, const struct at_device_info *device,
+                                    const struct at_problem *problem, struct space_record *record,
+                                    struct at_error *err)
+{
+    const struct at_session_options *session = &run->options->run.session;
+    struct at_space space = {0};
+    enum at_status status = at_space_build(&space, session->tuned, session->tuned_count, problem,
+                                           device, AT_SPACE_MAX, err);
+
+    if (status == AT_OK)
+        *record = (struct space_record){at_strdup(device->name), at_problem_format(problem),
+                                        (int64_t)space.count, space.raw};
+    at_space_clear(&space);
+    return status;
+}
+
+static void print_text(const struct space_record *records, size_t record_count, size_t problems)
+{
+    for (size_t i = 0; i < record_count; i++) {
+        if (i % problems == 0)
+            printf("%s\n  %-40s %10s %14s\n", records[i].device, "problem", "configs",
+                   "of raw points");
+        printf("  %-40s %10jd %14jd\n", records[i].problem, (intmax_t)records[i].configs,
+               (intmax_t)records[i].points);
+    }
+}
+
+/* Print how many configs each problem has on each device: what --dry-run does. */
+static enum at_status print_spaces(const struct tune_run *run, struct at_error *err)
+{
+    size_t all = run->device_count * run->problem_count, made = 0;
+    struct space_record *records = at_alloc_array(all, sizeof *records);
+    const struct spaces_record document = {{records, all}};
+    enum at_output_format format = run->options->format;
+    enum at_status status = AT_OK;
+
+    for (; made < all && status == AT_OK; made++)
+        status = count_configs(run, &run->devices[made / run->problem_count],
+                               &run->problems[made % run->problem_count], &records[made], err);
+    if (status == AT_OK && format == AT_FORMAT_TABLE)
+        print_text(records, all, run->problem_count);
+    else if (status == AT_OK)
+        status = at_print(&spaces_schema, &document, format, stdout, err);
+    for (size_t i = 0; i < made; i++) {
+        free(records[i].device);
+        free(records[i].problem);
+    }
+    free(records);
+    return status;
+}
+
 static enum at_status run_tune(int argc, char **argv, struct at_error *err)
 {
-    struct at_tune_options options = {0};
-    struct at_tune_run run = {.options = &options};
+    struct tune_options options = {0};
+    struct tune_run run = {.options = &options};
     char *journal = NULL;
     enum at_status status;
 
@@ -264,9 +608,9 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     if (status == AT_OK)
         status = prepare(&run, &options, err);
     if (status == AT_OK && options.dry_run)
-        status = at_tune_print_spaces(&run, err);
+        status = print_spaces(&run, err);
     else if (status == AT_OK && run.problem_count > 0)
-        status = at_tune_run_all(&run, err);
+        status = tune_all(&run, err);
     at_output_close(run.output);
     at_profile_clear(&run.profile);
     free(run.problems);
