@@ -53,10 +53,6 @@ struct at_export_format {
 extern const struct at_export_format *const at_export_formats[]; /* NULL-ended */
 at_choice_fn at_export_choice;
 
-/* AT_USAGE for an unknown name; the message lists the known ones. */
-enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
-                                     struct at_error *err);
-
 /* Set the prefix, "autotune" if there is none. AT_USAGE unless it is an identifier of lower-case
  * letters, digits and single underscores: two of these also differ in capitals. */
 enum at_status at_export_set_prefix(struct at_export *export, const char *prefix,

@@ -26,14 +26,3 @@ struct at_choice at_export_choice(size_t index)
 
     return (struct at_choice){.name = format ? format->name : NULL, .entry = format};
 }
-
-enum at_status at_export_format_find(const struct at_export_format **format, const char *name,
-                                     struct at_error *err)
-{
-    size_t index;
-    enum at_status status = at_choose(&index, "format", name, at_export_choice, err);
-
-    if (status == AT_OK)
-        *format = at_export_formats[index];
-    return status;
-}

@@ -28,17 +28,6 @@ struct at_choice at_recording_choice(size_t index)
     return (struct at_choice){.name = format ? format->name : NULL, .entry = format};
 }
 
-enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,
-                                        struct at_error *err)
-{
-    size_t index;
-    enum at_status status = at_choose(&index, "format", name, at_recording_choice, err);
-
-    if (status == AT_OK)
-        *format = at_recording_formats[index];
-    return status;
-}
-
 enum at_status at_recording_write_as(const struct at_recording *recording,
                                      const struct at_recording_format *format, FILE *out,
                                      struct at_error *err)

@@ -87,9 +87,6 @@ struct at_recording_format {
 extern const struct at_recording_format *const at_recording_formats[]; /* NULL-ended */
 at_choice_fn at_recording_choice;
 
-enum at_status at_recording_format_find(const struct at_recording_format **format, const char *name,
-                                        struct at_error *err);
-
 /* Write the recording. AT_USAGE for a recording of another tuner's kernel, or if the format's write
  * refuses it. */
 enum at_status at_recording_write_as(const struct at_recording *recording,

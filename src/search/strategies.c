@@ -25,14 +25,3 @@ struct at_choice at_strategy_choice(size_t index)
 
     return (struct at_choice){.name = strategy ? strategy->name : NULL, .entry = strategy};
 }
-
-enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,
-                                struct at_error *err)
-{
-    size_t index;
-    enum at_status status = at_choose(&index, "search", name, at_strategy_choice, err);
-
-    if (status == AT_OK)
-        *strategy = at_strategies[index];
-    return status;
-}

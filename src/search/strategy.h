@@ -70,8 +70,4 @@ extern const struct at_strategy *const at_strategies[]; /* NULL-ended; the first
 extern const struct at_strategy at_strategy_exhaustive, at_strategy_guided, at_strategy_random;
 at_choice_fn at_strategy_choice;
 
-/* Find a strategy by name. AT_USAGE lists the known names. */
-enum at_status at_strategy_find(const struct at_strategy **strategy, const char *name,
-                                struct at_error *err);
-
 #endif

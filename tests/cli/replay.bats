@@ -120,7 +120,7 @@ stops() {
 # costly FILE: makes a recording of the first one, in which evaluations of one family take 1 s and others 10 s.
 costly() {
     awk -F '\t' -v OFS='\t' '
-        NR == 1 { $2 = 2 }
+        NR == 1 { $2 = 3 }
         $1 == "family" { cost = ++families == 1 ? "1000000000" : "10000000000" }
         $1 ~ /^[-0-9]/ { print $0, cost; next }
         { print }' "$one" >"$1"

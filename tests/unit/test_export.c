@@ -73,12 +73,12 @@ static struct at_export export_of(const char *const *specs, size_t count)
 /* Return the export as CUDA source. The caller frees it. */
 static char *cu_of(const struct at_export *export)
 {
-    const struct at_export_format *format;
+    size_t format;
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    assert_int_equal(at_export_format_find(&format, "cu", NULL), AT_OK);
-    assert_int_equal(format->write(export, out, NULL), AT_OK);
+    assert_int_equal(at_choose(&format, "format", "cu", at_export_choice, NULL), AT_OK);
+    assert_int_equal(at_export_formats[format]->write(export, out, NULL), AT_OK);
     return at_text_close(&stream, NULL);
 }
 

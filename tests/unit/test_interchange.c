@@ -41,13 +41,13 @@ static void read_put(struct at_recording *recording, const char *text)
 
 static char *write_as(const struct at_recording *recording, const char *name)
 {
-    const struct at_recording_format *format;
+    size_t format;
     struct at_error err = {AT_OK, ""};
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    assert_int_equal(at_recording_format_find(&format, name, &err), AT_OK);
-    if (at_recording_write_as(recording, format, out, &err) != AT_OK)
+    assert_int_equal(at_choose(&format, "format", name, at_recording_choice, &err), AT_OK);
+    if (at_recording_write_as(recording, at_recording_formats[format], out, &err) != AT_OK)
         fail_msg("%s", err.message);
     return at_text_close(&stream, NULL);
 }
@@ -573,17 +573,18 @@ static void test_bounds(void **state)
 static void test_names_that_clash(void **state)
 {
     struct at_recording recording;
-    const struct at_recording_format *format;
+    size_t format;
     struct at_error err = {AT_OK, ""};
 
     (void)state;
     read_put(&recording, "autotune recording\t3\nproblem\t8x8:f32\ndevice\tG\nsetting\ts\n"
                          "copy_ns\t0\nevaluation_ns\t0\nfamily\tf\t0\th\t1\t1\n"
                          "param\ttime\t1\t1\n1\t5\n");
-    assert_int_equal(at_recording_format_find(&format, "t4", &err), AT_OK);
-    assert_int_equal(at_recording_write_as(&recording, format, stdout, &err), AT_USAGE);
+    assert_int_equal(at_choose(&format, "format", "t4", at_recording_choice, &err), AT_OK);
+    assert_int_equal(at_recording_write_as(&recording, at_recording_formats[format], stdout, &err),
+                     AT_USAGE);
     assert_non_null(strstr(err.message, "the parameter time of f"));
-    assert_int_equal(at_recording_format_find(&format, "T4", &err), AT_USAGE);
+    assert_int_equal(at_choose(&format, "format", "T4", at_recording_choice, &err), AT_USAGE);
     assert_non_null(strstr(err.message, "known are recording, kernel-tuner, t4"));
     at_recording_clear(&recording);
 }

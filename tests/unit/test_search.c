@@ -221,18 +221,21 @@ static void test_strategy_find(void **state)
 
     (void)state;
     for (size_t i = 0; at_strategies[i]; i++) {
-        const struct at_strategy *found = NULL;
+        size_t found;
 
-        assert_int_equal(at_strategy_find(&found, at_strategies[i]->name, NULL), AT_OK);
-        assert_ptr_equal(found, at_strategies[i]);
+        assert_int_equal(
+            at_choose(&found, "search", at_strategies[i]->name, at_strategy_choice, NULL), AT_OK);
+        assert_int_equal(found, i);
+        assert_ptr_equal(at_strategy_choice(found).entry, at_strategies[i]);
     }
     for (size_t i = 0; i < AT_COUNT(unknown); i++) {
-        const struct at_strategy *found = NULL;
+        size_t found = SIZE_MAX;
         struct at_error err = {AT_OK, ""};
 
-        assert_int_equal(at_strategy_find(&found, unknown[i], &err), AT_USAGE);
+        assert_int_equal(at_choose(&found, "search", unknown[i], at_strategy_choice, &err),
+                         AT_USAGE);
         assert_non_null(strstr(err.message, "; known are guided, exhaustive, random, "));
-        assert_null(found);
+        assert_int_equal(found, SIZE_MAX);
     }
 }
 
