@@ -748,11 +748,6 @@ static enum at_status find_compiler(struct at_builder *builder, struct at_error 
     return load_nvrtc(builder, err);
 }
 
-static void release(void *builder)
-{
-    at_builder_close(builder);
-}
-
 enum at_status at_builder_open(struct at_builder **builder,
                                const struct at_builder_options *options, char *note,
                                size_t note_size, struct at_error *err)
@@ -775,7 +770,7 @@ enum at_status at_builder_open(struct at_builder **builder,
             .idle_limit_ns = idle_limit_ns,
         };
     open_cache(opened, note, note_size);
-    at_cleanup_push(&cleanup, release, opened);
+    at_cleanup_push(&cleanup, at_builder_abandon, opened);
     status = find_compiler(opened, err);
     at_cleanup_pop(&cleanup);
     if (status == AT_OK)
@@ -785,18 +780,25 @@ enum at_status at_builder_open(struct at_builder **builder,
     return status;
 }
 
-void at_builder_close(struct at_builder *builder)
+void at_builder_abandon(void *data)
 {
-    if (!builder)
-        return;
+    struct at_builder *builder = data;
+
     /* All at once: the system takes some milliseconds to end a process. */
     for (int i = 0; i < builder->options.workers; i++)
         at_worker_kill(&builder->slots[i].process.worker);
-    at_builder_drop(builder);
     for (int i = 0; i < builder->options.workers; i++)
         builder->backend->stop(&builder->slots[i]);
     at_nvrtc_close(builder->nvrtc);
     at_cubin_cache_close(builder->cache);
+}
+
+void at_builder_close(struct at_builder *builder)
+{
+    if (!builder)
+        return;
+    at_builder_abandon(builder);
+    at_builder_drop(builder);
     at_free(builder->slots);
     at_free(builder->fds);
     at_free(builder->waiting.items);

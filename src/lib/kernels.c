@@ -32,11 +32,6 @@ struct building {
     struct at_cleanup cleanup;
 };
 
-static void release(void *builder)
-{
-    at_builder_close(builder);
-}
-
 /* Add all that are wanted. Those in the cache are finished. */
 static enum at_status begin(struct building *building, struct at_builder_options options,
                             struct autotune_wanted *wanted, size_t count, struct at_error *err)
@@ -53,7 +48,7 @@ static enum at_status begin(struct building *building, struct at_builder_options
         at_free(building->header);
         return status;
     }
-    at_cleanup_push(&building->cleanup, release, building->builder);
+    at_cleanup_push(&building->cleanup, at_builder_abandon, building->builder);
     for (size_t i = 0; i < count; i++)
         at_builder_add(building->builder, wanted[i].config, wanted[i].kind, &wanted[i]);
     return AT_OK;
