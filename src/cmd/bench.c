@@ -192,16 +192,6 @@ static const struct at_field report_fields[] = {
 };
 static const struct at_schema report_schema = AT_SCHEMA("a report", at_bench_report, report_fields);
 
-/* The rows of all problems, as one table. */
-struct reports {
-    struct at_list reports;
-};
-
-static const struct at_field reports_fields[] = {
-    AT_WRITTEN(reports, reports, AT_FIELD_OBJECTS, .object = &report_schema),
-};
-static const struct at_schema reports_schema = AT_SCHEMA("reports", reports, reports_fields);
-
 static const struct at_contestant *copy_limit(const struct race *race)
 {
     const struct at_contestant *best = &race->contestants[race->copies_first];
@@ -303,8 +293,6 @@ static void print_report(const struct at_bench_report *report)
 /* Print all reports as one table, without the kernels that are not legal. */
 static void print_together(const struct bench_run *run)
 {
-    struct at_list shown = {run->reports, run->report_count};
-
     for (size_t i = 0; i < run->report_count; i++) {
         struct at_list *list = &run->reports[i].rows;
         struct at_bench_row *rows = list->items;
@@ -315,7 +303,8 @@ static void print_together(const struct bench_run *run)
                 rows[kept++] = rows[j];
         list->count = kept;
     }
-    (void)at_print(&reports_schema, &(struct reports){shown}, run->options->format, stdout, NULL);
+    (void)at_print_list("reports", &report_schema, run->reports, run->report_count,
+                        run->options->format, stdout, NULL);
 }
 
 /* ---- the tuned kernel ---- */
@@ -554,9 +543,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     if (run.report_count > 0 && options.format != AT_FORMAT_TABLE &&
         options.format != AT_FORMAT_JSON)
         print_together(&run);
-    for (size_t i = 0; i < run.report_count; i++)
-        at_schema_clear(&report_schema, &run.reports[i]);
-    free(run.reports);
+    at_schema_clear_records(&report_schema, run.reports, run.report_count);
     at_lookup_close(run.lookup);
     at_profiles_clear(&run.profiles);
     at_profile_clear(&run.profile);

@@ -80,10 +80,6 @@ static const struct at_syntax syntax = {
 
 /* ---- the report ---- */
 
-struct document {
-    struct at_list checks; /* of struct check_row */
-};
-
 static const struct at_field row_fields[] = {
     AT_WRITTEN(check_row, config, AT_FIELD_TEXT, AT_COLUMN(3, "config")),
     AT_WRITTEN(check_row, device, AT_FIELD_TEXT, AT_COLUMN(2, "device")),
@@ -95,10 +91,6 @@ static const struct at_field row_fields[] = {
     AT_WRITTEN(check_row, verdict, AT_FIELD_TEXT, AT_COLUMN(4, "verdict")),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a check", check_row, row_fields);
-static const struct at_field document_fields[] = {
-    AT_WRITTEN(document, checks, AT_FIELD_OBJECTS, .object = &row_schema),
-};
-static const struct at_schema document_schema = AT_SCHEMA("checks", document, document_fields);
 
 /* Add a row, with copies of its texts. */
 static void add_row(struct check_report *report, const struct check_row *row)
@@ -119,12 +111,12 @@ static void add_row(struct check_report *report, const struct check_row *row)
 /* Print the report, unless its format is the table that people have read already; and free it. */
 static enum at_status print_report(struct check_report *report, struct at_error *err)
 {
-    struct document document = {{report->rows, report->count}};
     enum at_status status = AT_OK;
 
     if (report->format != AT_FORMAT_TABLE)
-        status = at_print(&document_schema, &document, report->format, stdout, err);
-    at_schema_clear(&document_schema, &document);
+        status = at_print_list("checks", &row_schema, report->rows, report->count, report->format,
+                               stdout, err);
+    at_schema_clear_records(&row_schema, report->rows, report->count);
     *report = (struct check_report){.format = report->format};
     return status;
 }

@@ -22,10 +22,6 @@ struct family_record {
     struct at_list parameters; /* of struct param_record */
 };
 
-struct families_record {
-    struct at_list families; /* of struct family_record */
-};
-
 static const struct at_field param_fields[] = {
     AT_WRITTEN(param_record, name, AT_FIELD_TEXT, AT_COLUMN(1, "parameter")),
     AT_WRITTEN(param_record, summary, AT_FIELD_TEXT, AT_COLUMN(4, "meaning")),
@@ -42,11 +38,6 @@ static const struct at_field listed_fields[] = {
                AT_COLUMN(2, "parameters")),
 };
 static const struct at_schema listed_schema = AT_SCHEMA("a family", family_record, listed_fields);
-static const struct at_field families_fields[] = {
-    AT_WRITTEN(families_record, families, AT_FIELD_OBJECTS, .object = &listed_schema),
-};
-static const struct at_schema families_schema =
-    AT_SCHEMA("families", families_record, families_fields);
 
 /* A family whose parameters are the table. */
 static const struct at_field family_fields[] = {
@@ -74,12 +65,11 @@ enum at_status at_print_families(struct at_family *const *families, size_t count
                                  enum at_output_format format, struct at_error *err)
 {
     struct family_record *records = at_alloc_array(count, sizeof *records);
-    const struct families_record document = {{records, count}};
     enum at_status status;
 
     for (size_t i = 0; i < count; i++)
         records[i] = make_record(families[i]);
-    status = at_print(&families_schema, &document, format, stdout, err);
+    status = at_print_list("families", &listed_schema, records, count, format, stdout, err);
     if (format == AT_FORMAT_TABLE)
         puts("\nautotune explain FAMILY --params lists a family's parameters.");
     for (size_t i = 0; i < count; i++)

@@ -54,10 +54,6 @@ struct listed_device {
     int64_t memory_GiB, l2_MiB;
 };
 
-struct device_list {
-    struct at_list devices; /* of struct listed_device */
-};
-
 #define COLUMN(member, kind, ...)                                                                  \
     AT_ONLY_COLUMN(listed_device, member, kind, AT_COLUMN(0, __VA_ARGS__))
 #define JSON_FIELDS                                                                                \
@@ -90,13 +86,6 @@ static const struct at_field emulated_fields[] = {
 static const struct at_schema gpu_schema = AT_SCHEMA("a GPU", listed_device, gpu_fields);
 static const struct at_schema emulated_schema =
     AT_SCHEMA("an emulated device", listed_device, emulated_fields);
-
-#define LIST_OF(schema) AT_WRITTEN(device_list, devices, AT_FIELD_OBJECTS, .object = &(schema))
-static const struct at_field gpus_fields[] = {LIST_OF(gpu_schema)};
-static const struct at_field emulated_devices_fields[] = {LIST_OF(emulated_schema)};
-static const struct at_schema gpus_schema = AT_SCHEMA("GPUs", device_list, gpus_fields);
-static const struct at_schema emulated_devices_schema =
-    AT_SCHEMA("emulated devices", device_list, emulated_devices_fields);
 
 /* Return the bandwidth of the profile's best copy on this model from DRAM; 0: none. */
 static int64_t copy_limit_in(const struct at_profile *profile, const struct at_device_info *device)
@@ -181,7 +170,6 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     struct list_options options = {0};
     struct at_device_info *infos;
     struct listed_device *devices;
-    struct device_list list;
     size_t count;
     enum at_status status;
 
@@ -199,9 +187,8 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     devices = at_alloc_array(count, sizeof *devices);
     for (size_t i = 0; i < count; i++)
         devices[i] = make_listed(&infos[i], &options.progress);
-    list.devices = (struct at_list){devices, count};
-    status = at_print(options.emulated ? &emulated_devices_schema : &gpus_schema, &list,
-                      options.format, stdout, err);
+    status = at_print_list("devices", options.emulated ? &emulated_schema : &gpu_schema, devices,
+                           count, options.format, stdout, err);
     free(devices);
     free(infos);
     return status;

@@ -8,7 +8,6 @@
 #include "cmd/run_options.h"
 #include "lookup/answer.h"
 #include "lookup/rivals.h"
-#include "schema/table.h"
 #include "system/interrupt.h"
 #include "tune/measure_answer.h"
 
@@ -76,16 +75,6 @@ static const struct at_syntax syntax = {
     .check = check,
 };
 
-/* The answers of a table. */
-struct answers {
-    struct at_list answers; /* of struct at_answer_record */
-};
-
-static const struct at_field answers_fields[] = {
-    AT_WRITTEN(answers, answers, AT_FIELD_OBJECTS, .object = &at_answer_schema),
-};
-static const struct at_schema answers_schema = AT_SCHEMA("answers", answers, answers_fields);
-
 /* Measure an answer, unless that has been done. */
 static enum at_status measure(struct lookup_options *options, const struct at_lookup *lookup,
                               const struct at_query *query, struct at_answer *answer,
@@ -115,7 +104,7 @@ static enum at_status measure(struct lookup_options *options, const struct at_lo
  * table. */
 static enum at_status answer_one(struct lookup_options *options, const struct at_lookup *lookup,
                                  const struct at_query *query, const char *before,
-                                 struct answers *rows, struct at_error *err)
+                                 struct at_list *rows, struct at_error *err)
 {
     struct at_answer answer;
     enum at_status status = at_lookup_find(lookup, query, &answer, err);
@@ -133,8 +122,7 @@ static enum at_status answer_one(struct lookup_options *options, const struct at
     if (options->format == AT_FORMAT_TABLE)
         at_answer_show(&answer, query, at_stdout_color(), stdout);
     else
-        ((struct at_answer_record *)rows->answers.items)[rows->answers.count++] =
-            at_answer_record(&answer, query);
+        ((struct at_answer_record *)rows->items)[rows->count++] = at_answer_record(&answer, query);
     return AT_OK;
 }
 
@@ -143,7 +131,7 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
                                  const struct at_target *target, const struct at_problem *problems,
                                  size_t count, struct at_error *err)
 {
-    struct answers rows = {{at_alloc_array(count, sizeof(struct at_answer_record)), 0}};
+    struct at_list rows = {at_alloc_array(count, sizeof(struct at_answer_record)), 0};
     enum at_status status = AT_OK;
     size_t i = 0;
 
@@ -163,9 +151,10 @@ static enum at_status answer_all(struct lookup_options *options, const struct at
     }
     if (options->format == AT_FORMAT_JSON && count > 1 && (i > 1 || status == AT_OK))
         puts("]");
-    if (rows.answers.count > 0)
-        (void)at_print(&answers_schema, &rows, options->format, stdout, NULL);
-    at_schema_clear(&answers_schema, &rows);
+    if (rows.count > 0)
+        (void)at_print_list("answers", &at_answer_schema, rows.items, rows.count, options->format,
+                            stdout, NULL);
+    at_schema_clear_records(&at_answer_schema, rows.items, rows.count);
     return status;
 }
 

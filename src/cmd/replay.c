@@ -379,10 +379,6 @@ struct row {
     int64_t points[POINTS_MAX];
 };
 
-struct rows {
-    struct at_list rows;
-};
-
 #define COLUMN(member, kind, ...) AT_ONLY_COLUMN(row, member, kind, AT_COLUMN(0, __VA_ARGS__))
 /* 0 means never. */
 #define COUNT(member, title)                                                                       \
@@ -469,10 +465,6 @@ static void print_plain(const struct at_comparison *comparison, enum at_output_f
     const struct at_schema row_schema = {
         "a row", sizeof(struct row), fields,
         make_fields(fields, most > 0 ? comparison->all.items : &none)};
-    const struct at_field rows_fields[] = {
-        AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
-    };
-    const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
     struct row *rows;
 
     for (size_t i = 0; i < comparison->recordings.count; i++)
@@ -482,7 +474,7 @@ static void print_plain(const struct at_comparison *comparison, enum at_output_f
         made += add_rows(&rows[made], recordings[i].problem, recordings[i].device,
                          &recordings[i].strategies);
     made += add_rows(&rows[made], "all", "", &comparison->all);
-    (void)at_print(&rows_schema, &(struct rows){{rows, made}}, format, stdout, NULL);
+    (void)at_print_list("rows", &row_schema, rows, made, format, stdout, NULL);
     free(rows);
     for (size_t i = first; i < row_schema.field_count; i++)
         free((char *)fields[i].column.title);

@@ -63,10 +63,6 @@ struct rows {
     size_t count, capacity;
 };
 
-struct document {
-    struct at_list configs; /* of struct row */
-};
-
 static const struct at_field row_fields[] = {
     AT_WRITTEN(row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
     AT_WRITTEN(row, rank, AT_FIELD_INT, AT_COLUMN(2, "rank")),
@@ -78,10 +74,6 @@ static const struct at_field row_fields[] = {
     AT_WRITTEN(row, registers, AT_FIELD_INT, AT_COLUMN(8, "registers")),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a measured config", row, row_fields);
-static const struct at_field document_fields[] = {
-    AT_WRITTEN(document, configs, AT_FIELD_OBJECTS, .object = &row_schema),
-};
-static const struct at_schema document_schema = AT_SCHEMA("configs", document, document_fields);
 
 static void take(void *data, const struct at_journal_entry *entry)
 {
@@ -262,8 +254,7 @@ static enum at_status show_top(const char *path, size_t most, enum at_output_for
     else if (status == AT_OK && format == AT_FORMAT_TABLE)
         print_text(&rows);
     else if (status == AT_OK)
-        status = at_print(&document_schema, &(struct document){{rows.items, rows.count}}, format,
-                          stdout, err);
+        status = at_print_list("configs", &row_schema, rows.items, rows.count, format, stdout, err);
     for (size_t i = 0; i < rows.count; i++)
         clear_row(&rows.items[i]);
     free(rows.items);

@@ -128,29 +128,19 @@ struct listed_study {
     char *name, *title;
 };
 
-struct study_list {
-    struct at_list studies; /* of struct listed_study */
-};
-
 static const struct at_field listed_fields[] = {
     AT_WRITTEN(listed_study, name, AT_FIELD_TEXT, AT_COLUMN(0, "study")),
     AT_WRITTEN(listed_study, title, AT_FIELD_TEXT, AT_COLUMN(0, "title")),
 };
 static const struct at_schema listed_schema =
     AT_SCHEMA("a listed study", listed_study, listed_fields);
-static const struct at_field list_fields[] = {
-    AT_WRITTEN(study_list, studies, AT_FIELD_OBJECTS, .object = &listed_schema),
-};
-static const struct at_schema list_schema = AT_SCHEMA("a list of studies", study_list, list_fields);
 
-static enum at_status print_studies(const struct study_list *list, enum at_output_format format,
-                                    struct at_error *err)
+static enum at_status print_studies(const struct listed_study *studies, size_t count,
+                                    enum at_output_format format, struct at_error *err)
 {
-    const struct listed_study *studies = list->studies.items;
-
     if (format != AT_FORMAT_TABLE)
-        return at_print(&list_schema, list, format, stdout, err);
-    for (size_t i = 0; i < list->studies.count; i++)
+        return at_print_list("studies", &listed_schema, studies, count, format, stdout, err);
+    for (size_t i = 0; i < count; i++)
         printf("%-12s  %s\n", studies[i].name, studies[i].title);
     return AT_OK;
 }
@@ -160,7 +150,6 @@ static enum at_status list_studies(const struct study_names *names, struct study
 {
     size_t count = names->files.count;
     struct listed_study *studies = at_alloc_array(count, sizeof *studies);
-    struct study_list list = {{studies, count}};
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
@@ -176,8 +165,8 @@ static enum at_status list_studies(const struct study_names *names, struct study
         free(path);
     }
     if (status == AT_OK)
-        status = print_studies(&list, options->format, err);
-    at_schema_clear(&list_schema, &list);
+        status = print_studies(studies, count, options->format, err);
+    at_schema_clear_records(&listed_schema, studies, count);
     return status;
 }
 

@@ -528,10 +528,6 @@ struct space_record {
     int64_t configs, points;
 };
 
-struct spaces_record {
-    struct at_list spaces; /* of struct space_record */
-};
-
 static const struct at_field space_fields[] = {
     AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
     AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
@@ -539,10 +535,6 @@ static const struct at_field space_fields[] = {
     AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
 };
 static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
-static const struct at_field spaces_fields[] = {
-    AT_WRITTEN(spaces_record, spaces, AT_FIELD_OBJECTS, .object = &space_schema),
-};
-static const struct at_schema spaces_schema = AT_SCHEMA("spaces", spaces_record, spaces_fields);
 
 static enum at_status count_configs(const struct tune_run *run, const struct at_device_info *device,
                                     const struct at_problem *problem, struct space_record *record,
@@ -576,7 +568,6 @@ static enum at_status print_spaces(const struct tune_run *run, struct at_error *
 {
     size_t all = run->device_count * run->problem_count, made = 0;
     struct space_record *records = at_alloc_array(all, sizeof *records);
-    const struct spaces_record document = {{records, all}};
     enum at_output_format format = run->options->format;
     enum at_status status = AT_OK;
 
@@ -586,12 +577,8 @@ static enum at_status print_spaces(const struct tune_run *run, struct at_error *
     if (status == AT_OK && format == AT_FORMAT_TABLE)
         print_text(records, all, run->problem_count);
     else if (status == AT_OK)
-        status = at_print(&spaces_schema, &document, format, stdout, err);
-    for (size_t i = 0; i < made; i++) {
-        free(records[i].device);
-        free(records[i].problem);
-    }
-    free(records);
+        status = at_print_list("spaces", &space_schema, records, all, format, stdout, err);
+    at_schema_clear_records(&space_schema, records, made);
     return status;
 }
 

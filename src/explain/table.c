@@ -458,10 +458,6 @@ struct row {
     int64_t wanted_bytes, moved_bytes, l1_sectors, l1_hits, l2_sectors, l2_hits;
 };
 
-struct rows {
-    struct at_list rows;
-};
-
 #define TEXT(member, title) AT_ONLY_COLUMN(row, member, AT_FIELD_TEXT, AT_COLUMN(0, title))
 #define FIGURE(member, title)                                                                      \
     AT_ONLY_COLUMN(row, member, AT_FIELD_INT, AT_OPTIONAL, .absent = -1, AT_COLUMN(0, title))
@@ -483,10 +479,6 @@ static const struct at_field row_fields[] = {
     TEXT(source, "source"),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a row", row, row_fields);
-static const struct at_field rows_fields[] = {
-    AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
-};
-static const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
 
 static struct row make_row(const struct at_explained_line *line,
                            const struct at_explained_text *source)
@@ -519,7 +511,7 @@ static void print_plain(const struct at_explanation *e, const struct at_explaine
 
     for (size_t i = 0; i < e->lines.count; i++)
         rows[i] = make_row(&lines[i], source);
-    (void)at_print(&rows_schema, &(struct rows){{rows, e->lines.count}}, format, stdout, NULL);
+    (void)at_print_list("rows", &row_schema, rows, e->lines.count, format, stdout, NULL);
     for (size_t i = 0; i < e->lines.count; i++) {
         free(rows[i].line);
         free(rows[i].source);

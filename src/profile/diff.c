@@ -279,7 +279,7 @@ static void show_diff(const struct at_diff *diff, FILE *out)
 /* ---- for programs ---- */
 
 struct difference_record {
-    char change[16], device[128], policy[16], problem[160], verdict[8];
+    const char *change, *device, *policy, *problem, *verdict; /* borrowed */
     int64_t time_change_permille;
     struct at_entry from, to;      /* borrowed: do not clear */
     char *from_answer, *to_answer; /* of entries without measurements: "tile PAD=1 TILE=32" */
@@ -295,14 +295,14 @@ struct document {
 };
 
 static const struct at_field difference_fields[] = {
-    AT_WRITTEN(difference_record, change, AT_FIELD_CHARS, AT_COLUMN(1, "change")),
-    AT_WRITTEN(difference_record, device, AT_FIELD_CHARS, AT_COLUMN(2, "device")),
+    AT_WRITTEN(difference_record, change, AT_FIELD_TEXT, AT_COLUMN(1, "change")),
+    AT_WRITTEN(difference_record, device, AT_FIELD_TEXT, AT_COLUMN(2, "device")),
     AT_WRITTEN(difference_record, from, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
     AT_WRITTEN(difference_record, from_answer, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_ONLY_COLUMN(difference_record, from_family, AT_FIELD_TEXT, AT_COLUMN(5, "old kernel")),
     AT_ONLY_COLUMN(difference_record, from_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(7, "old ns")),
-    AT_WRITTEN(difference_record, policy, AT_FIELD_CHARS, AT_COLUMN(3, "policy")),
-    AT_WRITTEN(difference_record, problem, AT_FIELD_CHARS, AT_COLUMN(4, "problem")),
+    AT_WRITTEN(difference_record, policy, AT_FIELD_TEXT, AT_COLUMN(3, "policy")),
+    AT_WRITTEN(difference_record, problem, AT_FIELD_TEXT, AT_COLUMN(4, "problem")),
     AT_ONLY_COLUMN(difference_record, slower_permille, AT_FIELD_INT, AT_OPTIONAL,
                    .absent = INT64_MIN, AT_COLUMN(9, "slower %", 10, 1)),
     AT_WRITTEN(difference_record, time_change_permille, AT_FIELD_INT),
@@ -310,7 +310,7 @@ static const struct at_field difference_fields[] = {
     AT_WRITTEN(difference_record, to_answer, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_ONLY_COLUMN(difference_record, to_family, AT_FIELD_TEXT, AT_COLUMN(6, "new kernel")),
     AT_ONLY_COLUMN(difference_record, to_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(8, "new ns")),
-    AT_WRITTEN(difference_record, verdict, AT_FIELD_CHARS, AT_COLUMN(10, "verdict")),
+    AT_WRITTEN(difference_record, verdict, AT_FIELD_TEXT, AT_COLUMN(10, "verdict")),
 };
 static const struct at_schema difference_schema =
     AT_SCHEMA("a difference", difference_record, difference_fields);
@@ -340,14 +340,16 @@ static void take_entry(const struct at_entry *entry, struct at_entry *measured, 
 static struct difference_record make_record(const struct at_difference *difference)
 {
     const struct at_device_record *record = record_of(difference);
-    struct difference_record made = {.time_change_permille = at_difference_permille(difference)};
+    struct difference_record made = {
+        .change = change_names[difference->change],
+        .device = record->device.name,
+        .policy = record->policy.name,
+        .problem = problem_of(difference),
+        .verdict = at_difference_verdict(difference),
+        .time_change_permille = at_difference_permille(difference),
+    };
 
-    snprintf(made.change, sizeof made.change, "%s", change_names[difference->change]);
-    snprintf(made.device, sizeof made.device, "%s", record->device.name);
-    snprintf(made.policy, sizeof made.policy, "%s", record->policy.name);
-    snprintf(made.problem, sizeof made.problem, "%s", problem_of(difference));
-    snprintf(made.verdict, sizeof made.verdict, "%s", at_difference_verdict(difference));
-    made.slower_permille = made.verdict[0] ? made.time_change_permille : INT64_MIN;
+    made.slower_permille = *made.verdict ? made.time_change_permille : INT64_MIN;
     take_entry(difference->from, &made.from, &made.from_answer, &made.from_family, &made.from_ns);
     take_entry(difference->to, &made.to, &made.to_answer, &made.to_family, &made.to_ns);
     return made;

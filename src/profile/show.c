@@ -67,10 +67,6 @@ struct row {
     int ended;
 };
 
-struct rows {
-    struct at_list rows;
-};
-
 static const char *const ended_names[] = {
     [AT_ENDED_UNKNOWN] = "",
     [AT_ENDED_SETTLED] = "settled",
@@ -99,10 +95,6 @@ static const struct at_field row_fields[] = {
                    AT_COLUMN(0, "ended")),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a row", row, row_fields);
-static const struct at_field rows_fields[] = {
-    AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
-};
-static const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
 
 /* What people see of a row. */
 static const struct at_field columns[] = {
@@ -598,7 +590,7 @@ enum at_status at_profile_print(struct at_profile *profile, enum at_output_forma
         for (size_t j = 0; j < devices[i].problems.count; j++)
             AT_PUSH(rows, count, capacity, make_row(&devices[i], &entries[j]));
     }
-    (void)at_print(&rows_schema, &(struct rows){{rows, count}}, format, out, err);
+    (void)at_print_list("rows", &row_schema, rows, count, format, out, err);
     at_free(rows);
     return AT_OK;
 }

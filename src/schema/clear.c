@@ -62,3 +62,10 @@ void at_schema_clear(const struct at_schema *schema, void *record)
             clear_field(&schema->fields[i], at_field_slot(&schema->fields[i], record));
     memset(record, 0, schema->size);
 }
+
+void at_schema_clear_records(const struct at_schema *schema, void *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        at_schema_clear(schema, (char *)records + i * schema->size);
+    at_free(records);
+}

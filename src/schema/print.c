@@ -36,8 +36,6 @@ struct table {
 
 static const char *text_at(const struct at_field *field, const void *slot)
 {
-    const char *text;
-
     switch (field->kind) {
     case AT_FIELD_FLAG:
         return *(const bool *)slot ? "yes" : "no";
@@ -48,8 +46,7 @@ static const char *text_at(const struct at_field *field, const void *slot)
     case AT_FIELD_LOCATED:
         return ((const struct at_located *)slot)->text;
     default:
-        memcpy(&text, slot, sizeof text); /* tables also take constant text */
-        return text;
+        return *(const char *const *)slot;
     }
 }
 
@@ -328,4 +325,15 @@ enum at_status at_print(const struct at_schema *schema, const void *record,
                         enum at_output_format format, FILE *out, struct at_error *err)
 {
     return at_print_within(schema, record, format, at_streams_width(fileno(out)), out, err);
+}
+
+enum at_status at_print_list(const char *key, const struct at_schema *schema, const void *records,
+                             size_t count, enum at_output_format format, FILE *out,
+                             struct at_error *err)
+{
+    const struct at_list list = {(void *)records, count};
+    const struct at_field field = {.key = key, .kind = AT_FIELD_OBJECTS, .object = schema};
+    const struct at_schema document = {key, sizeof list, &field, 1};
+
+    return at_print(&document, &list, format, out, err);
 }

@@ -20,7 +20,12 @@ enum at_output_format {
 enum at_status at_print(const struct at_schema *schema, const void *record,
                         enum at_output_format format, FILE *out, struct at_error *err);
 
-/* The same in at most `width` columns, if the format is a table (0: any). */
+/* The same of a list of records, which JSON has below `key`. */
+enum at_status at_print_list(const char *key, const struct at_schema *schema, const void *records,
+                             size_t count, enum at_output_format format, FILE *out,
+                             struct at_error *err);
+
+/* The same of a record in at most `width` columns, if the format is a table (0: any). */
 enum at_status at_print_within(const struct at_schema *schema, const void *record,
                                enum at_output_format format, int width, FILE *out,
                                struct at_error *err);

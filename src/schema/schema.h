@@ -120,4 +120,7 @@ enum at_status at_schema_write_json_line(const struct at_schema *schema, const v
 /* Free the data of the record, and zero it. */
 void at_schema_clear(const struct at_schema *schema, void *record);
 
+/* The same for `count` records, which are freed. */
+void at_schema_clear_records(const struct at_schema *schema, void *records, size_t count);
+
 #endif

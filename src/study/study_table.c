@@ -65,51 +65,45 @@ struct column {
     const char *title;
     int above; /* so much of the title stands on the line above */
     int width, digits;
-    bool cached; /* known only if the caches were counted */
     double scale;
     size_t part;
     double per;
     size_t whole; /* 0: none */
+    bool cached;  /* known only if the caches were counted */
 };
 
-#define PART(member) offsetof(struct at_study_line, member)
+#define PART(member)                   offsetof(struct at_study_line, member)
+#define RATIO(scale, part, per, whole) scale, PART(part), per, PART(whole), false
+#define PER(part, per)                 1, PART(part), per, 0, false
+#define CACHED(part, per)              1, PART(caches.part), per, 0, true
+#define HITS(level)                    RATIO(100, caches.level##_hits, 1, caches.level##_sectors)
+#define WAYS(of)                       RATIO(1, of.wavefronts, 1, of.least_wavefronts)
+#define PER_REQUEST(of)                RATIO(1, of.sectors, 1, of.requests)
+#define USED(of)                       RATIO(100, of.wanted_bytes, 32, of.sectors)
 
+/* clang-format off */
 static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
-    [AT_STUDY_LOAD_SECTORS] = {"sectors per load", 7, 8, 2, false, 1, PART(load.sectors), 1,
-                               PART(load.requests)},
-    [AT_STUDY_LOAD_USED] = {"used %", 4, 5, 1, false, 100, PART(load.wanted_bytes), 32,
-                            PART(load.sectors)},
-    [AT_STUDY_STORE_SECTORS] = {"sectors per store", 7, 9, 2, false, 1, PART(store.sectors), 1,
-                                PART(store.requests)},
-    [AT_STUDY_STORE_USED] = {"used %", 4, 5, 1, false, 100, PART(store.wanted_bytes), 32,
-                             PART(store.sectors)},
-    [AT_STUDY_SHARED_LOAD] = {"shared load ways", 6, 9, 1, false, 1, PART(shared_load.wavefronts),
-                              1, PART(shared_load.least_wavefronts)},
-    [AT_STUDY_SHARED_STORE] = {"shared store ways", 6, 10, 1, false, 1,
-                               PART(shared_store.wavefronts), 1,
-                               PART(shared_store.least_wavefronts)},
-    [AT_STUDY_CONFLICTS] = {"conflicts per block", 9, 9, 0, false, 1, PART(conflicts), 1,
-                            PART(blocks_counted)},
-    [AT_STUDY_OCCUPANCY] = {"occu- pancy %", 5, 7, 0, false, 1, PART(occupancy_percent), 1, 0},
-    [AT_STUDY_L1_SIZE] = {"L1 KiB", 2, 4, 0, true, 1, PART(caches.l1_bytes), 1024, 0},
-    [AT_STUDY_L1_HITS] = {"hits % L1", 6, 6, 1, false, 100, PART(caches.l1_hits), 1,
-                          PART(caches.l1_sectors)},
-    [AT_STUDY_L2_HITS] = {"hits % L2", 6, 6, 1, false, 100, PART(caches.l2_hits), 1,
-                          PART(caches.l2_sectors)},
-    [AT_STUDY_L2_READ] = {"MB from L2", 2, 7, 1, true, 1, PART(caches.l2_to_l1_bytes), 1e6, 0},
-    [AT_STUDY_L2_WRITTEN] = {"MB to L2", 2, 7, 1, true, 1, PART(caches.l1_to_l2_bytes), 1e6, 0},
-    [AT_STUDY_DRAM_READ] = {"MB from DRAM", 2, 9, 1, true, 1, PART(caches.dram_to_l2_bytes), 1e6,
-                            0},
-    [AT_STUDY_DRAM_WRITTEN] = {"MB to DRAM", 2, 7, 1, true, 1, PART(caches.l2_to_dram_bytes), 1e6,
-                               0},
-    [AT_STUDY_WARM_READ] = {"MB again from DRAM", 8, 9, 1, true, 1,
-                            PART(caches.warm_dram_to_l2_bytes), 1e6, 0},
+    [AT_STUDY_LOAD_SECTORS] = {"sectors per load", 7, 8, 2, PER_REQUEST(load)},
+    [AT_STUDY_LOAD_USED] = {"used %", 4, 5, 1, USED(load)},
+    [AT_STUDY_STORE_SECTORS] = {"sectors per store", 7, 9, 2, PER_REQUEST(store)},
+    [AT_STUDY_STORE_USED] = {"used %", 4, 5, 1, USED(store)},
+    [AT_STUDY_SHARED_LOAD] = {"shared load ways", 6, 9, 1, WAYS(shared_load)},
+    [AT_STUDY_SHARED_STORE] = {"shared store ways", 6, 10, 1, WAYS(shared_store)},
+    [AT_STUDY_CONFLICTS] = {"conflicts per block", 9, 9, 0, RATIO(1, conflicts, 1, blocks_counted)},
+    [AT_STUDY_OCCUPANCY] = {"occu- pancy %", 5, 7, 0, PER(occupancy_percent, 1)},
+    [AT_STUDY_L1_SIZE] = {"L1 KiB", 2, 4, 0, CACHED(l1_bytes, 1024)},
+    [AT_STUDY_L1_HITS] = {"hits % L1", 6, 6, 1, HITS(l1)},
+    [AT_STUDY_L2_HITS] = {"hits % L2", 6, 6, 1, HITS(l2)},
+    [AT_STUDY_L2_READ] = {"MB from L2", 2, 7, 1, CACHED(l2_to_l1_bytes, 1e6)},
+    [AT_STUDY_L2_WRITTEN] = {"MB to L2", 2, 7, 1, CACHED(l1_to_l2_bytes, 1e6)},
+    [AT_STUDY_DRAM_READ] = {"MB from DRAM", 2, 9, 1, CACHED(dram_to_l2_bytes, 1e6)},
+    [AT_STUDY_DRAM_WRITTEN] = {"MB to DRAM", 2, 7, 1, CACHED(l2_to_dram_bytes, 1e6)},
+    [AT_STUDY_WARM_READ] = {"MB again from DRAM", 8, 9, 1, CACHED(warm_dram_to_l2_bytes, 1e6)},
 };
-static const struct column predicted_column = {"predicted us", 9,   9, 1, false, 1,
-                                               PART(time_ns),  1e3, 0};
-static const struct column measured_column = {"time us", 4, 9, 1, false, 1, PART(time_ns), 1e3, 0};
-static const struct column bandwidth_column = {
-    "rate GB/s", 4, 6, 0, false, 1, PART(bandwidth_MB_per_s), 1e3, 0};
+static const struct column predicted_column = {"predicted us", 9, 9, 1, PER(time_ns, 1e3)};
+static const struct column measured_column = {"time us", 4, 9, 1, PER(time_ns, 1e3)};
+static const struct column bandwidth_column = {"rate GB/s", 4, 6, 0, PER(bandwidth_MB_per_s, 1e3)};
+/* clang-format on */
 
 static double member(const struct at_study_line *line, size_t offset)
 {
@@ -232,10 +226,6 @@ struct row {
     double figures[AT_STUDY_COLUMNS + 2];
 };
 
-struct rows {
-    struct at_list rows;
-};
-
 /* The columns depend on the study, so the fields are made here. */
 static enum at_status print_plain(const struct at_study *study,
                                   const struct at_study_result *result,
@@ -249,10 +239,6 @@ static enum at_status print_plain(const struct at_study *study,
         AT_ONLY_COLUMN(row, label, AT_FIELD_TEXT, AT_COLUMN(0, "kernel")),
     };
     const struct at_schema row_schema = {"a row", sizeof(struct row), fields, count + 2};
-    const struct at_field rows_fields[] = {
-        AT_WRITTEN(rows, rows, AT_FIELD_OBJECTS, .object = &row_schema),
-    };
-    const struct at_schema rows_schema = AT_SCHEMA("rows", rows, rows_fields);
     struct row *rows = at_alloc_array(result->lines.count, sizeof *rows);
     enum at_status status;
 
@@ -266,8 +252,7 @@ static enum at_status print_plain(const struct at_study *study,
         for (size_t j = 0; j < count; j++)
             rows[i].figures[j] = figure(columns[j], &lines[i]);
     }
-    status =
-        at_print(&rows_schema, &(struct rows){{rows, result->lines.count}}, format, stdout, err);
+    status = at_print_list("rows", &row_schema, rows, result->lines.count, format, stdout, err);
     free(rows);
     return status;
 }

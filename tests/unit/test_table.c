@@ -47,6 +47,16 @@ static char *printed(const struct at_schema *schema, const void *record,
     return at_text_close(&stream, NULL);
 }
 
+static char *printed_list(const struct item *items, size_t count, enum at_output_format format)
+{
+    struct at_text_stream stream;
+    struct at_error err = {0};
+    FILE *out = at_text_open(&stream);
+
+    assert_int_equal(at_print_list("items", &item_schema, items, count, format, out, &err), AT_OK);
+    return at_text_close(&stream, NULL);
+}
+
 static void assert_printed(const struct at_schema *schema, const void *record,
                            enum at_output_format format, int width, const char *expected)
 {
@@ -84,9 +94,14 @@ static void test_formats(void **state)
     struct item items[] = {{"x", "a,b", 1}, {"|*", "say \"µs\"", 200}};
 
     (void)state;
-    for (size_t i = 0; i < AT_COUNT(formats); i++)
+    for (size_t i = 0; i < AT_COUNT(formats); i++) {
+        char *text = printed_list(items, AT_COUNT(items), formats[i].format);
+
+        assert_string_equal(text, formats[i].expected);
+        free(text);
         assert_printed(&list_schema, &(struct list){{items, AT_COUNT(items)}}, formats[i].format, 0,
                        formats[i].expected);
+    }
 }
 
 /* A cell that a spreadsheet would take for a formula begins with an apostrophe, but in CSV only. */
