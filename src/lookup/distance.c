@@ -104,11 +104,8 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
         .enough = log2f((float)(BLOCKS_ENOUGH * device->multiprocessors)),
     };
 
-    _Static_assert(AT_ELEMENT == 0, "all others are in the keys");
-    for (int i = AT_ELEMENT + 1; i < AT_COORDINATES; i++)
-        traits.keys[i % AT_KEYS] += lesser(more_weights[i], less_weights[i]) * traits.at[i];
-    for (int i = 0; i < AT_KEYS; i++)
-        traits.key += traits.keys[i];
+    for (int i = 0; i < AT_COORDINATES; i++)
+        traits.key += lesser(more_weights[i], less_weights[i]) * traits.at[i];
     return traits;
 }
 
@@ -222,11 +219,6 @@ float at_distance_of_share(int64_t of_copy_permille)
 
     return of_copy_permille > 0 ? share_weight * positive(log2f(whole / (float)of_copy_permille))
                                 : 0;
-}
-
-float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to)
-{
-    return difference(from, to, AT_ELEMENT);
 }
 
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to)

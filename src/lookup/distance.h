@@ -37,15 +37,12 @@ struct at_launch_traits {
     float packed_run[2]; /* adjacent bytes in a row of a packed tile, by side, up to 128; else 0 */
 };
 
-enum { AT_KEYS = 4 };
-
 /* A problem on a device, and a config's launch for it once at_traits_launch has set it. The members
- * but at[] and the keys are logarithms to base 2. */
+ * but at[] and the key are logarithms to base 2. */
 struct at_traits {
-    /* Sums of weighted coordinates: what the keys differ by is together no more than the distance,
-     * less that of the elements, but for rounding. */
-    float keys[AT_KEYS];
-    float key; /* their sum */
+    /* The sum of the weighted coordinates: what two keys differ by is no more than the distance,
+     * but for rounding. */
+    float key;
     float at[AT_COORDINATES];
     float elements; /* of the problem */
     float enough;   /* blocks that occupy all multiprocessors */
@@ -74,9 +71,6 @@ struct at_traits at_traits_of(const struct at_problem *problem,
                               const struct at_device_info *device);
 void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
                       const struct at_launch *launch);
-
-/* Return what the elements alone add to the distance. */
-float at_distance_of_elements(const struct at_traits *from, const struct at_traits *to);
 
 /* Return a lower bound of the distance, whatever the launch at `to` is. */
 float at_distance_bound(const struct at_traits *from, const struct at_traits *to);

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "lookup/option.h"
+#include "lookup/nearest.h"
 #include "space/named.h"
 #include "space/space.h"
 
@@ -44,7 +44,7 @@ static uint32_t number_of(struct opening *opening, const struct at_config *confi
 
 /* Fill in what follows from the candidate's problem and config. */
 static enum at_status complete(struct at_lookup *lookup, struct at_candidate *candidate,
-                               struct at_traits *traits, struct at_error *err)
+                               struct at_error *err)
 {
     const struct at_device_info *home = &lookup->places[lookup->place_count - 1].record->device;
     struct at_known *known = &lookup->configs[candidate->config];
@@ -58,8 +58,8 @@ static enum at_status complete(struct at_lookup *lookup, struct at_candidate *ca
         return status;
     if (!at_known_holds(known, problem.elem_size)) /* the last check; err gets the rule */
         return at_config_require_inherent(&known->config, problem.elem_size, err);
-    *traits = at_traits_of(&problem, home);
-    at_traits_launch(traits, &problem, &launch);
+    candidate->traits = at_traits_of(&problem, home);
+    at_traits_launch(&candidate->traits, &problem, &launch);
     return AT_OK;
 }
 
@@ -73,17 +73,16 @@ static void note_unusable(struct at_lookup *lookup, const char *problem, const s
 static void add_candidate(struct at_lookup *lookup, const struct at_candidate *made)
 {
     struct at_candidate *candidate = &lookup->candidates[lookup->count];
-    struct at_mark *mark = &lookup->marks[lookup->count];
     struct at_error err;
 
     *candidate = *made;
-    if (complete(lookup, candidate, &mark->traits, &err) != AT_OK) {
+    candidate->of_share = at_distance_of_share(made->of_copy_permille);
+    candidate->place = (uint32_t)lookup->place_count - 1;
+    candidate->number = (uint32_t)lookup->count;
+    if (complete(lookup, candidate, &err) == AT_OK)
+        lookup->count++;
+    else
         note_unusable(lookup, made->problem, &err);
-        return;
-    }
-    mark->of_share = at_distance_of_share(candidate->of_copy_permille);
-    mark->place = (uint32_t)lookup->place_count - 1;
-    mark->candidate = (uint32_t)lookup->count++;
 }
 
 static enum at_status find_config(struct opening *opening, uint32_t *number, const char *family,
@@ -160,42 +159,13 @@ static size_t count_entries(const struct at_profiles *profiles)
     return count;
 }
 
-static int by_element_and_key(const void *a, const void *b)
+static int by_key(const void *left, const void *right)
 {
-    const struct at_traits *x = &((const struct at_mark *)a)->traits;
-    const struct at_traits *y = &((const struct at_mark *)b)->traits;
+    const struct at_candidate *a = left, *b = right;
 
-    if (x->at[AT_ELEMENT] != y->at[AT_ELEMENT])
-        return (x->at[AT_ELEMENT] > y->at[AT_ELEMENT]) - (x->at[AT_ELEMENT] < y->at[AT_ELEMENT]);
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-static void sort_marks(struct at_lookup *lookup)
-{
-    if (lookup->count > 0)
-        qsort(lookup->marks, lookup->count, sizeof *lookup->marks, by_element_and_key);
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_mark *mark = &lookup->marks[i];
-
-        if (i == 0 || mark->traits.at[AT_ELEMENT] != mark[-1].traits.at[AT_ELEMENT])
-            lookup->groups[lookup->group_count++].first = i;
-        lookup->groups[lookup->group_count - 1].end = i + 1;
-    }
-}
-
-static void fill_blocks(struct at_lookup *lookup)
-{
-    size_t count = (lookup->count + AT_BLOCK_MARKS - 1) / AT_BLOCK_MARKS;
-
-    lookup->blocks = at_alloc_array(count, sizeof *lookup->blocks);
-    for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_mark *mark = &lookup->marks[i];
-        struct at_block *block = &lookup->blocks[i / AT_BLOCK_MARKS];
-
-        for (int key = 0; key < AT_KEYS; key++)
-            block->keys[key][i % AT_BLOCK_MARKS] = mark->traits.keys[key];
-        block->of_share[i % AT_BLOCK_MARKS] = mark->of_share;
-    }
+    if (a->traits.key != b->traits.key)
+        return a->traits.key > b->traits.key ? 1 : -1;
+    return (a->number > b->number) - (a->number < b->number);
 }
 
 static void add_profiles(struct at_lookup *lookup, const struct at_profiles *profiles)
@@ -204,7 +174,6 @@ static void add_profiles(struct at_lookup *lookup, const struct at_profiles *pro
 
     lookup->capacity = count_entries(profiles);
     lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
-    lookup->marks = at_alloc_raw(lookup->capacity * sizeof *lookup->marks);
     while (opening.mask < 2 * lookup->capacity)
         opening.mask = 2 * opening.mask + 1;
     opening.slots = at_alloc_array(opening.mask + 1, sizeof *opening.slots);
@@ -216,6 +185,8 @@ static void add_profiles(struct at_lookup *lookup, const struct at_profiles *pro
             add_place(&opening, file, &records[j]);
     }
     at_free(opening.slots);
+    if (lookup->count > 0)
+        qsort(lookup->candidates, lookup->count, sizeof *lookup->candidates, by_key);
 }
 
 enum at_status at_lookup_open(struct at_lookup **lookup, const struct at_profiles *profiles,
@@ -233,8 +204,6 @@ enum at_status at_lookup_open(struct at_lookup **lookup, const struct at_profile
     opened->family_count = family_count;
     opened->slowdown = slowdown;
     add_profiles(opened, profiles);
-    sort_marks(opened);
-    fill_blocks(opened);
     *lookup = opened;
     return AT_OK;
 }
@@ -245,8 +214,6 @@ void at_lookup_close(struct at_lookup *lookup)
         return;
     at_free(lookup->candidates);
     at_free(lookup->configs);
-    at_free(lookup->marks);
-    at_free(lookup->blocks);
     at_free(lookup->places);
     at_slowdown_close(lookup->slowdown);
     at_free(lookup->unusable_note);

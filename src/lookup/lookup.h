@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses a config for any problem on any device, tuned or not, from the entries of profiles. The
  * answer is always legal for both. It comes from the best tier with a legal entry; between this
- * model and others with the same multiprocessors the distance decides (rank.h). It names the tier,
- * how far the entry's problem is, and what else differs. */
+ * model and others with the same multiprocessors the distance decides (nearest.c). It names the
+ * tier, how far the entry's problem is, and what else differs. */
 #ifndef AT_LOOKUP_LOOKUP_H
 #define AT_LOOKUP_LOOKUP_H
 

@@ -2,25 +2,123 @@
 #include "lookup/nearest.h"
 
 #include "base/memory.h"
-#include "lookup/choice.h"
+#include "device/relation.h"
 #include "lookup/facts.h"
-#include "lookup/rank.h"
+#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- configs ---- */
+
+bool at_known_holds(struct at_known *known, int64_t elem_size)
+{
+    if (!((known->held | known->broken) & elem_size)) {
+        if (at_config_require_inherent(&known->config, elem_size, NULL) == AT_OK)
+            known->held |= elem_size;
+        else
+            known->broken |= elem_size;
+    }
+    return known->held & elem_size;
+}
+
+bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
+                  struct at_option *option)
+{
+    struct at_known *known = &lookup->configs[number];
+
+    option->config = known->config;
+    return at_known_holds(known, point->problem->elem_size) &&
+           at_config_adapt(&option->config, point, &option->launch);
+}
+
+enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
+                               struct at_option *option, struct at_error *err)
+{
+    struct at_option found = {.candidate = NULL};
+    enum at_status status = at_space_default(&found.config, lookup->families, lookup->family_count,
+                                             query->problem, query->device, err);
+
+    if (status == AT_OK)
+        status = at_config_launch(&found.config, query->problem, query->device, &found.launch, err);
+    if (status == AT_OK)
+        *option = found;
+    return status;
+}
+
+void at_default_take(struct at_answer *answer, const struct at_option *option)
+{
+    answer->tier = AT_TIER_DEFAULT;
+    answer->config = option->config;
+    answer->launch = option->launch;
+}
+
+/* ---- ranks ---- */
+
+/* Candidates with a lower rank go first, whatever their distance.
+ *
+ * What was tuned on this model and on another one with the same multiprocessors has one rank: a few
+ * entries of one's own must not hide thousands of the other. Those count as somewhat farther. */
+
+/* Fields of a rank, the last to decide first. */
+enum { OTHER_PROBLEM_SHIFT, POLICY_SHIFT, PREDICTED_SHIFT, GAP_SHIFT, TIER_SHIFT = 32 };
+
+enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
+                        bool same_problem)
+{
+    switch (at_device_relation(tuned, device)) {
+    case AT_SAME_DEVICE:
+        return same_problem ? AT_TIER_EXACT : AT_TIER_SHAPE;
+    case AT_SAME_CHIP:
+        return AT_TIER_CHIP;
+    case AT_SAME_ARCHITECTURE:
+        return AT_TIER_ARCHITECTURE;
+    default:
+        return AT_TIER_OTHER;
+    }
+}
+
+/* The rank of what a profile has of a device, for a query: of an entry for the very problem, or of
+ * entries of others. Emulated devices have predictions. */
+static uint64_t rank_of(const struct at_place *place, const struct at_query *query,
+                        bool same_problem)
+{
+    const struct at_device_record *record = place->record;
+    enum at_tier tier = at_tier_of(&record->device, query->device, same_problem);
+    bool together = tier == AT_TIER_CHIP && !query->strict; /* with the entries of this model */
+    uint64_t gap = (uint64_t)at_architecture_gap(&record->device, query->device) & 0xffffff;
+    uint64_t other_policy = strcmp(record->policy.name, query->policy) != 0;
+
+    return (uint64_t)(together ? AT_TIER_SHAPE : tier) << TIER_SHIFT | gap << GAP_SHIFT |
+           (uint64_t)place->emulated << PREDICTED_SHIFT | other_policy << POLICY_SHIFT |
+           (uint64_t)(together || !same_problem) << OTHER_PROBLEM_SHIFT;
+}
+
+/* By how much entries of this device count as farther than equal ones of the query's. Between an
+ * H100 and an H200 anything up to 32 serves about as well (doc/lab/lookup.md). */
+static float premium_of(const struct at_device_record *record, const struct at_query *query)
+{
+    return at_device_relation(&record->device, query->device) == AT_SAME_CHIP ? 16 : 0;
+}
+
+static bool is_exact(uint64_t rank)
+{
+    return rank >> TIER_SHIFT == AT_TIER_EXACT;
+}
+
+static bool is_of_others(uint64_t rank)
+{
+    return rank >> OTHER_PROBLEM_SHIFT & 1;
+}
+
+/* ---- the search ---- */
 
 /* A candidate on the problem that is asked for. */
 struct fit {
     struct at_option option;
     float order; /* of the nearest it is least */
     float distance;
-};
-
-/* A mark that is to be tried. */
-struct open {
-    float bound; /* of its order */
-    uint32_t mark;
 };
 
 /* What decides between the candidates of a place. */
@@ -35,13 +133,9 @@ struct search {
     struct at_point point;  /* of the query, at the last config that was tried */
     struct at_traits asked; /* with the launch of the last config that was tried */
     struct order_of_place *places;
-    uint64_t rank;               /* of the candidates that are searched now */
-    const struct at_mark **same; /* of the problem itself */
+    uint64_t rank;                    /* of the candidates that are searched now */
+    const struct at_candidate **same; /* of the problem itself */
     size_t same_count, same_capacity;
-    struct at_group group; /* that is searched now */
-    float group_gap;       /* what its elements add to each distance */
-    struct open *open;     /* of its marks */
-    size_t open_count, open_capacity;
     struct fit nearest; /* of this rank, once it has an order below INFINITY */
 };
 
@@ -62,29 +156,22 @@ static bool next_rank(struct search *search, uint64_t least)
     return search->rank < UINT64_MAX;
 }
 
-static const struct at_candidate *candidate_of(const struct search *search,
-                                               const struct at_mark *mark)
-{
-    return &search->lookup->candidates[mark->candidate];
-}
-
-static bool is_same_problem(const struct search *search, const struct at_mark *mark)
+static bool is_same_problem(const struct search *search, const struct at_candidate *candidate)
 {
     size_t i = 0;
 
-    while (i < search->same_count && search->same[i] != mark)
+    while (i < search->same_count && search->same[i] != candidate)
         i++;
     return i < search->same_count;
 }
 
 static void take(struct search *search, const struct at_option *option, struct at_answer *answer)
 {
-    const struct at_mark *mark = option->mark;
-    const struct at_candidate *candidate = candidate_of(search, mark);
-    const struct at_place *place = &search->lookup->places[mark->place];
+    const struct at_candidate *candidate = option->candidate;
+    const struct at_place *place = &search->lookup->places[candidate->place];
 
-    answer->tier =
-        at_tier_of(&place->record->device, search->query->device, is_same_problem(search, mark));
+    answer->tier = at_tier_of(&place->record->device, search->query->device,
+                              is_same_problem(search, candidate));
     answer->config = option->config;
     answer->launch = option->launch;
     answer->path = place->path;
@@ -92,7 +179,7 @@ static void take(struct search *search, const struct at_option *option, struct a
     answer->tuned_problem = candidate->problem;
     answer->entry = candidate->entry;
     at_traits_launch(&search->asked, search->query->problem, &option->launch);
-    answer->distance = at_distance_between(&mark->traits, &search->asked);
+    answer->distance = at_distance_between(&candidate->traits, &search->asked);
     answer->predicted = place->emulated;
     answer->expected_of_copy_permille = candidate->of_copy_permille;
 }
@@ -106,25 +193,25 @@ static void take_default(const struct search *search, const struct at_option *us
     if (!answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is far or poor: its distance is %.0f",
-                 candidate_of(search, nearest->option.mark)->problem, nearest->distance);
+                 nearest->option.candidate->problem, nearest->distance);
 }
 
-static void note_refusal(const struct search *search, const struct at_mark *mark,
+static void note_refusal(const struct search *search, const struct at_candidate *candidate,
                          struct at_answer *answer)
 {
     struct at_error err = {AT_OK, ""};
 
-    (void)at_config_require(&search->lookup->configs[candidate_of(search, mark)->config].config,
+    (void)at_config_require(&search->lookup->configs[candidate->config].config,
                             search->query->problem, search->query->device, NULL, &err);
     snprintf(answer->refused, sizeof answer->refused,
              "%s: the entry for this problem is not legal here: %.160s",
-             search->lookup->places[mark->place].path, err.message);
+             search->lookup->places[candidate->place].path, err.message);
 }
 
-static size_t conflicts_of(const struct search *search, const struct at_mark *mark)
+static size_t conflicts_of(const struct search *search, const struct at_candidate *candidate)
 {
     return at_facts_conflicts(search->query->environment,
-                              &search->lookup->places[mark->place].record->environment);
+                              &search->lookup->places[candidate->place].record->environment);
 }
 
 /* At the same order the candidate with fewer conflicts is nearer, and then the earlier one. */
@@ -135,49 +222,41 @@ static bool is_nearest(const struct search *search, const struct fit *fit)
 
     if (fit->order != other->order)
         return fit->order < other->order;
-    conflicts = conflicts_of(search, fit->option.mark);
-    others = conflicts_of(search, other->option.mark);
+    conflicts = conflicts_of(search, fit->option.candidate);
+    others = conflicts_of(search, other->option.candidate);
     return conflicts != others ? conflicts < others
-                               : fit->option.mark->candidate < other->option.mark->candidate;
+                               : fit->option.candidate->number < other->option.candidate->number;
 }
 
 /* Try the candidate on the problem that is asked for. */
-static void try_candidate(struct search *search, const struct at_mark *mark,
+static void try_candidate(struct search *search, const struct at_candidate *candidate,
                           struct at_answer *answer)
 {
-    struct fit fit = {.option.mark = mark};
+    struct fit fit = {.option.candidate = candidate};
 
-    if (!at_known_fit(search->lookup, candidate_of(search, mark)->config, &search->point,
-                      &fit.option)) {
-        if (at_rank_tier(search->rank) == AT_TIER_EXACT)
-            note_refusal(search, mark, answer);
+    if (!at_known_fit(search->lookup, candidate->config, &search->point, &fit.option)) {
+        if (is_exact(search->rank))
+            note_refusal(search, candidate, answer);
         return;
     }
     at_traits_launch(&search->asked, search->query->problem, &fit.option.launch);
-    fit.distance = at_distance_total(&mark->traits, &search->asked);
+    fit.distance = at_distance_total(&candidate->traits, &search->asked);
     /* An entry of the problem itself is no neighbour: its share says nothing against it. */
-    fit.order = fit.distance + (is_same_problem(search, mark) ? 0 : mark->of_share) +
-                search->places[mark->place].premium;
+    fit.order = fit.distance + (is_same_problem(search, candidate) ? 0 : candidate->of_share) +
+                search->places[candidate->place].premium;
     if (is_nearest(search, &fit))
         search->nearest = fit;
 }
 
-static uint64_t rank_of(const struct search *search, const struct at_place *place,
-                        bool same_problem)
+/* Return the number of the first candidate with such a key or a greater one. */
+static size_t first_from(const struct at_lookup *lookup, float key)
 {
-    return at_rank_of(place->record, place->emulated, search->query, same_problem);
-}
-
-/* Return the number of the group's first mark with such a key or a greater one. */
-static size_t first_from(const struct search *search, float key)
-{
-    const struct at_mark *marks = search->lookup->marks;
-    size_t from = search->group.first, to = search->group.end;
+    size_t from = 0, to = lookup->count;
 
     while (from < to) {
         size_t middle = (from + to) / 2;
 
-        if (marks[middle].traits.key < key)
+        if (lookup->candidates[middle].traits.key < key)
             from = middle + 1;
         else
             to = middle;
@@ -185,162 +264,80 @@ static size_t first_from(const struct search *search, float key)
     return from;
 }
 
-/* Set lower bounds, but for rounding, of the orders of a block's marks, less the group's gap. */
-static void bound_block(const struct at_block *block, const struct at_traits *asked,
-                        float bounds[AT_BLOCK_MARKS])
-{
-    for (int i = 0; i < AT_BLOCK_MARKS; i++)
-        bounds[i] = block->of_share[i] + fabsf(block->keys[0][i] - asked->keys[0]) +
-                    fabsf(block->keys[1][i] - asked->keys[1]) +
-                    fabsf(block->keys[2][i] - asked->keys[2]) +
-                    fabsf(block->keys[3][i] - asked->keys[3]);
-    _Static_assert(AT_KEYS == 4, "all are compared");
-}
-
-/* Open the mark if its rank is searched and its bound is more than `inner` and at most `outer`. */
-static void open_mark(struct search *search, size_t number, float inner, float outer)
-{
-    const struct at_mark *mark = &search->lookup->marks[number];
-    float bound;
-
-    if (number < search->group.first || number >= search->group.end ||
-        search->places[mark->place].others != search->rank || is_same_problem(search, mark))
-        return;
-    bound = at_distance_bound(&mark->traits, &search->asked) + mark->of_share +
-            search->places[mark->place].premium;
-    if (bound > inner && bound <= outer)
-        AT_PUSH(search->open, search->open_count, search->open_capacity,
-                ((struct open){bound, (uint32_t)number}));
-}
-
-/* Open the marks of other problems between two bounds. Most others are told by their keys, which
- * takes a sixth of the time of the bound itself. */
-static void open_ring(struct search *search, float inner, float outer)
-{
-    float reach = outer - search->group_gap + rounding;
-    size_t first = first_from(search, search->asked.key - reach) / AT_BLOCK_MARKS;
-    size_t end = first_from(search, search->asked.key + reach);
-
-    search->open_count = 0;
-    for (size_t block = first; block * AT_BLOCK_MARKS < end; block++) {
-        float bounds[AT_BLOCK_MARKS];
-
-        bound_block(&search->lookup->blocks[block], &search->asked, bounds);
-        for (size_t i = 0; i < AT_BLOCK_MARKS; i++)
-            if (bounds[i] <= reach)
-                open_mark(search, block * AT_BLOCK_MARKS + i, inner, outer);
-    }
-}
-
-static int by_bound(const void *left, const void *right)
-{
-    const struct open *a = left, *b = right;
-
-    return a->bound != b->bound ? (a->bound > b->bound) - (a->bound < b->bound)
-                                : (a->mark < b->mark) - (a->mark > b->mark);
-}
-
-/* Try the open marks, those with the least bounds first, up to the reach. */
-static void try_ring(struct search *search, struct at_answer *answer)
-{
-    if (search->open_count > 1)
-        qsort(search->open, search->open_count, sizeof *search->open, by_bound);
-    for (size_t i = 0; i < search->open_count && search->open[i].bound <= search->nearest.order;
-         i++)
-        try_candidate(search, &search->lookup->marks[search->open[i].mark], answer);
-}
-
-static float gap_of_group(const struct search *search, const struct at_group *group)
-{
-    return at_distance_of_elements(&search->lookup->marks[group->first].traits, &search->asked);
-}
-
-static void enter(struct search *search, const struct at_group *group)
-{
-    search->group = *group;
-    search->group_gap = gap_of_group(search, group);
-}
-
-/* Find the marks for the problem itself, and the ranks of their candidates. Reading a candidate's
- * problem takes a tenth of a lookup, so it is done once. */
+/* Find the candidates for the problem itself, and their ranks. Reading a candidate's problem takes
+ * a tenth of a lookup, so it is done once. */
 static void find_same_problems(struct search *search)
 {
-    const struct at_mark *marks = search->lookup->marks;
+    const struct at_lookup *lookup = search->lookup;
 
-    for (size_t i = first_from(search, search->asked.key);
-         i < search->group.end && marks[i].traits.key <= search->asked.key; i++) {
-        const struct at_mark *mark = &marks[i];
+    for (size_t i = first_from(lookup, search->asked.key);
+         i < lookup->count && lookup->candidates[i].traits.key == search->asked.key; i++) {
+        const struct at_candidate *candidate = &lookup->candidates[i];
         struct at_problem problem;
 
-        if (at_problem_parse(&problem, candidate_of(search, mark)->problem, NULL) != AT_OK ||
+        if (at_problem_parse(&problem, candidate->problem, NULL) != AT_OK ||
             !at_problem_equal(&problem, search->query->problem))
             continue;
-        AT_PUSH(search->same, search->same_count, search->same_capacity, mark);
-        search->places[mark->place].same =
-            rank_of(search, &search->lookup->places[mark->place], true);
+        AT_PUSH(search->same, search->same_count, search->same_capacity, candidate);
+        search->places[candidate->place].same =
+            rank_of(&lookup->places[candidate->place], search->query, true);
     }
 }
 
 static struct search begin(const struct at_lookup *lookup, const struct at_query *query)
 {
-    const size_t usual = 64; /* marks of a ring; malloc is quicker for little memory */
     struct search search = {
         .lookup = lookup,
         .query = query,
         .point = at_point_make(NULL, query->problem, query->device),
         .asked = at_traits_of(query->problem, query->device),
         .places = at_alloc_array(lookup->place_count, sizeof *search.places),
-        .open = at_alloc_raw(usual * sizeof *search.open),
-        .open_capacity = usual,
     };
 
     for (size_t i = 0; i < lookup->place_count; i++)
         search.places[i] = (struct order_of_place){
             .same = UINT64_MAX,
-            .others = rank_of(&search, &lookup->places[i], false),
-            .premium = at_rank_premium(lookup->places[i].record, query),
+            .others = rank_of(&lookup->places[i], query, false),
+            .premium = premium_of(lookup->places[i].record, query),
         };
-    for (size_t i = 0; i < lookup->group_count; i++)
-        if (gap_of_group(&search, &lookup->groups[i]) == 0) {
-            enter(&search, &lookup->groups[i]);
-            find_same_problems(&search);
-        }
+    find_same_problems(&search);
     return search;
 }
 
-/* Search a group, in rings around the problem until a ring has reached what is wanted. In each
- * those with the least bounds are tried first: their distances make it needless to try most others.
- * A bound takes nanoseconds, and a config's rules up to a microsecond. Of the problems that a
- * lookup is asked for, half have an entry within the first ring; beyond the last double all are
- * left. */
-static void search_group(struct search *search, const struct at_group *group,
-                         struct at_answer *answer)
+/* Try the candidate if its rank is searched, and if it may be the nearest. A bound takes
+ * nanoseconds, and a config's rules up to a microsecond. */
+static void consider(struct search *search, const struct at_candidate *candidate,
+                     struct at_answer *answer)
 {
-    const float first = 24, last = 1024;
-    float inner = -INFINITY, width = first;
+    const struct order_of_place *place = &search->places[candidate->place];
 
-    enter(search, group);
-    do {
-        float outer = fminf(search->group_gap + width, search->nearest.order);
-
-        open_ring(search, inner, outer);
-        try_ring(search, answer);
-        inner = outer;
-        width = width < last ? 2 * width : INFINITY;
-    } while (inner < search->nearest.order && inner < INFINITY);
+    if (place->others == search->rank && !is_same_problem(search, candidate) &&
+        at_distance_bound(&candidate->traits, &search->asked) + candidate->of_share +
+                place->premium <=
+            search->nearest.order)
+        try_candidate(search, candidate, answer);
 }
 
-static void search_groups(struct search *search, struct at_answer *answer)
+/* Search the candidates with the asked elements, or the others. Walk away from the problem's key in
+ * both directions, up to where keys alone say that nothing is nearer. */
+static void search_elements(struct search *search, bool others, struct at_answer *answer)
 {
     const struct at_lookup *lookup = search->lookup;
+    const struct at_traits *asked = &search->asked;
+    size_t above = first_from(lookup, asked->key), below = above;
 
-    for (int others = 0; others < 2; others++) /* those with the asked elements first */
-        for (size_t i = 0; i < lookup->group_count; i++) {
-            float least = gap_of_group(search, &lookup->groups[i]);
+    while (below > 0 || above < lookup->count) {
+        float down = below > 0 ? asked->key - lookup->candidates[below - 1].traits.key : INFINITY;
+        float up =
+            above < lookup->count ? lookup->candidates[above].traits.key - asked->key : INFINITY;
+        bool goes_down = down < up;
+        const struct at_candidate *candidate = &lookup->candidates[goes_down ? --below : above++];
 
-            if ((least > 0) == others && least <= search->nearest.order)
-                search_group(search, &lookup->groups[i], answer);
-        }
+        if ((goes_down ? down : up) > search->nearest.order + rounding)
+            return;
+        if ((candidate->traits.at[AT_ELEMENT] != asked->at[AT_ELEMENT]) == others)
+            consider(search, candidate, answer);
+    }
 }
 
 static void try_same_problems(struct search *search, struct at_answer *answer)
@@ -356,37 +353,144 @@ static bool is_nearest_best(const struct search *search)
 {
     const struct fit *nearest = &search->nearest;
 
-    return is_same_problem(search, nearest->option.mark) ||
-           nearest->distance + nearest->option.mark->of_share < at_distance_far ||
+    return is_same_problem(search, nearest->option.candidate) ||
+           nearest->distance + nearest->option.candidate->of_share < at_distance_far ||
            !at_slowdown_knows(search->lookup->slowdown, nearest->option.config.family);
 }
 
-/* What entries count as farther, by place; INFINITY if their rank is not searched. */
-static float *premiums_of(const struct search *search)
-{
-    size_t count = search->lookup->place_count;
-    float *premiums = at_alloc_raw(count * sizeof *premiums);
+/* ---- the choice by prediction ---- */
 
-    for (size_t i = 0; i < count; i++)
-        premiums[i] =
-            search->places[i].others == search->rank ? search->places[i].premium : INFINITY;
-    return premiums;
+struct choosing {
+    struct search *search;
+    struct at_slowdown_asked asked;
+    float *predictions; /* by a config's number; first estimates. INFINITY: it is left out */
+    struct at_shortlist shortlist;
+    float least; /* prediction */
+    size_t of;   /* configs that are compared */
+};
+
+static bool is_considered(const struct choosing *choosing, const struct at_candidate *candidate)
+{
+    return choosing->search->places[candidate->place].others == choosing->search->rank;
 }
 
-/* Choose by prediction. */
+/* Estimate all configs that are considered and legal. */
+static void estimate_all(struct choosing *choosing)
+{
+    const struct at_lookup *lookup = choosing->search->lookup;
+    bool *considered = at_alloc_array(lookup->config_count, sizeof *considered);
+
+    for (size_t i = 0; i < lookup->count; i++)
+        if (is_considered(choosing, &lookup->candidates[i]))
+            considered[lookup->candidates[i].config] = true;
+    for (uint32_t i = 0; i < lookup->config_count; i++) {
+        float *prediction = &choosing->predictions[i];
+        struct at_option option;
+
+        *prediction = INFINITY;
+        if (considered[i] && at_known_fit(lookup, i, &choosing->asked.point, &option))
+            *prediction = at_slowdown_estimate(lookup->slowdown, &choosing->asked, &option.config,
+                                               &option.launch);
+        if (*prediction == INFINITY)
+            continue;
+        choosing->of++;
+        at_shortlist_add(&choosing->shortlist, *prediction);
+    }
+    at_free(considered);
+}
+
+/* Predict for those on the shortlist, and leave out the others. */
+static void predict_least(struct choosing *choosing)
+{
+    const struct at_lookup *lookup = choosing->search->lookup;
+
+    for (uint32_t i = 0; i < lookup->config_count; i++) {
+        float *prediction = &choosing->predictions[i];
+        struct at_option option;
+
+        if (at_shortlist_has(&choosing->shortlist, *prediction) &&
+            at_known_fit(lookup, i, &choosing->asked.point, &option))
+            *prediction = at_slowdown_predict(lookup->slowdown, &choosing->asked, &option.config,
+                                              &option.launch);
+        else
+            *prediction = INFINITY;
+        choosing->least = fminf(choosing->least, *prediction);
+    }
+}
+
+/* Configs whose predictions differ by no more than this count as equally fast. */
+static const float equally_fast = 0.005F;
+
+/* The default config is taken if it is predicted to be slower by no more than this. A profile must
+ * not make a program slower. */
+static const float default_slower = 0.02F;
+
+/* Of the fastest configs, find the one with the nearest entry. */
+static struct at_option nearest_of_fastest(struct choosing *choosing)
+{
+    struct search *search = choosing->search;
+    const struct at_lookup *lookup = search->lookup;
+    struct at_option nearest = {.candidate = NULL};
+    float least = INFINITY;
+
+    for (size_t i = 0; i < lookup->count; i++) {
+        const struct at_candidate *candidate = &lookup->candidates[i];
+        struct at_option option = {.candidate = candidate};
+        float order;
+
+        if (choosing->predictions[candidate->config] > choosing->least + equally_fast ||
+            !is_considered(choosing, candidate) ||
+            !at_known_fit(lookup, candidate->config, &choosing->asked.point, &option))
+            continue;
+        at_traits_launch(&search->asked, search->query->problem, &option.launch);
+        order = at_distance_total(&candidate->traits, &search->asked) + candidate->of_share +
+                search->places[candidate->place].premium;
+        if (order < least || (order == least && candidate->number < nearest.candidate->number)) {
+            least = order;
+            nearest = option;
+        }
+    }
+    return nearest;
+}
+
+/* Find the default config if it is hardly slower than the fastest. */
+static bool find_fast_default(struct choosing *choosing, struct at_option *usual)
+{
+    const struct at_lookup *lookup = choosing->search->lookup;
+
+    if (at_default_find(lookup, choosing->search->query, usual, NULL) != AT_OK)
+        return false;
+    choosing->of++;
+    return at_slowdown_predict(lookup->slowdown, &choosing->asked, &usual->config,
+                               &usual->launch) <= choosing->least + default_slower;
+}
+
+/* Answer with the default config, if it is predicted to be about as fast as the fastest; else with
+ * the fastest. Some legal entry has to be of a family that the networks know. */
 static void choose(struct search *search, struct at_answer *answer)
 {
-    float *premiums = premiums_of(search);
-    struct at_choice choice =
-        at_choice_make(search->lookup, search->query, &search->asked, premiums);
+    const struct at_lookup *lookup = search->lookup;
+    struct choosing choosing = {
+        .search = search,
+        .asked = at_slowdown_ask(lookup->slowdown, search->query->problem, search->query->device),
+        .predictions = at_alloc_raw(lookup->config_count * sizeof *choosing.predictions),
+        .least = INFINITY,
+    };
+    struct at_option option;
 
-    if (choice.option.mark)
-        take(search, &choice.option, answer);
-    else
-        take_default(search, &choice.option, answer);
-    answer->predicted_of = choice.of;
-    at_free(premiums);
+    estimate_all(&choosing);
+    predict_least(&choosing);
+    if (find_fast_default(&choosing, &option)) {
+        take_default(search, &option, answer);
+    } else {
+        option = nearest_of_fastest(&choosing);
+        take(search, &option, answer);
+    }
+    answer->predicted_of = choosing.of;
+    at_free(choosing.predictions);
 }
+
+/* ---- the answer ---- */
 
 /* Find the answer among candidates of this rank: the nearest, or where that is far, by prediction.
  * Returns whether there is any. */
@@ -394,8 +498,9 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
 {
     search->nearest = (struct fit){.order = INFINITY};
     try_same_problems(search, answer);
-    if (at_rank_is_of_others(search->rank))
-        search_groups(search, answer);
+    if (is_of_others(search->rank))
+        for (int others = 0; others < 2; others++)
+            search_elements(search, others, answer);
     if (search->nearest.order == INFINITY)
         return false;
     if (is_nearest_best(search))
@@ -414,7 +519,6 @@ bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *quer
     for (uint64_t rank = 0; !found && next_rank(&search, rank); rank = search.rank + 1)
         found = find_with_rank(&search, answer);
     at_free(search.same);
-    at_free(search.open);
     at_free(search.places);
     return found;
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a lookup, and the search among them. */
+/* The entries of a lookup, and the search among them: for the nearest, and where that is far, for
+ * the config that is predicted to be the fastest. */
 #ifndef AT_LOOKUP_NEAREST_H
 #define AT_LOOKUP_NEAREST_H
 
 #include "lookup/lookup.h"
 #include "lookup/predict.h"
 
-/* An entry whose config is in its family's space. Of the problem, which is larger than all the
- * rest, it has what most searches ask for. */
+/* An entry whose config is in its family's space. */
 struct at_candidate {
+    struct at_traits traits; /* of its problem, and of the config's launch for that */
+    float of_share;          /* at_distance_of_share */
+    uint32_t number;         /* in the order of the profiles */
+    uint32_t place, config;  /* indices into the lookup's places and configs */
     const char *problem;
     const struct at_entry *entry; /* NULL: it is in a group, without measurements */
     int64_t of_copy_permille;
-    uint32_t config; /* index into the lookup's configs */
 };
 
 /* A config that candidates have. */
@@ -23,28 +26,6 @@ struct at_known {
     _Atomic int64_t held, broken;
 };
 
-/* What a search reads of a candidate that may be near: by elements, then by ascending keys. */
-struct at_mark {
-    struct at_traits traits;
-    float of_share;     /* at_distance_of_share */
-    uint32_t place;     /* index into the lookup's places */
-    uint32_t candidate; /* index into the lookup's candidates */
-};
-
-/* What it reads of all that it comes by: the keys of several marks and what their shares add, side
- * by side, so that compilers turn the comparison into vectors. */
-enum { AT_BLOCK_MARKS = 8 };
-struct at_block {
-    float keys[AT_KEYS][AT_BLOCK_MARKS];
-    float of_share[AT_BLOCK_MARKS];
-};
-
-/* Marks of one size of elements: from first to end - 1. */
-struct at_group {
-    size_t first, end;
-};
-enum { AT_GROUPS = 5 };
-
 /* Where candidates were tuned: a device in a file. */
 struct at_place {
     const char *path;
@@ -53,11 +34,7 @@ struct at_place {
 };
 
 struct at_lookup {
-    struct at_candidate *candidates; /* in the order of the profiles */
-    struct at_mark *marks;           /* of the candidates */
-    struct at_block *blocks;         /* of the marks */
-    struct at_group groups[AT_GROUPS];
-    size_t group_count;
+    struct at_candidate *candidates; /* by ascending keys */
     size_t count, capacity;
     struct at_known *configs; /* different ones */
     size_t config_count, config_capacity;
@@ -69,6 +46,32 @@ struct at_lookup {
     size_t unusable;     /* entries that are not in the spaces */
     char *unusable_note; /* about the first of them */
 };
+
+/* A legal config on the problem that is asked for. */
+struct at_option {
+    const struct at_candidate *candidate; /* that has it; NULL: it is the default config */
+    struct at_config config;
+    struct at_launch launch;
+};
+
+/* Do the config's inherent rules hold for such elements? They are evaluated once. */
+bool at_known_holds(struct at_known *known, int64_t elem_size);
+
+/* Fit a config, by its number, to the point's problem and device. Return false, with a config and a
+ * launch that mean nothing, if it is not legal there. */
+bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
+                  struct at_option *option);
+
+/* Find the default config. AT_FAILED, and nothing is found, if none is legal. */
+enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
+                               struct at_option *option, struct at_error *err);
+
+/* Answer with the default config: set the tier, the config and the launch. */
+void at_default_take(struct at_answer *answer, const struct at_option *option);
+
+/* The tier of what was tuned on one device, for another. */
+enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
+                        bool same_problem);
 
 /* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
  * that is far or poor, with the config that is predicted to be the fastest, of theirs and the

@@ -3,8 +3,7 @@
 
 #include "base/memory.h"
 #include "device/relation.h"
-#include "lookup/option.h"
-#include "lookup/rank.h"
+#include "lookup/nearest.h"
 #include "space/named.h"
 
 #include <math.h>
@@ -12,8 +11,8 @@
 
 /* A config of an entry, and the nearest entry that has it. */
 struct kernel {
-    const struct at_mark *mark; /* NULL: none */
-    float bound;                /* of the entry's distance */
+    const struct at_candidate *candidate; /* NULL: none */
+    float bound;                          /* of the entry's distance */
     float estimate;
 };
 
@@ -42,21 +41,15 @@ struct rivals {
 
 /* Was it correct on this model of device? An emulated device may run what was measured on any: it
  * predicts, and a wrong kernel harms nothing. */
-static bool is_safe(const struct rivals *rivals, const struct at_mark *mark)
+static bool is_safe(const struct rivals *rivals, const struct at_candidate *candidate)
 {
-    const struct at_place *place = &rivals->lookup->places[mark->place];
+    const struct at_place *place = &rivals->lookup->places[candidate->place];
     const struct at_device_info *device = rivals->query->device;
 
     return !place->emulated &&
            (at_device_is_emulated(device) ||
             at_device_relation(&place->record->device, device) == AT_SAME_DEVICE ||
             at_models_have(&place->record->also_correct_on, device));
-}
-
-static const struct at_candidate *candidate_of(const struct rivals *rivals,
-                                               const struct at_mark *mark)
-{
-    return &rivals->lookup->candidates[mark->candidate];
 }
 
 /* ---- the kernels ---- */
@@ -68,16 +61,15 @@ static void find_kernels(struct rivals *rivals)
 
     rivals->kernels = at_alloc_array(lookup->config_count, sizeof *rivals->kernels);
     for (size_t i = 0; i < lookup->count; i++) {
-        const struct at_mark *mark = &lookup->marks[i];
-        const struct at_candidate *candidate = candidate_of(rivals, mark);
+        const struct at_candidate *candidate = &lookup->candidates[i];
         struct kernel *kernel = &rivals->kernels[candidate->config];
         float bound;
 
-        if (!is_safe(rivals, mark))
+        if (!is_safe(rivals, candidate))
             continue;
-        bound = at_distance_bound(&mark->traits, &rivals->asked);
-        if (!kernel->mark || bound < kernel->bound)
-            *kernel = (struct kernel){.mark = mark, .bound = bound};
+        bound = at_distance_bound(&candidate->traits, &rivals->asked);
+        if (!kernel->candidate || bound < kernel->bound)
+            *kernel = (struct kernel){.candidate = candidate, .bound = bound};
     }
 }
 
@@ -104,12 +96,11 @@ static bool fits(struct rivals *rivals, uint32_t config, struct at_option *optio
            !at_config_equal(&option->config, &rivals->answer->config);
 }
 
-static struct at_answer answer_of(struct rivals *rivals, const struct at_mark *mark,
+static struct at_answer answer_of(struct rivals *rivals, const struct at_candidate *candidate,
                                   const struct at_option *option)
 {
     const struct at_query *query = rivals->query;
-    const struct at_place *place = &rivals->lookup->places[mark->place];
-    const struct at_candidate *candidate = candidate_of(rivals, mark);
+    const struct at_place *place = &rivals->lookup->places[candidate->place];
 
     at_traits_launch(&rivals->asked, query->problem, &option->launch);
     return (struct at_answer){
@@ -120,7 +111,7 @@ static struct at_answer answer_of(struct rivals *rivals, const struct at_mark *m
         .record = place->record,
         .tuned_problem = candidate->problem,
         .entry = candidate->entry,
-        .distance = at_distance_between(&mark->traits, &rivals->asked),
+        .distance = at_distance_between(&candidate->traits, &rivals->asked),
         .expected_of_copy_permille = candidate->of_copy_permille,
     };
 }
@@ -136,10 +127,10 @@ static void try_all(struct rivals *rivals)
         struct at_answer answer;
 
         kernel->estimate = INFINITY;
-        if (!kernel->mark || !fits(rivals, i, &option))
+        if (!kernel->candidate || !fits(rivals, i, &option))
             continue;
-        answer = answer_of(rivals, kernel->mark, &option);
-        insert(&rivals->nearest, &answer, answer.distance.total + kernel->mark->of_share);
+        answer = answer_of(rivals, kernel->candidate, &option);
+        insert(&rivals->nearest, &answer, answer.distance.total + kernel->candidate->of_share);
         kernel->estimate = at_slowdown_estimate(lookup->slowdown, &rivals->predicted,
                                                 &option.config, &option.launch);
         at_shortlist_add(&rivals->shortlist, kernel->estimate);
@@ -157,7 +148,7 @@ static void predict_least(struct rivals *rivals)
 
         if (!at_shortlist_has(&rivals->shortlist, kernel->estimate) || !fits(rivals, i, &option))
             continue;
-        answer = answer_of(rivals, kernel->mark, &option);
+        answer = answer_of(rivals, kernel->candidate, &option);
         insert(&rivals->fastest, &answer,
                at_slowdown_predict(lookup->slowdown, &rivals->predicted, &option.config,
                                    &option.launch));
@@ -182,10 +173,9 @@ static bool has_been(const struct rivals *rivals, const struct at_result_record 
 static bool is_proven(const struct rivals *rivals, const struct at_config *config)
 {
     for (size_t i = 0; i < rivals->lookup->count; i++) {
-        const struct at_mark *mark = &rivals->lookup->marks[i];
-        const struct at_candidate *candidate = candidate_of(rivals, mark);
+        const struct at_candidate *candidate = &rivals->lookup->candidates[i];
 
-        if (is_safe(rivals, mark) &&
+        if (is_safe(rivals, candidate) &&
             (at_config_equal(&rivals->lookup->configs[candidate->config].config, config) ||
              (candidate->entry && has_been(rivals, &candidate->entry->fallback, config))))
             return true;
