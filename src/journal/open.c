@@ -12,15 +12,302 @@
  * locking_mode=EXCLUSIVE allows one process at a time. It also keeps the log's index in memory
  * instead of in a shared mapping, which network file systems do not offer
  * (https://www.sqlite.org/wal.html, section 8). Closing moves the log into the file. */
+/* A journal is an untrusted file, and a database can contain programs: triggers and views run when
+ * a table is written or read. So SQLite is set up as it advises for such files
+ * (https://www.sqlite.org/security.html), and a journal must have our tables and nothing else. */
 #include "base/memory.h"
 #include "base/printable.h"
 #include "journal/parts.h"
-#include "journal/setting.h"
 #include "system/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- statements ---- */
+
+/* SQLite's message does not tell why; errno does. ENOENT would be about another file of SQLite's
+ * own: the folder exists. */
+static enum at_status cannot_open(const struct at_journal *journal, struct at_error *err)
+{
+    int error = sqlite3_system_errno(journal->db);
+
+    return at_fail(err, AT_USAGE, "cannot open journal %s: %s", journal->path,
+                   error != 0 && error != ENOENT ? strerror(error) : sqlite3_errmsg(journal->db));
+}
+
+enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err)
+{
+    const char *path = journal->path;
+
+    switch (sqlite3_errcode(journal->db)) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return at_fail(err, AT_USAGE,
+                       "journal %s is in use by another process: wait for it, or name another file",
+                       path);
+    case SQLITE_NOTADB:
+        return at_fail(err, AT_USAGE, "%s is not a journal of autotune: name another file", path);
+    case SQLITE_CORRUPT:
+        return at_fail(err, AT_USAGE,
+                       "journal %s is damaged: name another file; `sqlite3 %s .recover` may save "
+                       "what is in it",
+                       path, path);
+    case SQLITE_CANTOPEN:
+        return cannot_open(journal, err);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
+                       sqlite3_errmsg(journal->db));
+    /* Our statements are right, so the file's tables are wrong. */
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+        return at_fail(err, AT_USAGE,
+                       "journal %s was not made by this program, or was changed (%s): name another "
+                       "file",
+                       path, sqlite3_errmsg(journal->db));
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+        return at_fail(err, AT_USAGE, "journal %s cannot be read or written: %s", path,
+                       sqlite3_errmsg(journal->db));
+    default:
+        return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
+    }
+}
+
+enum at_status at_journal_execute(struct at_journal *journal, const char *sql, struct at_error *err)
+{
+    return sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? AT_OK
+               : at_journal_fail(journal, err);
+}
+
+static const char *first_text(sqlite3_stmt *row)
+{
+    const unsigned char *text = sqlite3_column_text(row, 0);
+
+    return text ? (const char *)text : "";
+}
+
+enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
+                                char **text, struct at_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum at_status status = AT_OK;
+
+    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        status = at_journal_fail(journal, err);
+    else if (text)
+        *text = at_strdup(first_text(statement));
+    else
+        *number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- untrusted files ---- */
+
+/* Room for some millions of measurements. */
+static const sqlite3_int64 bytes_max = (sqlite3_int64)4 << 30;
+
+/* Rows are numbered from the last one on, so no journal of ours has larger numbers. After the
+ * largest possible one SQLite would choose numbers at random. */
+#define ID_MAX (INT64_C(1) << 40)
+
+/* Older versions of SQLite lack some. */
+static const struct {
+    int option, value;
+} switches[] = {
+    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+#ifdef SQLITE_DBCONFIG_DEFENSIVE
+    {SQLITE_DBCONFIG_DEFENSIVE, 1},
+#endif
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
+    {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+#endif
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
+    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+#endif
+};
+
+static const struct {
+    int limit, value;
+} limits[] = {
+    {SQLITE_LIMIT_LENGTH, 1000000},     {SQLITE_LIMIT_SQL_LENGTH, 100000},
+    {SQLITE_LIMIT_COLUMN, 100},         {SQLITE_LIMIT_EXPR_DEPTH, 10},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 3},  {SQLITE_LIMIT_VDBE_OP, 25000},
+    {SQLITE_LIMIT_FUNCTION_ARG, 8},     {SQLITE_LIMIT_ATTACHED, 0},
+    {SQLITE_LIMIT_VARIABLE_NUMBER, 22}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50},
+    {SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+enum at_status at_journal_harden(struct at_journal *journal, struct at_error *err)
+{
+    for (size_t i = 0; i < AT_COUNT(switches); i++)
+        sqlite3_db_config(journal->db, switches[i].option, switches[i].value, NULL);
+    for (size_t i = 0; i < AT_COUNT(limits); i++)
+        sqlite3_limit(journal->db, limits[i].limit, limits[i].value);
+    return at_journal_execute(journal, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", err);
+}
+
+/* ---- size ---- */
+
+enum at_status at_journal_check_size(const char *path, struct at_error *err)
+{
+    char *log = at_format("%s-wal", path);
+    const char *const files[] = {path, log};
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < AT_COUNT(files) && status == AT_OK; i++) {
+        struct stat about;
+
+        if (stat(files[i], &about) == 0 && about.st_size > bytes_max)
+            status = at_fail(err, AT_USAGE,
+                             "journal %s has %jd bytes; at most %lld are read: name another file",
+                             files[i], (intmax_t)about.st_size, bytes_max);
+    }
+    free(log);
+    return status;
+}
+
+static enum at_status limit_size(struct at_journal *journal, struct at_error *err)
+{
+    sqlite3_int64 page_bytes = 0;
+    enum at_status status = at_journal_query(journal, "PRAGMA page_size", &page_bytes, NULL, err);
+    char *sql;
+
+    if (status != AT_OK)
+        return status;
+    sql = at_format("PRAGMA max_page_count = %lld", bytes_max / page_bytes);
+    status = at_journal_execute(journal, sql, err);
+    free(sql);
+    return status;
+}
+
+/* ---- tables ---- */
+
+/* All parts of a database, without where they are stored. */
+static const char parts_sql[] = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+                                "  ORDER BY type, name";
+
+enum { TYPE, NAME, PARTS_COLUMNS = 4 };
+
+/* The parts that a journal should have, from a new database in memory. */
+struct expected {
+    sqlite3 *db;
+    sqlite3_stmt *parts;
+};
+
+static bool make_expected(struct expected *expected, const char *tables_sql)
+{
+    return sqlite3_open_v2(":memory:", &expected->db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+           sqlite3_exec(expected->db, tables_sql, NULL, NULL, NULL) == SQLITE_OK &&
+           sqlite3_prepare_v2(expected->db, parts_sql, -1, &expected->parts, NULL) == SQLITE_OK;
+}
+
+/* Compare two values as bytes, which is also the order of the query. */
+static int compare_values(sqlite3_stmt *a, sqlite3_stmt *b, int column)
+{
+    const void *text_a = sqlite3_column_text(a, column), *text_b = sqlite3_column_text(b, column);
+    int size_a = sqlite3_column_bytes(a, column), size_b = sqlite3_column_bytes(b, column), order;
+
+    if (!text_a || !text_b)
+        return (text_a != NULL) - (text_b != NULL);
+    order = memcmp(text_a, text_b, (size_t)(size_a < size_b ? size_a : size_b));
+    return order ? order : size_a - size_b;
+}
+
+static int compare_parts(sqlite3_stmt *a, sqlite3_stmt *b, int columns)
+{
+    int order = 0;
+
+    for (int i = 0; i < columns && order == 0; i++)
+        order = compare_values(a, b, i);
+    return order;
+}
+
+static enum at_status fail_part(const struct at_journal *journal, const char *trouble,
+                                sqlite3_stmt *part, struct at_error *err)
+{
+    const unsigned char *type = sqlite3_column_text(part, TYPE);
+    const unsigned char *name = sqlite3_column_text(part, NAME);
+
+    return at_fail(err, AT_USAGE,
+                   "journal %s %s: %s %.100s; it was not made by this program, or was changed: "
+                   "name another file",
+                   journal->path, trouble, type ? (const char *)type : "?",
+                   name ? (const char *)name : "?");
+}
+
+/* Compare both lists of parts, up to the first difference. */
+static enum at_status match_parts(const struct at_journal *journal, sqlite3_stmt *found,
+                                  sqlite3_stmt *wanted, struct at_error *err)
+{
+    for (;;) {
+        int have = sqlite3_step(found), want = sqlite3_step(wanted), order;
+
+        if (have != SQLITE_ROW && have != SQLITE_DONE)
+            return at_journal_fail(journal, err);
+        if (have == SQLITE_DONE && want == SQLITE_DONE)
+            return AT_OK;
+        order = have == SQLITE_DONE   ? 1
+                : want == SQLITE_DONE ? -1
+                                      : compare_parts(found, wanted, NAME + 1);
+        if (order > 0)
+            return fail_part(journal, "lacks what every journal has", wanted, err);
+        if (order < 0)
+            return fail_part(journal, "has what no journal has", found, err);
+        if (compare_parts(found, wanted, PARTS_COLUMNS) != 0)
+            return fail_part(journal, "has a part that differs from every journal's", found, err);
+    }
+}
+
+static enum at_status check_tables(const struct at_journal *journal, const char *tables_sql,
+                                   struct at_error *err)
+{
+    struct expected expected = {0};
+    sqlite3_stmt *found = NULL;
+    enum at_status status;
+
+    if (!make_expected(&expected, tables_sql))
+        status = at_fail(err, AT_INTERNAL, "SQLite: %s", sqlite3_errmsg(expected.db));
+    else if (sqlite3_prepare_v2(journal->db, parts_sql, -1, &found, NULL) != SQLITE_OK)
+        status = at_journal_fail(journal, err);
+    else
+        status = match_parts(journal, found, expected.parts, err);
+    sqlite3_finalize(found);
+    sqlite3_finalize(expected.parts);
+    sqlite3_close(expected.db);
+    return status;
+}
+
+static enum at_status check_ids(struct at_journal *journal, struct at_error *err)
+{
+    static const char *const tables[] = {"runs", "measurements", "finals"};
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < AT_COUNT(tables) && status == AT_OK; i++) {
+        char *sql = at_format("SELECT count(*) FROM (SELECT min(id) AS id FROM %s"
+                              "  UNION ALL SELECT max(id) FROM %s) WHERE id < 1 OR id > %" PRId64,
+                              tables[i], tables[i], ID_MAX);
+        sqlite3_int64 outside = 0;
+
+        status = at_journal_query(journal, sql, &outside, NULL, err);
+        if (status == AT_OK && outside > 0)
+            status =
+                at_fail(err, AT_USAGE,
+                        "journal %s: an id of %s is not from 1 to %" PRId64 ": name another file",
+                        journal->path, tables[i], ID_MAX);
+        free(sql);
+    }
+    return status;
+}
+
+/* ---- opening ---- */
 
 /* How long another process may have the file before it is said to be in use. */
 enum { LOCK_MS = 250 };
@@ -95,7 +382,7 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
                          "%d: name another file",
                          journal->path, version, TABLES_VERSION);
     if (status == AT_OK)
-        status = at_journal_check_tables(journal, tables_sql, err);
+        status = check_tables(journal, tables_sql, err);
     if (status == AT_OK)
         status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
     if (status == AT_OK)
@@ -104,7 +391,7 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
         status = at_fail(err, AT_USAGE, "journal %s is damaged (%s): name another file",
                          journal->path, verdict);
     if (status == AT_OK)
-        status = at_journal_check_ids(journal, err);
+        status = check_ids(journal, err);
     free(verdict);
     return status;
 }
@@ -139,7 +426,7 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
     if (status == AT_OK)
         status = used ? at_journal_check_existing(journal, err) : make_tables(journal, err);
     if (status == AT_OK)
-        status = at_journal_limit_size(journal, err);
+        status = limit_size(journal, err);
     if (status != AT_OK)
         return status;
     sqlite3_db_config(journal->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -147,89 +434,6 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
                               "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                               "PRAGMA wal_autocheckpoint = 0",
                               err);
-}
-
-/* No run of this setting can be resumed. If there is a run of another setting on this device, fail
- * and tell the difference. Runs on other devices do not matter, since a run may use several. */
-static enum at_status check_others(struct at_journal *journal, const char *setting,
-                                   struct at_error *err)
-{
-    struct at_journal_row run = {.what = "run"};
-    enum at_status status = AT_OK;
-    int result = SQLITE_ROW;
-
-    if (sqlite3_prepare_v2(journal->db, "SELECT id, setting FROM runs ORDER BY id DESC", -1,
-                           &run.statement, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
-        const char *other;
-        char *difference;
-
-        status = at_journal_text(journal, &run, 1, &other, err);
-        if (status != AT_OK || !at_setting_same_device(other, setting))
-            continue;
-        difference = at_setting_difference(other, setting);
-        status = at_fail(err, AT_USAGE,
-                         "--resume cannot continue journal %s: its run has another setting (%s); "
-                         "without --resume this run starts anew, and the journal keeps its "
-                         "contents",
-                         journal->path, difference);
-        free(difference);
-    }
-    if (status == AT_OK && result != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(run.statement);
-    return status;
-}
-
-enum at_status at_journal_find_run(struct at_journal *journal, const char *setting,
-                                   struct at_error *err)
-{
-    static const char sql[] = "SELECT max(id) FROM runs WHERE setting = ?1";
-    sqlite3_stmt *newest = NULL;
-    enum at_status status = AT_OK;
-
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &newest, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_text(newest, 1, setting, -1, SQLITE_STATIC);
-    if (sqlite3_step(newest) == SQLITE_ROW)
-        journal->run = sqlite3_column_int64(newest, 0);
-    else
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(newest);
-    return status;
-}
-
-enum at_status at_journal_add_run(struct at_journal *journal, const char *setting,
-                                  struct at_error *err)
-{
-    sqlite3_stmt *add = NULL;
-    enum at_status status = AT_OK;
-
-    if (sqlite3_prepare_v2(journal->db, "INSERT INTO runs (setting) VALUES (?1)", -1, &add, NULL) !=
-        SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_text(add, 1, setting, -1, SQLITE_STATIC);
-    if (sqlite3_step(add) != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    else if (sqlite3_changes(journal->db) != 1)
-        status = at_fail(err, AT_INTERNAL, "journal %s did not store a run: name another file",
-                         journal->path);
-    journal->run = sqlite3_last_insert_rowid(journal->db);
-    sqlite3_finalize(add);
-    return status;
-}
-
-enum at_status at_journal_choose_run(struct at_journal *journal, const char *setting, bool resume,
-                                     struct at_error *err)
-{
-    enum at_status status = resume ? at_journal_find_run(journal, setting, err) : AT_OK;
-
-    if (status == AT_OK && resume && journal->run == 0)
-        status = check_others(journal, setting, err);
-    if (status == AT_OK && journal->run == 0)
-        status = at_journal_add_run(journal, setting, err);
-    return status;
 }
 
 static enum at_status open_file(struct at_journal *journal, const char *vfs, struct at_error *err)
