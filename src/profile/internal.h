@@ -17,11 +17,6 @@ enum {
 
 extern const struct at_schema at_answers_schema;
 
-/* Move the default configs out of the entries and into the record's list, where all entries of a
- * family agree; and back. A file has them once, and a profile in memory has them in each entry. */
-void at_defaults_gather(struct at_profile *profile);
-void at_defaults_spread(struct at_profile *profile);
-
 /* Move the entries without measurements out of the entries and into the record's answers. A file
  * has each config once, with its problems. */
 void at_answers_gather(struct at_profile *profile);
@@ -36,7 +31,6 @@ void at_groups_clear(struct at_profile *profile);
 /* Format the config as "tile PAD=1 TILE=32"; the caller frees it. */
 char *at_config_text(const struct at_result_record *config);
 
-int at_models_compare(const struct at_list *a, const struct at_list *b);
 struct at_list at_models_copy(const struct at_list *models);
 
 /* Sort devices, problems and parameters into the order in which they are written. */

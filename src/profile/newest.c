@@ -167,3 +167,12 @@ void at_profile_keep_newest(struct at_profile *profile)
     at_free(all);
     sweep(profile);
 }
+
+enum at_status at_profile_read(struct at_profile *profile, const char *path, struct at_error *err)
+{
+    enum at_status status = at_profile_read_whole(profile, path, err);
+
+    if (status == AT_OK)
+        at_profile_keep_newest(profile);
+    return status;
+}

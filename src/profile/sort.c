@@ -2,10 +2,81 @@
 /* The order in a profile: the same results always give the same bytes. */
 #include "base/integer.h"
 #include "base/memory.h"
+#include "device/relation.h"
 #include "profile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- lists of models of devices, as at_device_relation tells them apart ---- */
+
+bool at_models_have(const struct at_list *models, const struct at_device_info *device)
+{
+    const struct at_device_info *items = models->items;
+
+    for (size_t i = 0; i < models->count; i++)
+        if (at_device_relation(&items[i], device) == AT_SAME_DEVICE)
+            return true;
+    return false;
+}
+
+/* Copy the items, with room for more. */
+static struct at_device_info *copy_items(const struct at_list *models, size_t more)
+{
+    struct at_device_info *items = at_alloc_array(models->count + more, sizeof *items);
+
+    if (models->count > 0)
+        memcpy(items, models->items, models->count * sizeof *items);
+    return items;
+}
+
+struct at_list at_models_copy(const struct at_list *models)
+{
+    return (struct at_list){models->count > 0 ? copy_items(models, 0) : NULL, models->count};
+}
+
+void at_models_add(struct at_list *models, const struct at_device_info *device)
+{
+    struct at_device_info *items;
+
+    if (at_models_have(models, device))
+        return;
+    items = copy_items(models, 1);
+    items[models->count] = (struct at_device_info){
+        .pci_device_id = device->pci_device_id,
+        .compute_capability = device->compute_capability,
+        .multiprocessors = device->multiprocessors,
+        .memory_bytes = device->memory_bytes,
+    };
+    strcpy(items[models->count].name, device->name);
+    at_free(models->items);
+    *models = (struct at_list){items, models->count + 1};
+}
+
+static int by_model(const struct at_device_info *a, const struct at_device_info *b)
+{
+    const int64_t numbers[][2] = {
+        {a->compute_capability, b->compute_capability},
+        {a->multiprocessors, b->multiprocessors},
+        {a->memory_bytes, b->memory_bytes},
+        {a->pci_device_id, b->pci_device_id},
+    };
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : at_integers_compare(numbers, AT_COUNT(numbers));
+}
+
+static int models_compare(const struct at_list *a, const struct at_list *b)
+{
+    const struct at_device_info *x = a->items, *y = b->items;
+    int order = at_integer_compare((int64_t)a->count, (int64_t)b->count);
+
+    for (size_t i = 0; i < a->count && order == 0; i++)
+        order = by_model(&x[i], &y[i]);
+    return order;
+}
+
+/* ---- order ---- */
 
 /* GPUs of one model are not told apart: their entries share a record, and each says which GPU
  * measured it. */
@@ -76,7 +147,7 @@ int at_measured_compare(const struct at_device_record *a, const struct at_device
         order = by_environment(&a->environment, &b->environment);
     if (order == 0)
         order = by_policy(&a->policy, &b->policy);
-    return order ? order : at_models_compare(&a->also_correct_on, &b->also_correct_on);
+    return order ? order : models_compare(&a->also_correct_on, &b->also_correct_on);
 }
 
 int at_device_record_compare(const struct at_device_record *a, const struct at_device_record *b)

@@ -18,8 +18,7 @@ struct at_json_row {
     struct at_recorded result;
 };
 
-/* A recording that is being read. Errors tell where in the file; at_recording_read_json adds its
- * name. */
+/* A recording that is being read. Errors tell where in the file; the reader adds its name. */
 struct at_json_reader {
     struct at_recording recording; /* results are added at the end, from the rows */
     bool ours;                     /* the file has a member "autotune", and each row its family */
@@ -34,7 +33,7 @@ enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t 
 enum at_status at_kernel_tuner_read_list(struct at_json_reader *reader, const json_t *root);
 enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root);
 
-/* ---- the member "autotune" (json_about.c) ---- */
+/* ---- the member "autotune" ---- */
 
 enum at_status at_json_read_about(struct at_json_reader *reader, const json_t *about);
 json_t *at_json_about(const struct at_recording *recording);
@@ -54,7 +53,7 @@ enum at_status at_json_read_space(struct at_json_reader *reader, const json_t *r
                                   const char *member,
                                   bool (*is_param)(const json_t *rows, const char *name));
 
-/* ---- rows (json_rows.c) ---- */
+/* ---- rows ---- */
 
 /* Read an integer of 32 bits, or true or false. Returns false for anything else. */
 bool at_json_integer(const json_t *value, int64_t *number);
@@ -90,7 +89,7 @@ enum at_status at_json_read_cost(const struct at_json_reader *reader, const json
 /* Set the mean time of an evaluation of a file that is not ours, from the rows that have one. */
 void at_json_set_evaluation(struct at_json_reader *reader);
 
-/* ---- writing (json_rows.c) ---- */
+/* ---- writing ---- */
 
 /* Make the object of a config's family and values, and the array of samples in milliseconds. */
 json_t *at_json_config(const struct at_config *config);

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads cache files of Kernel Tuner, and lists of its results, as recordings. */
-#include "recording/kernel_tuner.h"
-
+/* Recordings as cache files of Kernel Tuner, in version 1.1.0 of their schema
+ * (github.com/KernelTuner/kernel_tuner, kernel_tuner/schema/cache/1.1.0/schema.json; process_cache,
+ * store_cache and read_cache in kernel_tuner/util.py write and read them), and lists of its
+ * results, which are only read. Version 1.0.0 and files without a version do not differ in what is
+ * read. */
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/text_stream.h"
 #include "recording/json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const at_kernel_tuner_errors[AT_OUTCOMES] = {
+/* ---- reading ---- */
+
+/* Words instead of the time, by outcome. Kernel Tuner writes RuntimeFailedConfig only for
+ * AT_LAUNCH; the other outcomes with that word would end its run. */
+static const char *const errors[AT_OUTCOMES] = {
     [AT_CONSTRAINT] = "InvalidConfig",   [AT_COMPILE] = "CompilationFailedConfig",
     [AT_LAUNCH] = "RuntimeFailedConfig", [AT_TIMEOUT] = "RuntimeFailedConfig",
     [AT_CRASH] = "RuntimeFailedConfig",  [AT_WRONG] = "RuntimeFailedConfig",
     [AT_OOM] = "RuntimeFailedConfig",
 };
 
-const char *const at_kernel_tuner_times[AT_KERNEL_TUNER_TIMES] = {
-    "compile_time", "verification_time", "benchmark_time", "framework_time", "strategy_time"};
+/* The members of an entry with times, in milliseconds. The first ones make up its evaluation; the
+ * last one is the time in which that run's strategy chose it. */
+enum { TIMES = 5, COSTS = 4 };
+static const char *const times[TIMES] = {"compile_time", "verification_time", "benchmark_time",
+                                         "framework_time", "strategy_time"};
 
 /* Find a config's result. Newer versions report a failure in "__error__", older ones instead of the
  * time or another objective. */
@@ -39,13 +49,13 @@ static enum at_status read_entry(struct at_json_reader *reader, const json_t *en
     enum at_status status = at_json_read_config(reader, entry, &row);
 
     if (status == AT_OK)
-        status = at_json_read_cost(reader, entry, entry, at_kernel_tuner_times,
-                                   AT_KERNEL_TUNER_COSTS, AT_JSON_NS_PER_MS, &row.result);
+        status =
+            at_json_read_cost(reader, entry, entry, times, COSTS, AT_JSON_NS_PER_MS, &row.result);
     if (status != AT_OK)
         return status;
     if (json_is_string(result))
-        status = at_json_read_outcome(reader, entry, at_kernel_tuner_errors,
-                                      json_string_value(result), &row.result.outcome);
+        status = at_json_read_outcome(reader, entry, errors, json_string_value(result),
+                                      &row.result.outcome);
     else
         status =
             at_json_read_samples(reader, json_object_get(entry, "times"),
@@ -148,8 +158,8 @@ static bool is_param(const json_t *rows, const char *name)
     for (size_t i = 0; i < AT_COUNT(others); i++)
         if (strcmp(others[i], name) == 0)
             return false;
-    for (size_t i = 0; i < AT_KERNEL_TUNER_TIMES; i++)
-        if (strcmp(at_kernel_tuner_times[i], name) == 0)
+    for (size_t i = 0; i < TIMES; i++)
+        if (strcmp(times[i], name) == 0)
             return false;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *value = json_object_get(json_array_get(rows, i), name);
@@ -189,3 +199,222 @@ enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t 
     }
     return status == AT_OK ? read_entries(reader, root) : status;
 }
+
+/* ---- writing ---- */
+
+/* Collect the parameters of all families; the family itself is the first. Kernel Tuner has one
+ * space per file, so each config has a value for all of them: null for those of other families. */
+static json_t *tune_params(const struct at_recording *recording)
+{
+    json_t *params = json_object(), *names = json_array();
+
+    json_object_set_new(params, "family", names);
+    for (size_t i = 0; i < recording->family_count; i++) {
+        const struct at_family *family = recording->families[i].family;
+
+        json_array_append_new(names, json_string(family->name));
+        for (size_t j = 0; j < family->param_count; j++)
+            if (!json_object_get(params, family->params[j].name))
+                json_object_set_new(params, family->params[j].name, json_array());
+    }
+    return params;
+}
+
+/* Set bit k of used[j] if a config of the family has the k-th value of the j-th parameter. */
+static void find_used(const struct at_recording *recording, size_t which,
+                      uint64_t used[AT_PARAMS_MAX])
+{
+    const struct at_family *family = recording->families[which].family;
+    const struct at_config *configs = recording->space.configs;
+
+    memset(used, 0, AT_PARAMS_MAX * sizeof *used);
+    for (size_t i = 0; i < which; i++)
+        configs += recording->families[i].config_count;
+    for (size_t i = 0; i < recording->families[which].config_count; i++)
+        for (size_t j = 0; j < family->param_count; j++)
+            used[j] |= UINT64_C(1) << at_param_level(&family->params[j], configs[i].values[j]);
+}
+
+static bool has_value(const json_t *values, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(values); i++)
+        if (json_equal(json_array_get(values, i), value))
+            return true;
+    return false;
+}
+
+static void add_value(json_t *values, json_t *value)
+{
+    if (!has_value(values, value))
+        json_array_append(values, value);
+    json_decref(value);
+}
+
+static void add_family_values(json_t *params, const struct at_recording *recording, size_t which)
+{
+    const struct at_family *family = recording->families[which].family;
+    uint64_t used[AT_PARAMS_MAX];
+    const char *name;
+    json_t *values;
+
+    find_used(recording, which, used);
+    json_object_foreach(params, name, values)
+    {
+        size_t j = 0;
+
+        while (j < family->param_count && strcmp(family->params[j].name, name) != 0)
+            j++;
+        for (size_t k = 0; j < family->param_count && k < family->params[j].value_count; k++)
+            if (used[j] >> k & 1)
+                add_value(values, json_integer(family->params[j].values[k]));
+        if (j == family->param_count && strcmp(name, "family") != 0)
+            add_value(values, json_null());
+    }
+}
+
+/* Add to each parameter the values that configs have. Kernel Tuner enumerates all combinations, so
+ * each further value would cost it time. */
+static void fill_values(json_t *params, const struct at_recording *recording)
+{
+    for (size_t i = 0; i < recording->family_count; i++)
+        add_family_values(params, recording, i);
+}
+
+/* The extents, columns first: Kernel Tuner takes whole numbers only. */
+static json_t *problem_size(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    json_t *size = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(size, json_integer(axes[i].extent));
+    return size;
+}
+
+/* Make an entry's key: the values as Python prints them, "tile,32,None". */
+static json_t *key_of(const json_t *config)
+{
+    const char *name, *separator = "";
+    json_t *value, *key;
+    struct at_text_stream stream;
+    char *text;
+    size_t size;
+    FILE *out = at_text_open(&stream);
+
+    json_object_foreach((json_t *)config, name, value)
+    {
+        if (json_is_string(value))
+            fprintf(out, "%s%s", separator, json_string_value(value));
+        else if (json_is_integer(value))
+            fprintf(out, "%s%lld", separator, (long long)json_integer_value(value));
+        else
+            fprintf(out, "%sNone", separator);
+        separator = ",";
+    }
+    text = at_text_close(&stream, &size);
+    key = json_string(text);
+    free(text);
+    return key;
+}
+
+/* Return the config with all parameters, in their order. */
+static json_t *pad(const json_t *params, const struct at_config *config)
+{
+    json_t *own = at_json_config(config), *padded = json_object();
+    const char *name;
+    json_t *values;
+
+    json_object_foreach((json_t *)params, name, values)
+    {
+        json_t *value = json_object_get(own, name);
+
+        json_object_set_new(padded, name, value ? json_incref(value) : json_null());
+    }
+    json_decref(own);
+    return padded;
+}
+
+/* The schema requires several times that are unknown for a single config: they are 0, and
+ * framework_time is the time of the evaluation, or the mean. */
+static enum at_status write_entry(const struct at_recording *recording, size_t row,
+                                  const json_t *params, FILE *out, struct at_error *err)
+{
+    const struct at_recorded *result = &recording->results[row];
+    json_t *entry = pad(params, &recording->space.configs[row]);
+    enum at_status status = at_json_put(key_of(entry), out, err);
+
+    fputs(": ", out);
+    if (result->outcome == AT_CORRECT) {
+        json_object_set_new(entry, "time", json_real(result->time_ns / AT_JSON_NS_PER_MS));
+        json_object_set_new(entry, "times", at_json_samples(result));
+    } else {
+        json_object_set_new(entry, "time", json_string(errors[result->outcome]));
+        json_object_set_new(entry, "outcome", json_string(at_outcome_names[result->outcome]));
+    }
+    for (size_t i = 0; i < TIMES; i++)
+        json_object_set_new(entry, times[i], json_integer(0));
+    json_object_set_new(entry, "framework_time",
+                        json_real((double)at_recording_cost(recording, row) / AT_JSON_NS_PER_MS));
+    at_json_set_cost(entry, result);
+    json_object_set_new(entry, "timestamp", json_string("1970-01-01T00:00:00+00:00"));
+    if (status == AT_OK)
+        return at_json_put(entry, out, err);
+    json_decref(entry);
+    return status;
+}
+
+static enum at_status write_head(const struct at_recording *recording, json_t *params, FILE *out,
+                                 struct at_error *err)
+{
+    json_t *keys = json_array(), *head, *value;
+    const char *name;
+    enum at_status status = AT_OK;
+
+    json_object_foreach(params, name, value)
+    {
+        json_array_append_new(keys, json_string(name));
+    }
+    head = json_pack("{s:s, s:s, s:s, s:o, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
+                     "device_name", recording->device, "kernel_name", "transpose", "problem_size",
+                     problem_size(&recording->problem), "tune_params_keys", keys, "tune_params",
+                     params, "objective", "time", "autotune", at_json_about(recording));
+    json_object_foreach(head, name, value)
+    {
+        fprintf(out, "\"%s\": ", name);
+        if (status == AT_OK)
+            status = at_json_put(json_incref(value), out, err);
+        fputs(",\n", out);
+    }
+    json_decref(head);
+    return status;
+}
+
+/* Each member and each entry has a line. The last two brackets are as Kernel Tuner writes them;
+ * otherwise it would take the file for an unfinished one (correct_open_cache). */
+static enum at_status write(const struct at_recording *recording, FILE *out, struct at_error *err)
+{
+    enum at_status status = at_json_check_names(recording, err);
+    json_t *params;
+
+    if (status != AT_OK)
+        return status;
+    params = tune_params(recording);
+    fill_values(params, recording);
+    fputs("{\n", out);
+    status = write_head(recording, params, out, err);
+    fputs("\"cache\": {", out);
+    for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
+        fputs(i == 0 ? "\n" : ",\n", out);
+        status = write_entry(recording, i, params, out, err);
+    }
+    fputs("}\n}\n", out);
+    json_decref(params);
+    return status;
+}
+
+const struct at_recording_format at_recording_kernel_tuner = {
+    .name = "kernel-tuner",
+    .summary = "a cache file of Kernel Tuner",
+    .write = write,
+};

@@ -12,10 +12,6 @@
 enum at_status at_recording_read_text(struct at_recording *recording, const char *path, char *text,
                                       size_t size, struct at_error *err);
 
-/* The same for a Kernel Tuner cache or T4 results. */
-enum at_status at_recording_read_json(struct at_recording *recording, const char *path,
-                                      const char *text, size_t size, struct at_error *err);
-
 /* May this be a name, a device or a setting: printable, not empty, no tab, not too long? */
 bool at_recording_text_fits(const char *text);
 

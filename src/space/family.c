@@ -1,15 +1,100 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a family from a space file: checks its names, numbers and expressions. */
+/* Makes families from space files: checks their names, numbers and expressions. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/printable.h"
-#include "space/family_file.h"
+#include "schema/table.h"
 #include "space/rules.h"
+#include "space/space.h"
 #include "system/file.h"
+#include "system/folder.h"
 
 #include <libgen.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the content of a space file, before its expressions and parameters are checked ---- */
+
+struct at_param_record {
+    struct at_located name, neutral;
+    char *summary;
+    struct at_list values; /* of int64_t */
+    int64_t default_value, host, yields;
+};
+
+struct at_launch_record {
+    struct at_located field[AT_LAUNCH_FIELDS];
+};
+
+struct at_family_record {
+    int64_t schema;
+    struct at_located family, template, tensors;
+    char *summary;
+    int64_t preference, in_place, tall_rows;
+    struct at_list parameters;         /* of struct at_param_record */
+    struct at_list constraints, needs; /* of struct at_located */
+    struct at_launch_record launch;
+    struct at_located block_elements;
+};
+
+enum { RULES_MAX = 64, SUMMARY_MAX = 400 };
+
+#define LOCATED .kind = AT_FIELD_LOCATED
+
+static const struct at_field param_fields[] = {
+    AT_FIELD(at_param_record, "default", default_value, .kind = AT_FIELD_INT, .min = INT32_MIN,
+             .max = INT32_MAX),
+    AT_FIELD(at_param_record, "host", host, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
+    AT_FIELD(at_param_record, "name", name, LOCATED),
+    AT_FIELD(at_param_record, "neutral", neutral, LOCATED, AT_OPTIONAL),
+    AT_TEXT(at_param_record, summary, SUMMARY_MAX),
+    AT_LIST(at_param_record, values, AT_FIELD_INTS, 1, AT_PARAM_VALUES_MAX),
+    AT_FIELD(at_param_record, "yields", yields, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
+};
+static const struct at_schema param_schema =
+    AT_SCHEMA("a parameter", at_param_record, param_fields);
+
+static const struct at_field launch_fields[] = {
+    AT_FIELD(at_launch_record, "block_x", field[AT_BLOCK_X], LOCATED),
+    AT_FIELD(at_launch_record, "block_y", field[AT_BLOCK_Y], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "block_z", field[AT_BLOCK_Z], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "carveout_percent", field[AT_CARVEOUT_PERCENT], LOCATED,
+             AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "grid_x", field[AT_GRID_X], LOCATED),
+    AT_FIELD(at_launch_record, "grid_y", field[AT_GRID_Y], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "grid_z", field[AT_GRID_Z], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "outer_order", field[AT_OUTER_ORDER], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "unit_words", field[AT_UNIT_WORDS], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "vec_dst", field[AT_VEC_DST], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "vec_src", field[AT_VEC_SRC], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "word_bytes", field[AT_WORD_BYTES], LOCATED, AT_OPTIONAL),
+};
+static const struct at_schema launch_schema =
+    AT_SCHEMA("the launch", at_launch_record, launch_fields);
+
+static const struct at_field family_fields[] = {
+    AT_FIELD(at_family_record, "block_elements", block_elements, LOCATED, AT_OPTIONAL),
+    AT_LIST(at_family_record, constraints, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "family", family, LOCATED),
+    AT_FIELD(at_family_record, "inplace", in_place, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
+    AT_OBJECT(at_family_record, "launch", launch, launch_schema),
+    AT_LIST(at_family_record, needs, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
+    AT_OBJECTS(at_family_record, parameters, 0, AT_PARAMS_MAX, param_schema),
+    AT_INT(at_family_record, preference, 0, INT32_MAX),
+    AT_INT(at_family_record, schema, 1, 1),
+    AT_TEXT(at_family_record, summary, SUMMARY_MAX),
+    AT_FIELD(at_family_record, "tall_rows", tall_rows, .kind = AT_FIELD_INT, .min = 1,
+             .max = INT64_MAX, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "template", template, LOCATED),
+    AT_FIELD(at_family_record, "tensors", tensors, LOCATED, AT_OPTIONAL),
+};
+const struct at_schema at_family_schema =
+    AT_SCHEMA("a space file", at_family_record, family_fields);
+
+/* ---- from a file ---- */
 
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define SMALL    "abcdefghijklmnopqrstuvwxyz"
@@ -301,4 +386,68 @@ void at_family_free(struct at_family *family)
     at_free(family->template_path);
     at_free(family->source);
     at_free(family);
+}
+
+/* ---- the families of a folder ---- */
+
+static const char suffix[] = ".yaml";
+
+static bool has_template(const char *space_file, const char *template_dir)
+{
+    int stem = (int)(strlen(space_file) - (sizeof suffix - 1));
+    char *path = at_format("%s/%.*s.cu", template_dir, stem, space_file);
+    bool there = access(path, F_OK) == 0;
+
+    at_free(path);
+    return there;
+}
+
+enum at_status at_families_check_unique(struct at_family *const *families, size_t count,
+                                        struct at_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(families[i]->name, families[j]->name) == 0)
+                return at_fail(err, AT_USAGE, "%s and %s are both named \"%s\"", families[j]->path,
+                               families[i]->path, families[i]->name);
+    return AT_OK;
+}
+
+enum at_status at_families_read(struct at_family ***families, size_t *count, const char *tuning_dir,
+                                const char *template_dir, struct at_error *err)
+{
+    struct at_folder files;
+    struct at_family **read;
+    size_t read_count = 0;
+    int error = at_folder_list(&files, tuning_dir, suffix);
+    enum at_status status = AT_OK;
+
+    if (error != 0)
+        return at_fail(err, AT_USAGE, "cannot read the folder %s: %s", tuning_dir, strerror(error));
+    read = at_alloc_array(files.count, sizeof *read);
+    for (size_t i = 0; status == AT_OK && i < files.count; i++) {
+        char *path = at_format("%s/%s", tuning_dir, files.names[i]);
+
+        if (has_template(files.names[i], template_dir)) {
+            status = at_family_read(&read[read_count], path, template_dir, err);
+            read_count += status == AT_OK;
+        }
+        at_free(path);
+    }
+    if (status == AT_OK && read_count == 0)
+        status =
+            at_fail(err, AT_USAGE, "no family found: expected NAME.yaml in %s and NAME.cu in %s",
+                    tuning_dir, template_dir);
+    if (status == AT_OK)
+        status = at_families_check_unique(read, read_count, err);
+    if (status == AT_OK) {
+        *families = read;
+        *count = read_count;
+    } else {
+        while (read_count > 0)
+            at_family_free(read[--read_count]);
+        at_free(read);
+    }
+    at_folder_clear(&files);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include "device/info.h"
 #include "device/launch.h"
 #include "problem/problem.h"
+#include "schema/schema.h"
 #include "space/expr.h"
 
 #include <stdbool.h>
@@ -66,6 +67,8 @@ struct at_config {
     const struct at_family *family; /* borrowed */
     int32_t values[AT_PARAMS_MAX];
 };
+
+extern const struct at_schema at_family_schema; /* of a space file */
 
 /* Read a space file and its template. The template is looked for in the folder of the space file,
  * then in template_dir (may be NULL). */

@@ -5,7 +5,7 @@
 #include "base/printable.h"
 #include "profile/profile.h"
 #include "schema/table.h"
-#include "space/family_file.h"
+#include "space/family.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
