@@ -7,6 +7,7 @@
 #include "roles.h"
 #include "system/streams.h"
 
+#include <argp.h>
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>

@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 
-#include <argp.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 struct at_command {
