@@ -60,8 +60,11 @@ setup() {
 }
 
 @test "without any profile, the default config is taken" {
-    mkdir -p "$BATS_TEST_TMPDIR/share"
+    mkdir -p "$BATS_TEST_TMPDIR/share/results"
     cp -r templates tuning "$BATS_TEST_TMPDIR/share/"
+    AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR/share refused "$BATS_TEST_TMPDIR/share/results/networks.bin: No such file" \
+        lookup -d h200 -p 8192x8192:f32
+    cp results/networks.bin "$BATS_TEST_TMPDIR/share/results/"
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR/share run --separate-stderr -0 \
         "$AUTOTUNE" lookup -d h200 -p 8192x8192:f32
     [[ $output == *"6 of 6, default"* ]]
