@@ -9,7 +9,7 @@
 #include "lookup/answer.h"
 #include "lookup/rivals.h"
 #include "system/interrupt.h"
-#include "tune/measure_answer.h"
+#include "tune/time_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "fleet/deck.h"
-#include "tune/precompile.h"
-#include "tune/profile_entry.h"
 #include "tune/tune.h"
 #include "tune/warm_profiles.h"
 
@@ -134,7 +132,7 @@ static void compile_ahead(void *state, int fd, int64_t deadline_ns)
     struct at_deal next;
 
     if (!work->ahead && deal(work, false, &next, NULL) == AT_OK && next.problem != AT_DECK_NONE)
-        at_precompile(work->session, &work->tuner->problems[next.problem], next.budget.evaluations);
+        at_tune_ahead(work->session, &work->tuner->problems[next.problem], next.budget.evaluations);
     work->ahead = true;
     at_builder_work_until(work->session->builder, fd, deadline_ns);
 }
@@ -160,7 +158,7 @@ static enum at_status tune(struct work *work, const struct at_deal *dealt, struc
         at_forecast_end(&work->session->forecast, at_now_ns());
     if (tuned.status != AT_OK && tuned.status != AT_FAILED && tuned.status != AT_INTERRUPTED)
         return at_fail(err, tuned.status, "%s", failure.message);
-    at_profile_device_fill(&work->record, work->session);
+    at_tune_record_device(&work->record, work->session);
     tuned.evaluations = work->session->measured - before;
     tuned.record = work->record;
     tuned.entry = tuned.status == AT_OK ? &entry : NULL;
@@ -177,7 +175,7 @@ static enum at_status tune_all(struct work *work, struct at_error *err)
 
     /* Compile the first problem's configs while its copies are searched. */
     if (status == AT_OK && dealt.problem != AT_DECK_NONE)
-        at_precompile(work->session, &work->tuner->problems[dealt.problem],
+        at_tune_ahead(work->session, &work->tuner->problems[dealt.problem],
                       dealt.budget.evaluations);
     while (status == AT_OK && dealt.problem != AT_DECK_NONE) {
         status = tune(work, &dealt, err);
@@ -198,7 +196,7 @@ enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_dealer
     if (tuner->session.turn.place == 0) /* once for each device */
         at_note(tuner->session.progress, "tuning on %s (%s)", tuner->device->name,
                 tuner->device->uuid);
-    at_profile_device_fill(&work.record, work.session);
+    at_tune_record_device(&work.record, work.session);
     read_warm_start(&work);
     status = at_session_check_memory(work.session, tuner->problems, tuner->problem_count, err);
     if (status == AT_OK)

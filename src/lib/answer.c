@@ -1,11 +1,161 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles and the answers that they give. */
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "lib/memo.h"
+#include "lib/objects.h"
 #include "lookup/rivals.h"
+#include "space/space.h"
+#include "system/paths.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <string.h>
+
+/* ---- what a profile remembers ---- */
+
+/* Programs ask for the same problems again, and where no entry is near, finding an answer takes a
+ * hundred times as long as remembering it. Several threads may do so at once. */
+
+/* An answer takes 1.7 KB. What is in a slot stays, so readers need no lock. */
+enum { SLOTS = 1024, PROBES = 8 };
+
+struct autotune_memo {
+    _Atomic(struct autotune_answer *) slots[SLOTS];
+};
+
+static void free_memo(struct autotune_memo *memo)
+{
+    if (!memo)
+        return;
+    for (size_t i = 0; i < SLOTS; i++)
+        at_free(memo->slots[i]);
+    at_free(memo);
+}
+
+static size_t first_slot(const struct at_problem *problem)
+{
+    const int64_t told[] = {problem->rows,   problem->cols,   problem->batch,
+                            problem->ld_src, problem->ld_dst, problem->elem_size};
+
+    return at_hash64(told, sizeof told, 0);
+}
+
+/* Bytes between the members of a device may differ for no reason; then an answer is found anew. */
+static bool is_same(const struct autotune_answer *a, const struct autotune_answer *b)
+{
+    return at_problem_equal(&a->problem, &b->problem) && strcmp(a->policy, b->policy) == 0 &&
+           memcmp(&a->device, &b->device, sizeof a->device) == 0;
+}
+
+/* Fill in answer->answer if the answer's problem, device and policy are remembered. */
+static bool is_remembered(const struct autotune_memo *memo, struct autotune_answer *answer)
+{
+    size_t slot = first_slot(&answer->problem);
+
+    for (size_t i = 0; i < PROBES; i++, slot++) {
+        const struct autotune_answer *kept = atomic_load(&memo->slots[slot % SLOTS]);
+
+        if (!kept)
+            return false;
+        if (!is_same(kept, answer))
+            continue;
+        answer->answer = kept->answer;
+        return true;
+    }
+    return false;
+}
+
+/* Remember an answer, unless its places are taken. After it a guarded call must not fail, which
+ * would free the memo's copy. */
+static void remember(struct autotune_memo *memo, const struct autotune_answer *answer)
+{
+    size_t slot = first_slot(&answer->problem);
+    struct autotune_answer *none = NULL, *copy;
+
+    for (size_t i = 0; atomic_load(&memo->slots[slot % SLOTS]); i++, slot++)
+        if (i + 1 == PROBES)
+            return;
+    copy = at_memdup(answer, sizeof *answer);
+    if (!atomic_compare_exchange_strong(&memo->slots[slot % SLOTS], &none, copy))
+        at_free(copy); /* another thread was faster */
+}
+
+/* ---- profiles ---- */
+
+static enum at_status read_families(autotune_profile *profile, struct at_error *err)
+{
+    char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
+    enum at_status status =
+        at_families_read(&profile->families, &profile->family_count, tuning, templates, err);
+
+    at_free(templates);
+    at_free(tuning);
+    return status;
+}
+
+struct opening {
+    const char *path;
+    autotune_profile *opened;
+};
+
+static enum at_status open_profile(void *data, struct at_error *err)
+{
+    struct opening *opening = data;
+    autotune_profile *opened = at_alloc(sizeof *opened);
+    enum at_status status;
+
+    opened->profiles.for_lookup = true;
+    status = opening->path ? at_profiles_add(&opened->profiles, opening->path, err)
+                           : at_profiles_add_path(&opened->profiles, err);
+    if (status == AT_OK)
+        status = read_families(opened, err);
+    if (status == AT_OK)
+        status = at_lookup_open(&opened->lookup, &opened->profiles, opened->families,
+                                opened->family_count, err);
+    if (status != AT_OK) {
+        autotune_profile_free(opened);
+        return status;
+    }
+    opened->memo = at_alloc(sizeof *opened->memo);
+    opening->opened = opened;
+    return AT_OK;
+}
+
+autotune_status autotune_profile_open(autotune_profile **profile, const char *path,
+                                      autotune_error **error)
+{
+    struct opening opening = {.path = path};
+    autotune_status status;
+
+    if (!profile)
+        return autotune_fail_null(error, "profile");
+    status = autotune_call(open_profile, &opening, error);
+    if (status == AUTOTUNE_OK)
+        *profile = opening.opened;
+    return status;
+}
+
+const char *autotune_profile_skipped(const autotune_profile *profile, size_t index)
+{
+    return profile && index < profile->profiles.skipped_count ? profile->profiles.skipped[index]
+                                                              : NULL;
+}
+
+void autotune_profile_free(autotune_profile *profile)
+{
+    if (!profile)
+        return;
+    free_memo(profile->memo);
+    at_lookup_close(profile->lookup);
+    for (size_t i = 0; i < profile->family_count; i++)
+        at_family_free(profile->families[i]);
+    at_free(profile->families);
+    at_profiles_clear(&profile->profiles);
+    at_free(profile);
+}
+
+/* ---- lookup ---- */
 
 static const struct at_environment environment = {.autotune = PACKAGE_VERSION};
 
@@ -40,8 +190,6 @@ size_t autotune_rivals(const struct autotune_answer *answer, const autotune_prof
     return at_rivals_find(profile->lookup, &query, &answer->answer, rivals);
 }
 
-/* ---- lookup ---- */
-
 struct looking_up {
     const autotune_profile *profile;
     const autotune_device *device;
@@ -58,10 +206,10 @@ static enum at_status look_up(void *data, struct at_error *err)
 
     made->device = looking_up->device->info;
     strcpy(made->policy, looking_up->policy); /* one of two */
-    if (status == AT_OK && !autotune_memo_find(looking_up->profile->memo, made)) {
+    if (status == AT_OK && !is_remembered(looking_up->profile->memo, made)) {
         status = autotune_ask(made, looking_up->profile, err);
         if (status == AT_OK)
-            autotune_memo_keep(looking_up->profile->memo, made);
+            remember(looking_up->profile->memo, made);
     }
     if (status != AT_OK) {
         at_free(made);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "problem/arguments.h"
 
 #include <stdio.h>
 
@@ -91,7 +92,7 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)
-        at_call_set_problem(&call, &run->problem, dst, src);
+        at_problem_args(&run->problem, &call.launch, dst, src, call.args, call.arg_words);
     else
         call.args[0] = dst, call.args[1] = src,
         call.args[2] = (uint64_t)(at_problem_bytes(&run->problem) / 2);
@@ -173,8 +174,8 @@ static enum at_outcome start_trial(struct verification *verification,
     struct at_call call = {.kernel = kernel, .launch = *launch};
     enum at_outcome outcome = at_buffers_reset(buffers, bench->device, &bench->harness, set, err);
 
-    at_call_set_problem(&call, &buffers->problem, at_buffers_dst(buffers, set),
-                        at_buffers_src(buffers, set));
+    at_problem_args(&buffers->problem, &call.launch, at_buffers_dst(buffers, set),
+                    at_buffers_src(buffers, set), call.args, call.arg_words);
     if (outcome == AT_CORRECT)
         outcome =
             timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);

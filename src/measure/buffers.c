@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "measure/policy.h"
-#include "problem/arguments.h"
 #include "problem/axes.h"
 
 #include <stdbool.h>
@@ -553,10 +552,4 @@ enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
     return check_filled(buffers, device, harness,
                         buffers->dst + (uint64_t)(set * buffers->dst_pitch), buffers->dst_zone,
                         buffers->dst_pitch, result, err);
-}
-
-void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,
-                         at_address src)
-{
-    at_problem_args(problem, &call->launch, dst, src, call->args, call->arg_words);
 }

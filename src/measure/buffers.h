@@ -69,8 +69,4 @@ enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
                                           const struct at_harness *harness, int64_t set,
                                           at_address result, struct at_error *err);
 
-/* Set the arguments of a template's entry point for a problem on a set. */
-void at_call_set_problem(struct at_call *call, const struct at_problem *problem, at_address dst,
-                         at_address src);
-
 #endif

@@ -6,15 +6,16 @@
 #include "base/text_stream.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/recorder.h"
+#include "profile/entry.h"
 #include "system/interrupt.h"
 #include "tune/copy_limit.h"
 #include "tune/finals.h"
-#include "tune/profile_entry.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Choose the best finalist that passes one more verification after all the timing. A finalist that
  * fails is no longer correct. If it is the default, the default has no time. */
@@ -113,6 +114,77 @@ static void file_finals(const struct at_search *search, const struct at_finals *
     }
 }
 
+/* ---- the profile's entry ---- */
+
+static struct at_timed timed(const struct at_contestant *contestant,
+                             const struct at_session *session)
+{
+    struct at_timed timed = {
+        .config = contestant->config,
+        .problem = &contestant->problem,
+        .launch = &contestant->launch,
+        .kernel = contestant->kernel,
+        .samples_ns = contestant->samples_ns,
+        .samples = (size_t)session->options.policy->shootout_samples,
+        .predicted = at_device_is_emulated(at_gpu_info(session->gpu)),
+    };
+
+    if (timed.config)
+        at_session_hash_kernel(timed.hash, session, timed.config, timed.problem);
+    return timed;
+}
+
+static struct at_copy_record record_copies(const struct at_finals *finals,
+                                           const struct at_session *session)
+{
+    const struct at_contestant *all = finals->contestants, *driver = &all[finals->count - 1],
+                               *best = driver;
+    struct at_timed fastest, drivers;
+
+    for (size_t i = finals->finalists; i < finals->count; i++)
+        if (all[i].time_ns < best->time_ns)
+            best = &all[i];
+    fastest = timed(best, session);
+    drivers = timed(driver, session);
+    return at_copy_of(&fastest, &drivers);
+}
+
+static enum at_ended how_ended(const struct at_search *search)
+{
+    if (search->complete)
+        return AT_ENDED_EXHAUSTED;
+    if (search->reason)
+        return AT_ENDED_SETTLED;
+    return at_interrupt_seen() ? AT_ENDED_INTERRUPTED : AT_ENDED_BUDGET;
+}
+
+static struct at_entry entry_of(const struct at_search *search, const struct at_finals *finals,
+                                size_t winner)
+{
+    const struct at_session *session = search->session;
+    struct at_timed best = timed(&finals->contestants[winner], session), fallback;
+    struct at_entry entry = {
+        .problem = at_problem_format(&search->problem),
+        .seed = (int64_t)session->options.seed,
+        .ended = how_ended(search),
+        .copy = record_copies(finals, session),
+        .evaluations = {.points = search->space.raw, .configs = (int64_t)search->space.count},
+    };
+
+    entry.winner = at_result_of(&best, entry.copy.time_ns);
+    if (finals->fallback != SIZE_MAX) {
+        fallback = timed(&finals->contestants[finals->fallback], session);
+        entry.fallback = at_result_of(&fallback, entry.copy.time_ns);
+    }
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        entry.evaluations.counts[i] = (int64_t)search->counts[i];
+    snprintf(entry.search, sizeof entry.search, "%s", search->strategy->name);
+    entry.from_l2 = at_result_is_from_l2(&entry.winner, at_gpu_info(session->gpu));
+    return entry;
+}
+
+/* ---- the finals ---- */
+
 static enum at_status finish(struct at_search *search, struct at_finals *finals,
                              const struct at_tune_place *place, struct at_entry *entry,
                              struct at_error *err)
@@ -134,17 +206,8 @@ static enum at_status finish(struct at_search *search, struct at_finals *finals,
         status = choose_winner(search, finals, &winner, err);
     at_gpu_meanwhile(session->gpu, NULL, NULL);
     if (status == AT_OK) {
-        const struct at_contestant *all = finals->contestants;
-        const struct at_tuning_result result = {
-            .search = search,
-            .winner = &all[winner],
-            .fallback = finals->fallback == SIZE_MAX ? NULL : &all[finals->fallback],
-            .copies = &all[finals->finalists],
-            .copy_count = finals->count - finals->finalists,
-        };
-
         file_finals(search, finals, winner);
-        at_profile_entry_fill(entry, &result);
+        *entry = entry_of(search, finals, winner);
         remember_best(search, finals, winner);
     }
     return status;
@@ -394,7 +457,8 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                                         : no_winner(&search, err);
     if (status == AT_OK)
         at_note(session->options.progress,
-                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for %.1f %% of it",
+                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for "
+                "%.1f %% of it",
                 what, (double)(at_now_ns() - began_ns) / 1e9, (double)search.took_ns / 1e9,
                 100 * (double)search.busy_ns / (double)search.took_ns);
     session->measured += count_measured(&search);
@@ -402,4 +466,94 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     at_session_warn(session);
     free(what);
     return status;
+}
+
+/* ---- the device's record ---- */
+
+static int64_t known(int64_t value)
+{
+    return value < 0 ? 0 : value;
+}
+
+static void record_conditions(const struct at_session *session, struct at_conditions *record)
+{
+    const struct at_gpu_conditions *seen = at_gpu_conditions(session->gpu);
+    size_t used = 0;
+
+    *record = (struct at_conditions){
+        .clock_sm_min_khz = known(seen->clock_sm_min_khz),
+        .clock_sm_max_khz = known(seen->clock_sm_max_khz),
+        .clock_memory_khz = known(seen->clock_memory_khz),
+        .power_max_mW = known(seen->power_max_mW),
+        .temperature_max_c = known(seen->temperature_max_c),
+        .other_processes = known(seen->other_processes),
+        .capped_ms = seen->capped_ns / 1000000,
+        .slowed_ms = seen->slowed_ns / 1000000,
+        .discarded_samples = seen->discarded,
+        .drifts = session->drifts,
+        .remeasured = session->remeasured,
+    };
+    if (!seen->throttle_known)
+        return;
+    strcpy(record->throttle, "none");
+    for (size_t i = 0; i < AT_THROTTLES; i++)
+        if (seen->throttle >> i & 1)
+            used += (size_t)snprintf(record->throttle + used, sizeof record->throttle - used,
+                                     "%s%s", used ? " " : "", at_throttle_names[i]);
+}
+
+void at_tune_record_device(struct at_device_record *record, const struct at_session *session)
+{
+    const struct at_policy *policy = session->options.policy;
+
+    record->device = *at_gpu_info(session->gpu);
+    record->environment =
+        at_environment_of(at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu),
+                          at_builder_compiler(session->builder));
+    snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
+    record->policy.buffer_bytes =
+        at_device_is_emulated(&record->device) ? 0 : policy->l2_multiple * record->device.l2_bytes;
+    record->policy.train_ns = policy->shootout_train_ns;
+    record->policy.search_samples = policy->search_samples;
+    record->policy.shootout_samples = policy->shootout_samples;
+    record_conditions(session, &record->conditions);
+}
+
+/* ---- compiling ahead ---- */
+
+/* More than the guided search asks for before its first result. */
+enum { ASKED_MAX = 32 };
+
+static void ask_ahead(struct at_session *session, const struct at_problem *problem,
+                      int64_t evaluations, const struct at_space *space)
+{
+    const struct at_strategy *strategy = session->options.strategy;
+    size_t *likely, index,
+        count = at_warm_start_likely(&session->warm_start, problem, space, &likely);
+    const struct at_start start = {
+        .seed = session->options.seed, .likely = likely, .likely_count = count};
+    void *state = strategy->create(space, &start);
+    int64_t most = evaluations > 0 && evaluations < ASKED_MAX ? evaluations : ASKED_MAX;
+
+    for (int64_t i = 0; i < most && strategy->ask(state, &index); i++)
+        at_builder_precompile(session->builder, &space->configs[index], at_problem_kind(problem));
+    strategy->destroy(state);
+    free(likely);
+}
+
+void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
+                   int64_t evaluations)
+{
+    const struct at_session_options *options = &session->options;
+    struct at_space space = {0};
+
+    /* On a resumed run the journal's configs are not compiled. A failure is reported when the
+     * problem is tuned. */
+    if (options->resume)
+        return;
+    if (at_space_build(&space, options->tuned, options->tuned_count, problem,
+                       at_gpu_info(session->gpu), AT_SPACE_MAX, NULL) == AT_OK)
+        ask_ahead(session, problem, evaluations, &space);
+    at_space_clear(&space);
+    at_builder_step(session->builder, NULL);
 }

@@ -28,4 +28,13 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                                const struct at_budget *budget, struct at_tune_place place,
                                struct at_entry *entry, struct at_error *err);
 
+/* Fill a device's record: device, environment, policy and what NVML has reported so far. */
+void at_tune_record_device(struct at_device_record *record, const struct at_session *session);
+
+/* Give the builder the configs that the next search, of this problem, asks for before its first
+ * result. The compile workers compile them while the GPU runs another problem's shoot-out, or the
+ * first problem's copies. evaluations: how many it may make; 0: no limit. */
+void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
+                   int64_t evaluations);
+
 #endif

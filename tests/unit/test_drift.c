@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "measure/gpu_handle.h"
 #include "pipeline/pipeline.h"
-#include "tune/profile_entry.h"
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -155,7 +154,7 @@ static void test_warnings(void **state)
     }
     session->drifts = 4;
     session->remeasured = 9;
-    at_profile_device_fill(&record, session);
+    at_tune_record_device(&record, session);
     assert_int_equal(record.conditions.other_processes, 2);
     assert_int_equal(record.conditions.capped_ms, 5);
     assert_int_equal(record.conditions.slowed_ms, 7);

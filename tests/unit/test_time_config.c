@@ -151,7 +151,7 @@ static int set_up(void **state)
 
     (void)state;
     begin_options();
-    AT_PUSH(options.spaces, options.space_count, options.space_capacity, faults);
+    AT_PUSH(options.spaces.items, options.spaces.count, options.spaces.capacity, faults);
     status = open_session();
     free(faults);
     return status == AT_OK ? 0 : -1;

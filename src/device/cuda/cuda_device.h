@@ -9,9 +9,6 @@
 
 extern const struct at_device_ops at_cuda_device_ops;
 
-/* The stamp before a train, and the one after it. */
-enum at_cuda_stamp { AT_CUDA_BEFORE, AT_CUDA_AFTER, AT_CUDA_STAMPS };
-
 /* The layout that the stamp kernel writes. */
 struct at_cuda_clock_stamp {
     uint64_t ns, cycles;
@@ -32,7 +29,7 @@ struct at_cuda_device {
     CUstream stream;
     struct at_nvml *nvml;
     CUfunction stamp;
-    struct at_cuda_clock_stamp *stamps; /* AT_CUDA_STAMPS of them, in host memory; NULL: none */
+    struct at_cuda_clock_stamp *stamps; /* before and after a train, in host memory; NULL: none */
     CUevent marks[AT_MARKS];            /* made when first wanted */
     struct at_cuda_block *blocks;
     size_t block_count, block_capacity;
@@ -45,11 +42,6 @@ static inline struct at_cuda_device *at_cuda_device_of(struct at_device *device)
     return (struct at_cuda_device *)device;
 }
 
-/* outcome.c: turn a CUDA result into an outcome. A failure's message begins with `doing`. */
-enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
-
-/* ---- current.c ---- */
-
 /* Make a device of the calling thread's current context, which belongs to others: without NVML and
  * stamps, with a stream of its own. info and scratch, if any, are set by the caller. */
 enum at_outcome at_cuda_enter(struct at_cuda_device *device, struct at_error *err);
@@ -57,32 +49,26 @@ enum at_outcome at_cuda_enter(struct at_cuda_device *device, struct at_error *er
 /* Free the stream and all blocks. The context must be current. */
 void at_cuda_leave(struct at_cuda_device *device);
 
-/* ---- clock.c ---- */
+/* ---- list.c ---- */
 
-/* Load the stamp kernel. On failure there will be no stamps. */
-void at_cuda_clock_open(struct at_cuda_device *device);
-
-/* Queue a stamp; does nothing if stamps are not possible. */
-CUresult at_cuda_clock_stamp(const struct at_cuda_device *device, enum at_cuda_stamp which);
-
-/* The mean clock between the last two stamps; -1 without stamps, or if the value is impossible. */
-int64_t at_cuda_clock_khz(const struct at_cuda_device *device);
-
-/* list.c */
 enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err);
 enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_info *info,
                             struct at_error *err);
 
-/* memory.c */
+/* ---- run.c ---- */
+
+/* Turn a CUDA result into an outcome. A failure's message begins with `doing`. */
+enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
+
+/* Load the stamp kernel. On failure there will be no stamps. */
+void at_cuda_clock_open(struct at_cuda_device *device);
+
 enum at_outcome at_cuda_allocate(struct at_device *device, int64_t bytes, at_address *address,
                                  struct at_error *err);
 void at_cuda_release(struct at_device *device, at_address address);
 
-/* mark.c */
 enum at_outcome at_cuda_mark(struct at_device *device, enum at_mark which, struct at_error *err);
 enum at_outcome at_cuda_between(struct at_device *device, double *ns, struct at_error *err);
-
-/* ---- run.c ---- */
 
 /* Set up a kernel for launches like this one. It must opt in to more than 48 KiB of shared memory
  * per block (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x and later);
@@ -97,7 +83,6 @@ enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *ca
                               struct at_error *err);
 enum at_outcome at_cuda_wait(struct at_device *device, struct at_error *err);
 
-/* train.c */
 enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_call *calls,
                                    size_t count, size_t lead_in, struct at_train **train,
                                    struct at_error *err);
@@ -105,26 +90,8 @@ enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *tr
                                    struct at_train_time *time, struct at_error *err);
 void at_cuda_free_train(struct at_device *device, struct at_train *train);
 
-/* ---- sweep.c ---- */
+/* ---- count.c ---- */
 
-/* The kernel and buffer that empty the caches. */
-struct at_cuda_sweep {
-    CUmodule module;
-    CUfunction kernel;
-    at_address buffer;
-    int64_t bytes;
-};
-
-/* Load the kernel and allocate its buffer; after a failure, close it too. */
-enum at_outcome at_cuda_sweep_open(struct at_cuda_sweep *sweep, struct at_device *device,
-                                   struct at_error *err);
-void at_cuda_sweep_close(struct at_cuda_sweep *sweep, struct at_device *device);
-
-/* Empty the caches, and wait until they are. */
-enum at_outcome at_cuda_sweep(const struct at_cuda_sweep *sweep, struct at_device *device,
-                              struct at_error *err);
-
-/* count.c */
 enum at_outcome at_cuda_count(struct at_device *device, const struct at_call *call,
                               struct at_counters *counters, struct at_error *err);
 

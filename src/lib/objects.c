@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The problem or tensor that a caller describes. */
+/* The problem, tensor or device that a caller names. */
 #include "lib/objects.h"
+
+#include "base/memory.h"
+#include "device/cuda/cuda_device.h"
+#include "lib/process.h"
+#include "model/description.h"
 
 #include <string.h>
 
@@ -107,4 +112,84 @@ enum at_status autotune_take_problem(struct at_problem *problem, const struct au
         problem->offset_src = problem->offset_dst =
             align_bytes > problem->elem_size ? align_bytes / problem->elem_size : 1;
     return status;
+}
+
+/* ---- devices ---- */
+
+static enum at_status find_current(struct at_device_info *info, struct at_error *err)
+{
+    CUcontext context = NULL;
+    CUdevice device;
+    enum at_status status = at_cuda_load(err);
+
+    if (status != AT_OK)
+        return status;
+    if (at_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context ||
+        at_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return at_fail(err, AT_DEVICE,
+                       "no CUDA context is current: make one with cudaSetDevice or "
+                       "cuCtxSetCurrent");
+    return at_cuda_info(device, device, info, err);
+}
+
+enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err)
+{
+    struct at_cleanup lock;
+    enum at_status status = autotune_lock(&lock, err);
+
+    if (status != AT_OK)
+        return status;
+    status = find_current(info, err);
+    autotune_unlock(&lock);
+    return status;
+}
+
+struct asking {
+    const char *name; /* of a description; NULL for the current device */
+    autotune_device *found;
+};
+
+static enum at_status find_device(void *data, struct at_error *err)
+{
+    struct asking *asking = data;
+    struct at_device_info info;
+    enum at_status status = asking->name ? at_description_by_any_name(&info, asking->name, err)
+                                         : autotune_find_current(&info, err);
+
+    if (status == AT_OK)
+        asking->found = at_memdup(&info, sizeof info);
+    return status;
+}
+
+static autotune_status ask(autotune_device **device, const char *name, autotune_error **error)
+{
+    struct asking asking = {.name = name};
+    autotune_status status = autotune_call(find_device, &asking, error);
+
+    if (status == AUTOTUNE_OK)
+        *device = asking.found;
+    return status;
+}
+
+autotune_status autotune_device_current(autotune_device **device, autotune_error **error)
+{
+    return device ? ask(device, NULL, error) : autotune_fail_null(error, "device");
+}
+
+autotune_status autotune_device_described(autotune_device **device, const char *name,
+                                          autotune_error **error)
+{
+    if (!device || !name)
+        return autotune_fail_null(error, device ? "name" : "device");
+    return ask(device, name, error);
+}
+
+const char *autotune_device_name(const autotune_device *device)
+{
+    return device ? device->info.name : NULL;
+}
+
+void autotune_device_free(autotune_device *device)
+{
+    at_free(device);
 }
