@@ -5,7 +5,7 @@
 #include "base/suggest.h"
 #include "cmd/cmd.h"
 #include "roles.h"
-#include "system/streams.h"
+#include "system/progress.h"
 
 #include <argp.h>
 #include <ctype.h>

@@ -12,9 +12,8 @@
 #include "device/info.h"
 #include "emu/machine.h"
 
-/* A grid of at most this many threads, or of two waves, is counted whole. That takes about a
- * second. */
-enum { AT_CACHE_SMALL_THREADS = 1 << 20 };
+#include <stddef.h>
+#include <stdint.h>
 
 /* Figures of the full grid, extrapolated from the sample. Written bytes that are still in L2 at the
  * end are not in to_dram: a GPU's counters see them only later. */
@@ -45,5 +44,50 @@ enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout
 enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_cache_shape *shape,
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
                               int64_t whole, struct at_error *err);
+
+/* Blocks first .. first + warming + counted - 1 of a grid. The first `warming` only fill the
+ * caches. */
+struct at_cache_range {
+    uint64_t first, warming, counted;
+};
+
+/* Run and replay the blocks. hits: per instruction, of the blocks that count. Fails as
+ * at_cache_record. */
+enum at_status at_cache_replay(struct at_caches *caches, struct at_emu_memory *memory,
+                               const struct at_emu_launch *launch,
+                               const struct at_cache_range *range, struct at_cache_hits *hits,
+                               struct at_error *err);
+
+enum { AT_CACHE_WARPS_MAX = 32 };
+
+struct at_cache_request {
+    uint32_t instruction;
+    uint8_t way; /* at_cache_way */
+    uint8_t warp;
+    uint8_t parts;      /* how many */
+    uint32_t following; /* request of the warp: its index plus 1; 0: none */
+    size_t first;       /* part */
+};
+
+struct at_cache_stream {
+    struct at_cache_request *requests;
+    size_t request_count, request_capacity;
+    struct at_cache_part *parts;
+    size_t part_count, part_capacity;
+    /* Index plus 1 of a warp's first and last request. */
+    uint32_t head[AT_CACHE_WARPS_MAX], tail[AT_CACHE_WARPS_MAX];
+};
+
+void at_cache_stream_clear(struct at_cache_stream *stream);
+
+/* Append a request; one to shared memory is left out. */
+void at_cache_stream_add(struct at_cache_stream *stream, const struct at_emu_access *access);
+
+/* Runs `count` blocks of a launch, from block `first` on, and records their requests in as many
+ * zeroed streams, which the caller clears. AT_FAILED: a fault, which the message names.
+ * AT_NO_MEMORY: the requests take more than most_bytes. */
+enum at_status at_cache_record(struct at_cache_stream *streams, struct at_emu_memory *memory,
+                               const struct at_emu_launch *launch, uint64_t first, size_t count,
+                               size_t most_bytes, struct at_error *err);
 
 #endif

@@ -13,8 +13,62 @@
 #ifndef AT_CACHE_HIERARCHY_H
 #define AT_CACHE_HIERARCHY_H
 
-#include "cache/level.h"
-#include "cache/policy.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    AT_CACHE_SECTOR_BYTES = 32,
+    AT_CACHE_SECTORS = 4, /* per line */
+    AT_CACHE_LINE_BYTES = AT_CACHE_SECTOR_BYTES * AT_CACHE_SECTORS,
+};
+
+/* Which line of a set leaves first: of the lowest rank the one whose last use is longest ago. */
+enum at_cache_rank { AT_CACHE_FIRST, AT_CACHE_NORMAL, AT_CACHE_LAST };
+
+struct at_cache_line {
+    uint64_t number; /* the address / 128, plus 1; 0: no line */
+    uint64_t used;   /* grows with each use */
+    uint8_t rank;    /* at_cache_rank */
+    uint8_t valid;   /* a bit per sector that is here as a whole */
+    uint8_t dirty;   /* a bit per sector with bytes that memory does not have yet */
+    uint32_t written[AT_CACHE_SECTORS]; /* a bit per such byte */
+};
+
+struct at_cache_level {
+    struct at_cache_line *lines;
+    uint64_t sets;
+    uint64_t ways;
+    uint64_t clock; /* of uses */
+};
+
+/* Make a cache of this size with sets of `ways` lines; the caller clears it. A smaller size than a
+ * set makes one set with fewer lines; a size of 0 a cache that keeps nothing. */
+void at_cache_level_make(struct at_cache_level *level, int64_t bytes, int64_t ways);
+
+void at_cache_level_clear(struct at_cache_level *level);
+
+/* Make room for a line that is not here. *evicted gets the line that leaves, whose number may be 0.
+ * NULL if the cache keeps nothing. */
+struct at_cache_line *at_cache_level_place(struct at_cache_level *level, uint64_t number,
+                                           enum at_cache_rank rank, struct at_cache_line *evicted);
+
+struct at_ptx_kernel;
+
+struct at_cache_policy {
+    bool past_l1; /* L2 serves it even if L1 has the data */
+    bool keep_l1; /* data from L2 gets a line of L1 */
+    enum at_cache_rank l1, l2;
+    bool merges; /* a store that may go to L2 with the one before it */
+};
+
+/* The policy of an instruction with this text. */
+struct at_cache_policy at_cache_policy_of(const char *text);
+
+/* The policies of a kernel's instructions, in their order; the caller frees them. Stores between a
+ * barrier and the next load merge: there the warps of a block follow each other, because none waits
+ * for its own loads. */
+struct at_cache_policy *at_cache_policies_of(const struct at_ptx_kernel *kernel);
 
 struct at_cache_shape {
     int64_t multiprocessors;
@@ -58,6 +112,7 @@ struct at_caches {
 
 /* Make empty caches; the caller clears them. */
 void at_caches_make(struct at_caches *caches, const struct at_cache_shape *shape);
+
 void at_caches_clear(struct at_caches *caches);
 
 /* A part of a request by a multiprocessor. Its sectors are added to *hits. */

@@ -9,7 +9,7 @@
 #include "cmd/files.h"
 #include "cmd/run_options.h"
 #include "fleet/fleet.h"
-#include "pipeline/recorder.h"
+#include "pipeline/results.h"
 #include "problem/share.h"
 #include "profile/merge.h"
 #include "profile/newest.h"

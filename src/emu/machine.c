@@ -1,11 +1,323 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grids: each host thread has the state of one block, and runs one block after the other. */
+#include "emu/machine.h"
+
+#include "base/error.h"
 #include "base/memory.h"
+#include "base/printable.h"
+#include "device/launch.h"
 #include "emu/lanes.h"
+#include "emu/ops.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* printf and assert in kernels. The compiler makes a call of vprintf with a format and a buffer of
+ * arguments, each aligned to its size (CUDA C++ Programming Guide, "Formatted Output"). */
+
+enum {
+    STRING_MAX = 4096, /* bytes of a format or a string, and of one conversion */
+    FIELD_MAX = 1024,  /* width and precision; a greater one is taken as this */
+};
+
+static uint64_t argument(const struct at_emu_warp *warp, int lane, int64_t offset, size_t bytes)
+{
+    const struct at_emu_block *block = warp->block;
+    uint64_t value = 0;
+
+    memcpy(&value,
+           block->frames +
+               (size_t)(warp->first_thread + (uint32_t)lane) * block->kernel->frame_bytes + offset,
+           bytes);
+    return value;
+}
+
+/* Copy at most `most` characters of a string from a generic address. Returns their number. */
+static size_t read_string(const struct at_emu_warp *warp, int lane, uint64_t address,
+                          char text[STRING_MAX], size_t most)
+{
+    size_t size = 0;
+
+    while (size < most && size < STRING_MAX - 1) {
+        const char *byte = at_emu_access_generic(warp, lane, address + size, 1);
+
+        if (!byte || !*byte)
+            break;
+        text[size++] = *byte;
+    }
+    text[size] = '\0';
+    return size;
+}
+
+/* One call by one lane. Its arguments are taken one after the other. */
+struct call {
+    struct at_emu_warp *warp;
+    int lane;
+    uint64_t address, offset;
+    int count;      /* of arguments */
+    uint64_t steps; /* to pay: one for each byte that is read or made */
+};
+
+static bool is_shown(const struct call *call)
+{
+    const struct at_emu_block *block = call->warp->block;
+
+    return block->launch->printer && block->printed_bytes < AT_EMU_PRINTED_OF_BLOCK;
+}
+
+static void append(struct call *call, const char *text, size_t size)
+{
+    static const char full[] = "\n... and more: this block prints too much\n";
+    struct at_emu_block *block = call->warp->block;
+
+    call->steps += size;
+    if (!is_shown(call))
+        return;
+    for (size_t i = 0; i < size && block->printed_bytes < AT_EMU_PRINTED_OF_BLOCK; i++)
+        AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, text[i]);
+    if (block->printed_bytes == AT_EMU_PRINTED_OF_BLOCK)
+        for (const char *c = full; *c; c++)
+            AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, *c);
+}
+
+static uint64_t next_argument(struct call *call, uint32_t bytes)
+{
+    const char *from;
+    uint64_t value = 0;
+
+    call->offset = (call->offset + bytes - 1) / bytes * bytes;
+    from = at_emu_access_generic(call->warp, call->lane, call->address + call->offset, bytes);
+    if (from)
+        memcpy(&value, from, bytes);
+    call->offset += bytes;
+    call->count++;
+    return value;
+}
+
+/* The flags, width and precision of a conversion. */
+struct field {
+    char flags[6];        /* each once */
+    int width, precision; /* a negative width aligns left; precision -1: none */
+    char length[3];       /* letters */
+};
+
+/* Read a number, or take that of an argument for a '*'. */
+static const char *read_number(struct call *call, const char *text, int *number)
+{
+    if (*text == '*') {
+        *number = (s32)next_argument(call, 4);
+        *number = *number < -FIELD_MAX ? -FIELD_MAX : *number > FIELD_MAX ? FIELD_MAX : *number;
+        return text + 1;
+    }
+    for (*number = 0; *text >= '0' && *text <= '9'; text++)
+        *number = *number < FIELD_MAX ? 10 * *number + (*text - '0') : FIELD_MAX;
+    *number = *number < FIELD_MAX ? *number : FIELD_MAX;
+    return text;
+}
+
+/* Read a field after its '%'; returns its letter. */
+static const char *read_field(struct call *call, const char *text, struct field *field)
+{
+    size_t flags = 0, letters = 0;
+
+    *field = (struct field){.precision = -1};
+    for (; *text && strchr("-+ #0", *text); text++)
+        if (!strchr(field->flags, *text))
+            field->flags[flags++] = *text;
+    text = read_number(call, text, &field->width);
+    if (*text == '.')
+        text = read_number(call, text + 1, &field->precision);
+    for (; *text && strchr("hlLzjtq", *text); text++)
+        if (letters < 2)
+            field->length[letters++] = *text;
+    return text;
+}
+
+/* The value of an integer conversion. */
+static long long integer_of(struct call *call, const char *length, bool is_signed)
+{
+    bool wide =
+        strchr(length, 'l') || strchr(length, 'z') || strchr(length, 'j') || strchr(length, 't');
+    uint64_t value = next_argument(call, wide ? 8 : 4);
+
+    if (strcmp(length, "hh") == 0)
+        return is_signed ? (s8)value : (u8)value;
+    if (strcmp(length, "h") == 0)
+        return is_signed ? (s16)value : (u16)value;
+    return wide ? (long long)value : is_signed ? (s32)value : (long long)(u32)value;
+}
+
+/* Formats are the kernel's, taken apart and put together again for one argument each. */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+static void convert(struct call *call, const struct field *f, char letter)
+{
+    char format[sizeof f->flags + 8], out[STRING_MAX] = "", string[STRING_MAX];
+    bool is_integer = letter && strchr("diouxX", letter);
+
+    snprintf(format, sizeof format, "%%%s*.*%s%c", f->flags, is_integer ? "ll" : "", letter);
+    if (is_integer) {
+        snprintf(out, sizeof out, format, f->width, f->precision,
+                 integer_of(call, f->length, letter == 'd' || letter == 'i'));
+    } else if (letter && strchr("fFeEgGaA", letter)) {
+        snprintf(out, sizeof out, format, f->width, f->precision,
+                 at_f64_of(next_argument(call, 8)));
+    } else if (letter == 'c') {
+        snprintf(out, sizeof out, format, f->width, f->precision, (int)next_argument(call, 4));
+    } else if (letter == 'p') {
+        snprintf(out, sizeof out, "%#llx", (unsigned long long)next_argument(call, 8));
+    } else if (letter == 's') {
+        uint64_t address = next_argument(call, 8);
+        size_t most = f->precision < 0 ? STRING_MAX : (size_t)f->precision;
+
+        read_string(call->warp, call->lane, address, string, is_shown(call) ? most : 0);
+        snprintf(out, sizeof out, format, f->width, f->precision, string);
+    } else if (letter == '%') {
+        strcpy(out, "%");
+    }
+    append(call, out, strlen(out));
+}
+
+static void print(struct call *call, const char *format)
+{
+    struct field field;
+
+    while (*format) {
+        size_t plain = strcspn(format, "%");
+
+        append(call, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        format = read_field(call, format + 1, &field);
+        convert(call, &field, *format);
+        format += *format != '\0';
+    }
+}
+
+/* The lanes print one after the other. immediate and source_offset are the places of the format's
+ * and the buffer's addresses in the frame, target that of the result. */
+void at_emu_run_printf(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const struct at_emu_block *block = warp->block;
+    char format[STRING_MAX];
+
+    AT_EACH_OF (i, lanes) {
+        size_t thread = warp->first_thread + (uint32_t)i;
+        struct call call = {
+            .warp = warp, .lane = i, .address = argument(warp, i, op->source_offset, 8)};
+
+        call.steps = read_string(warp, i, argument(warp, i, op->immediate, 8), format, STRING_MAX);
+        print(&call, format);
+        memcpy(block->frames + thread * block->kernel->frame_bytes + op->target, &call.count,
+               sizeof call.count);
+        if (!at_emu_pay(op, warp, call.steps))
+            return;
+    }
+}
+
+/* immediate, source_offset, to_offset: the places of the condition's text, the file's name and the
+ * line. */
+void at_emu_run_assert(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    char condition[STRING_MAX], file[STRING_MAX];
+    int lane = __builtin_ctz(lanes);
+
+    read_string(warp, lane, argument(warp, lane, op->immediate, 8), condition, STRING_MAX);
+    read_string(warp, lane, argument(warp, lane, op->source_offset, 8), file, STRING_MAX);
+    at_emu_raise(warp, op, AT_EMU_ASSERTION, lane, 0, "%.*s (%.*s:%d)", AT_QUOTED(condition, 96),
+                 AT_QUOTED(file, 96), (int)argument(warp, lane, op->to_offset, 4));
+}
+
+/* ---- of all blocks ---- */
+
+static int by_turn(const void *left, const void *right)
+{
+    const struct at_emu_printed *a = left, *b = right;
+
+    return (a->turn > b->turn) - (a->turn < b->turn);
+}
+
+static void leave_out(struct at_emu_prints *prints, const char *text)
+{
+    for (; *text; text++)
+        prints->left_out += *text == '\n' || !text[1];
+}
+
+/* Sort the texts, and drop those beyond the limit. */
+static void shorten(struct at_emu_prints *prints)
+{
+    size_t kept = 0;
+
+    if (prints->count > 0)
+        qsort(prints->items, prints->count, sizeof *prints->items, by_turn);
+    prints->bytes = 0;
+    for (size_t i = 0; i < prints->count; i++) {
+        struct at_emu_printed *item = &prints->items[i];
+
+        if (prints->bytes < AT_EMU_PRINTED_BYTES) {
+            prints->bytes += strlen(item->text);
+            prints->items[kept++] = *item;
+        } else {
+            leave_out(prints, item->text);
+            free(item->text);
+        }
+    }
+    prints->count = kept;
+}
+
+/* Take the output of a block. */
+static void emu_print_take(struct at_emu_prints *prints, struct at_emu_block *block, uint64_t turn)
+{
+    struct at_emu_printed printed = {.turn = turn};
+
+    if (!block->printed)
+        return;
+    prints->bytes += block->printed_bytes;
+    AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, '\0');
+    printed.text = block->printed;
+    AT_PUSH(prints->items, prints->count, prints->capacity, printed);
+    block->printed = NULL;
+    block->printed_bytes = block->printed_capacity = 0;
+    if (prints->bytes > 2 * (size_t)AT_EMU_PRINTED_BYTES)
+        shorten(prints);
+}
+
+/* Pass all on to the printer, and free it. */
+static void emu_print_all(const struct at_emu_printer *printer, struct at_emu_prints *prints)
+{
+    char *all = NULL, *more;
+    size_t used = 0, capacity = 0, lines = 0;
+
+    shorten(prints);
+    for (size_t k = 0; k < prints->count; k++) {
+        const char *c = prints->items[k].text;
+
+        for (; *c && lines < AT_EMU_PRINTED_LINES && used < AT_EMU_PRINTED_BYTES; c++) {
+            AT_PUSH(all, used, capacity, *c);
+            lines += *c == '\n';
+        }
+        leave_out(prints, c);
+        free(prints->items[k].text);
+    }
+    if (prints->left_out > 0) {
+        more = at_format("%s... and %zu more lines\n", all[used - 1] == '\n' ? "" : "\n",
+                         prints->left_out);
+        for (const char *c = more; *c; c++)
+            AT_PUSH(all, used, capacity, *c);
+        free(more);
+    }
+    if (used > 0) {
+        AT_PUSH(all, used, capacity, '\0');
+        printer->print(printer->context, all);
+    }
+    free(all);
+    free(prints->items);
+}
 
 struct run {
     struct at_emu_memory *memory;
@@ -220,7 +532,7 @@ static void *work(void *argument)
         fill_presets(&block, true);
         at_emu_block_run(&block);
         pthread_mutex_lock(&run->lock);
-        at_emu_print_take(&run->prints, &block, turn);
+        emu_print_take(&run->prints, &block, turn);
         if (block.fault.kind && turn < run->fault_turn) {
             __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
             run->fault = block.fault;
@@ -380,7 +692,7 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
     run_on_threads(&run);
     pthread_mutex_destroy(&run.lock);
     free(run.params);
-    at_emu_print_all(launch->printer, &run.prints);
+    emu_print_all(launch->printer, &run.prints);
     *fault = run.fault;
     return AT_OK;
 }

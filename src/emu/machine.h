@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct at_ptx_kernel; /* emu/op.h */
 
@@ -36,6 +37,7 @@ static inline int at_lane_from(uint32_t lanes, int i)
 struct at_emu_memory;
 
 struct at_emu_memory *at_emu_memory_new(void);
+
 void at_emu_memory_free(struct at_emu_memory *memory);
 
 /* Save the memory at the beginning of the next launch. Every later launch begins with this state,
@@ -45,6 +47,7 @@ void at_emu_memory_rewind(struct at_emu_memory *memory);
 /* Returns the address, or 0 if the host has too little memory. The host provides a page when it is
  * first touched. */
 uint64_t at_emu_memory_allocate(struct at_emu_memory *memory, int64_t bytes);
+
 void at_emu_memory_release(struct at_emu_memory *memory, uint64_t address);
 
 /* The host's address of these bytes; NULL if they are not all within one allocation. */

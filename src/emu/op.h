@@ -58,7 +58,7 @@ enum at_emu_space {
     AT_EMU_FRAME, /* arguments and results of functions: registers, to the memory system */
 };
 
-/* How an instruction treats a value that came from unwritten shared memory (undefined.c). */
+/* How an instruction treats a value that came from unwritten shared memory (memory.c). */
 enum at_emu_undefined {
     AT_EMU_SPREADS, /* an undefined source makes the results undefined */
     AT_EMU_SELECTS, /* selp: only the chosen one of two sources matters */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparison and selection (PTX ISA, "Comparison and Selection Instructions"). */
-#include "emu/formats.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"
+#include "emu/ops_convert.h"
 
 /* Turn a byte per lane, 0 or 1, into a bit per lane. The factor moves bit 0 of byte k of a word to
  * bit 56 + k, and no other bit there. */

@@ -42,7 +42,7 @@ struct at_emu_bulk {
 struct at_emu_warp {
     struct at_emu_block *block;
     char *file; /* the rows */
-    /* Both by a row's offset / AT_EMU_ROW_ALIGN; see undefined.c. */
+    /* Both by a row's offset / AT_EMU_ROW_ALIGN; see memory.c. */
     uint32_t *undefined; /* the lanes whose values are undefined */
     uint32_t *origin;    /* the instruction that loaded them */
     size_t undefined_rows;
@@ -118,7 +118,7 @@ static inline void at_emu_spend(struct at_emu_block *block)
 /* A row as an array; type must have its width. */
 #define AT_EMU_ROW(type, warp, offset) ((type *)(void *)((warp)->file + (offset)))
 
-/* faults.c. Set the block's fault, unless it has one. detail, like printf's format, may be NULL. */
+/* memory.c. Set the block's fault, unless it has one. detail, like printf's format, may be NULL. */
 void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_emu_fault_kind kind,
                   int lane, uint64_t address, const char *detail, ...)
     __attribute__((format(printf, 6, 7)));
@@ -189,20 +189,11 @@ uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
 /* A warp has waited for a phase that was complete at this tick. */
 void at_emu_shared_acquire(struct at_emu_warp *warp, uint32_t completed);
 
-/* copies.c. End the lanes' asynchronous copies, except those of the latest `unfinished` groups. -1:
- * end all, also those outside of a group. Return false if a fault was raised. */
-bool at_emu_copies_finish(struct at_emu_warp *warp, uint32_t lanes, int64_t unfinished);
-
-/* mbarrier.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
+/* bulk.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
  * addresses of mbarriers; operation: an arrival or a wait, for which the mbarrier must exist.
  * update: after a change, complete the phase if nothing is pending. False if a fault was raised. */
-struct at_emu_mbarrier *at_emu_mbarrier_find(struct at_emu_block *block, uint64_t offset);
-bool at_emu_mbarrier_locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                            bool operation, uint64_t address[AT_WARP]);
-bool at_emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
-                            struct at_emu_mbarrier *mbarrier);
 
-/* undefined.c. step: call it before each instruction of a warp with undefined rows; false if a
+/* memory.c. step: call it before each instruction of a warp with undefined rows; false if a
  * fault was raised. mark: set which of the lanes are undefined in a row. */
 bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
@@ -225,9 +216,6 @@ struct at_emu_prints {
     size_t left_out; /* lines */
 };
 /* Take the output of a block. */
-void at_emu_print_take(struct at_emu_prints *prints, struct at_emu_block *block, uint64_t turn);
-/* Pass all on to the printer, and free it. */
-void at_emu_print_all(const struct at_emu_printer *printer, struct at_emu_prints *prints);
 
 /* block.c. Take steps from the block's limit at once: a call that takes long is not followed by
  * thousands more before the limit is looked at. False if a fault was raised. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
 #include "cache/count.h"
-#include "cache/level.h"
+#include "cache/hierarchy.h"
 #include "ptx/ptx.h"
 
 #include "base/memory.h"

@@ -3,10 +3,10 @@
 
 #include "base/flow.h"
 #include "base/memory.h"
-#include "cache/level.h"
+#include "cache/hierarchy.h"
 #include "schema/table.h"
 #include "system/paths.h"
-#include "system/streams.h"
+#include "system/progress.h"
 
 #include <limits.h>
 #include <math.h>

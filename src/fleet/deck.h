@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct at_deck;
 
@@ -16,6 +17,7 @@ struct at_deck;
 
 /* Make a deck of all problems, which are borrowed. */
 struct at_deck *at_deck_new(const struct at_problem *problems, size_t count, size_t tuners);
+
 void at_deck_free(struct at_deck *deck);
 
 /* The tuner knows this many measurements of the problem. A problem is dealt only to those that know
@@ -44,6 +46,7 @@ bool at_deck_return(struct at_deck *deck, size_t problem);
 
 /* Does a problem wait for the tuner, and how many are not finished? */
 bool at_deck_waits(const struct at_deck *deck, size_t tuner);
+
 size_t at_deck_open(const struct at_deck *deck);
 
 #endif

@@ -45,8 +45,6 @@ struct at_fleet {
     size_t skipped;          /* whose share of the budget was too small */
 };
 
-/* ---- dealing.c ---- */
-
 /* Is no more problem to be begun, because the budget is spent or the user has interrupted? */
 bool at_fleet_is_over(const struct at_fleet *fleet);
 

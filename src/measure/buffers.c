@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "measure/policy.h"
-#include "problem/axes.h"
+#include "problem/tensor.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -8,8 +8,10 @@
 #include "device/info.h"
 #include "emu/machine.h"
 #include "model/rates.h"
+#include "model/traffic.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The limits of a launch; at_bound_names has the words. */
 enum at_bound {
@@ -22,6 +24,7 @@ enum at_bound {
     AT_BOUND_LAUNCH,  /* too small a grid */
     AT_BOUNDS,
 };
+
 extern const char *const at_bound_names[AT_BOUNDS];
 
 struct at_prediction {

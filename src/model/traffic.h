@@ -6,6 +6,11 @@
 #define AT_MODEL_TRAFFIC_H
 
 #include "emu/machine.h"
+#include "ptx/ptx.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { AT_TRAFFIC_PAGE_BYTES = 2 << 20 }; /* covered by one entry of a GPU's TLB */
 
@@ -49,5 +54,10 @@ struct at_traffic {
 enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memory *memory,
                                  const struct at_emu_launch *emu, int64_t wave_blocks,
                                  struct at_error *err);
+
+struct at_piece {
+    uint64_t sector;
+    uint32_t bytes; /* a bit per byte touched */
+};
 
 #endif

@@ -9,6 +9,10 @@
 #include "pipeline/session.h"
 #include "recording/recording.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* The search's result for one config of the space. */
 struct at_config_result {
     bool started, done;

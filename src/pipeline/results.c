@@ -1,12 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline's results: filed in the journal, counted, and told to the strategy. */
+#include "pipeline/results.h"
+
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/recorder.h"
 #include "pipeline/state.h"
+#include "recording/recording.h"
+#include "system/output.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum at_status at_recorder_prepare(const char *dir, struct at_error *err)
+{
+    char *path = at_format("%s/any.recording", dir);
+    enum at_status status = AT_OK;
+
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        status = at_fail(err, AT_USAGE, "cannot make the folder %s: %s", dir, strerror(errno));
+    if (status == AT_OK)
+        status = at_output_check(path, err);
+    free(path);
+    return status;
+}
+
+void at_recorder_begin(struct at_search *search)
+{
+    search->recorded = at_alloc_array(search->space.count, sizeof *search->recorded);
+    search->recorded_ns = at_now_ns();
+}
+
+/* Keep one result. Its evaluation took the time since the one before: the sum is the search's. */
+static void recorder_take(struct at_search *search, size_t index,
+                          const struct at_measurement *measurement)
+{
+    int64_t now_ns = at_now_ns();
+    struct at_recorded *recorded;
+
+    if (!search->recorded)
+        return;
+    recorded = &search->recorded[index];
+    /* Results from a journal took no time. */
+    if (!search->session->options.resume)
+        recorded->cost_ns += now_ns - search->recorded_ns;
+    search->recorded_ns = now_ns;
+    recorded->outcome = measurement->outcome;
+    free(recorded->samples_ns); /* of an earlier measurement */
+    recorded->samples_ns = NULL;
+    recorded->sample_count = 0;
+    if (measurement->outcome != AT_CORRECT)
+        return;
+    recorded->sample_count = measurement->sample_count < AT_RECORDING_SAMPLES_MAX
+                                 ? measurement->sample_count
+                                 : AT_RECORDING_SAMPLES_MAX;
+    recorded->samples_ns =
+        at_memdup(measurement->samples_ns, recorded->sample_count * sizeof(double));
+}
+
+void at_recorder_clear(struct at_search *search)
+{
+    for (size_t i = 0; search->recorded && i < search->space.count; i++)
+        free(search->recorded[i].samples_ns);
+    free(search->recorded);
+    search->recorded = NULL;
+}
+
+/* "NVIDIA H200" and "8192x8192:f32,ld_src=8200" become h200-8192x8192-f32-ld_src-8200. */
+static char *name_file(const char *dir, const char *device, const char *problem)
+{
+    static const char maker[] = "NVIDIA ";
+    char *name = at_format(
+        "%s-%s", strncmp(device, maker, strlen(maker)) == 0 ? device + strlen(maker) : device,
+        problem);
+    char *path;
+
+    for (char *c = name; *c; c++) {
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+        else if (!(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9') && *c != '_')
+            *c = '-';
+    }
+    path = at_format("%s/%s.recording", dir, name);
+    free(name);
+    return path;
+}
+
+/* The space's families, in its order; borrowed but for the array. */
+static size_t list_families(const struct at_search *search, struct at_recorded_family **list)
+{
+    const struct at_session *session = search->session;
+    size_t count = 0, capacity = 0;
+
+    *list = NULL;
+    for (size_t i = 0; i < search->space.count; i++) {
+        const struct at_family *family = search->space.configs[i].family;
+
+        if (count == 0 || (*list)[count - 1].family != family) {
+            struct at_recorded_family added = {
+                .family = (struct at_family *)family,
+                .hash = (char *)at_session_family_hash(session, family),
+                .launches = 1,
+            };
+
+            AT_PUSH(*list, count, capacity, added);
+        }
+        (*list)[count - 1].config_count++;
+    }
+    return count;
+}
+
+enum at_status at_recorder_write(const struct at_search *search, const char *dir,
+                                 int64_t duration_ns, struct at_error *err)
+{
+    const struct at_session *session = search->session;
+    const struct at_device_info *info = at_gpu_info(session->gpu);
+    bool emulated = at_device_is_emulated(info);
+    struct at_recording recording = {
+        .problem = search->problem,
+        .setting = session->setting,
+        .copy_ns = (int64_t)(search->copy_ns + 0.5),
+        .evaluation_ns = session->options.resume ? 0 : duration_ns / (int64_t)search->space.count,
+        .space = search->space,
+        .results = search->recorded,
+    };
+    char *path;
+    enum at_status status;
+
+    if (!search->complete) {
+        at_warn(session->options.progress, "%s: not recorded: the search was cut short",
+                search->progress.what);
+        return AT_OK;
+    }
+    /* Predicted times must not pass for a GPU's. */
+    recording.device = at_format("%s%s", emulated ? "emulated " : "", info->name);
+    recording.family_count = list_families(search, &recording.families);
+    path = name_file(dir, recording.device, search->progress.what);
+    status = at_recording_write(&recording, path, err);
+    free(path);
+    free(recording.families);
+    free(recording.device);
+    return status;
+}
 
 static struct at_journal_key key_of(const struct at_search *search, const char *problem_text,
                                     size_t index, char **config)
@@ -100,7 +238,7 @@ static struct at_config_result *take_result(struct at_search *search, size_t ind
 
     tell_result(search, index, measurement);
 
-    at_recorder_take(search, index, measurement);
+    recorder_take(search, index, measurement);
     result->outcome = measurement->outcome;
     if (measurement->outcome == AT_CORRECT)
         result->time_ns = at_median(measurement->samples_ns, measurement->sample_count);
@@ -219,8 +357,9 @@ void at_search_file_final(const struct at_search *search, const struct at_config
     free(problem_text);
 }
 
-enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
-                                           struct at_error *err)
+/* Settle the journal's result of a config, if there is one. */
+static enum at_status pipeline_find_in_journal(struct at_pipeline *p, size_t index,
+                                               struct at_error *err)
 {
     struct at_measurement measurement;
     struct at_journal_key key;
@@ -259,4 +398,88 @@ size_t at_rank_best(const struct at_search *search, size_t *best, size_t most)
         best[place] = i;
     }
     return count;
+}
+
+/* Resumes a run: takes in what the journal has of the problem, in the order of measurement, before
+ * the strategy is asked. So the strategy knows what it knew and goes on from there, whatever order
+ * later results come in. */
+
+/* A config that the journal has. */
+struct known {
+    char *text;    /* family and config */
+    size_t number; /* in the journal */
+    size_t index;  /* in the space; SIZE_MAX: it is not there */
+};
+
+struct known_list {
+    struct known *items;
+    size_t count, capacity;
+};
+
+static char *name_of(const char *family, const char *config)
+{
+    return at_format("%s %s", family, config);
+}
+
+static void take(void *data, const char *family, const char *config)
+{
+    struct known_list *list = data;
+    struct known known = {name_of(family, config), list->count, SIZE_MAX};
+
+    AT_PUSH(list->items, list->count, list->capacity, known);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct known *)a)->text, ((const struct known *)b)->text);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    size_t p = ((const struct known *)a)->number, q = ((const struct known *)b)->number;
+
+    return (p > q) - (p < q);
+}
+
+static void find_in_space(struct known_list *list, const struct at_space *space)
+{
+    if (list->count == 0)
+        return;
+    qsort(list->items, list->count, sizeof *list->items, by_text);
+    for (size_t i = 0; i < space->count; i++) {
+        char *config = at_config_format(&space->configs[i]);
+        struct known key = {.text = name_of(space->configs[i].family->name, config)}, *known;
+
+        known = bsearch(&key, list->items, list->count, sizeof *list->items, by_text);
+        if (known)
+            known->index = i;
+        free(key.text);
+        free(config);
+    }
+    qsort(list->items, list->count, sizeof *list->items, by_number);
+}
+
+enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err)
+{
+    struct known_list list = {0};
+    size_t taken = 0;
+    enum at_status status;
+
+    if (!p->session->journal || !p->session->options.resume)
+        return AT_OK;
+    status = at_journal_each(p->session->journal, p->problem_text, take, &list, err);
+    if (status == AT_OK)
+        find_in_space(&list, &p->search->space);
+    for (size_t i = 0; i < list.count; i++) {
+        if (status == AT_OK && list.items[i].index != SIZE_MAX) {
+            status = pipeline_find_in_journal(p, list.items[i].index, err);
+            taken++;
+        }
+        free(list.items[i].text);
+    }
+    free(list.items);
+    if (status == AT_OK && taken > 0)
+        at_note(p->session->options.progress, "%s: %zu results from the journal", p->problem_text,
+                taken);
+    return status;
 }

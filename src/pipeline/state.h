@@ -66,57 +66,11 @@ void at_pipeline_file(struct at_pipeline *p, size_t index,
 void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
                               const struct at_measurement *measurement);
 
-/* Settle the journal's result of a config, if there is one. */
-enum at_status at_pipeline_find_in_journal(struct at_pipeline *p, size_t index,
-                                           struct at_error *err);
-
-/* ---- resume.c ---- */
-
 /* Settle the journal's results of the problem, if the run is resumed. */
 enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err);
 
 /* ---- drift.c ---- */
 
 /* Build and release the canary's kernel. */
-enum at_status at_drift_open(struct at_pipeline *p, struct at_error *err);
-void at_drift_close(struct at_pipeline *p);
-
-/* Time the canary, when it is due or, if `last`, when anything was measured since. The GPU must be
- * idle. */
-void at_drift_check(struct at_pipeline *p, bool last);
-
-/* Must configs be measured again? */
-bool at_drift_pending(const struct at_pipeline *p);
-
-/* Hand configs that must be measured again to the builder, as many as have room. */
-void at_drift_remeasure(struct at_pipeline *p);
-
-/* ---- order.c ---- */
-
-/* Choose the order; set the window if configs keep the order in which they are added. */
-void at_order_open(struct at_pipeline *p);
-
-/* A config was given to the builder. */
-void at_order_add(struct at_pipeline *p, size_t index);
-
-/* Take the next config from the builder, if it is finished. */
-bool at_order_take(struct at_pipeline *p, struct at_built *built);
-
-/* Forget all that were added. */
-void at_order_drop(struct at_pipeline *p);
-
-/* ---- gpu_stage.c ---- */
-
-/* Make compiled configs ready. */
-enum at_status at_pipeline_take_built(struct at_pipeline *p, struct at_error *err);
-
-/* Is there a ready config, and no evaluation? */
-bool at_pipeline_needs_gpu(const struct at_pipeline *p);
-
-/* Start the next ready config's evaluation, if the GPU is free and this tuner has the turn. */
-enum at_status at_pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err);
-
-/* Take the result of the evaluation that has ended, file it, feed the GPU and settle the result. */
-enum at_status at_pipeline_take_evaluation(struct at_pipeline *p, struct at_error *err);
 
 #endif

@@ -2,8 +2,8 @@
 #include "problem/arguments.h"
 
 #include "base/memory.h"
-#include "problem/axes.h"
 #include "problem/packing.h"
+#include "problem/tensor.h"
 
 #include <string.h>
 

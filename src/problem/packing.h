@@ -9,8 +9,8 @@
 #define AT_PROBLEM_PACKING_H
 
 #include "device/launch.h"
-#include "problem/axes.h"
 #include "problem/problem.h"
+#include "problem/tensor.h"
 
 /* An axis that is cut into chunks. A tile has one chunk. */
 struct at_piece {

@@ -48,9 +48,7 @@ char *at_put_text(char *at, const char *text);
 char *at_put_number(char *at, int64_t value);
 char *at_put_key(char *at, const char *key, int64_t value);
 
-/* Tensors as text: tensor_spec.c. */
-enum at_status at_tensor_parse(struct at_problem *problem, const char *spec, struct at_error *err);
-char *at_tensor_format(const struct at_problem *problem);
+/* Tensors as text: problem_spec.c. */
 
 /* AT_USAGE if elements overlap on either side, or it is undecided. */
 enum at_status at_problem_check_overlap(const struct at_problem *problem, const char *spec,

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the PTX reader:
  *
- *     lex.c       characters to tokens
- *     tokens.c    the next token; text that is skipped
- *     read.c      the module
+ *     lex.c       characters to tokens; text that is skipped
+ *     read.c      the module, kernels, and the bodies of kernels and functions
  *     module.c    questions about a module that has been read
- *     kernel.c    a kernel: its parameters and directives
- *     body.c      the body of a kernel, and of the functions that it calls
- *     scope.c     what a pair of braces or a function declares, and that it ends there
- *     declare.c   declarations of variables, parameters and registers
- *     names.c     names to rows: registers, constants, special registers; labels
- *     operands.c  the operands of an instruction
- *     decode.c    an instruction, by its opcode
- *     decode_row.c                          instructions in the table of emu/ops.h
- *     decode_{async,call,convert,float,flow,memory,move}.c     all other instructions
  *     refused.c   what the machine does not do, by its CUDA name
- *     initial.c   initial values of variables
+ *     declare.c   declarations of variables, parameters and registers, and their initial values
+ *     names.c     names to rows: registers, constants, special registers; labels; scopes
+ *     operands.c  the operands of an instruction
+ *     decode_row.c                  instructions in the table of emu/ops.h
+ *     decode_{flow,memory,move}.c   all other instructions
  *
  * Functions return false after they set reader->err. */
 #ifndef AT_PTX_READER_H
@@ -164,7 +158,7 @@ struct at_ptx_opcode {
     int part_count;
 };
 
-/* tokens.c */
+/* lex.c */
 bool at_ptx_fail(struct at_ptx_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void at_ptx_next(struct at_ptx_reader *reader);
@@ -188,26 +182,17 @@ bool at_ptx_read_location(struct at_ptx_reader *reader);
 bool at_ptx_read_source_file(struct at_ptx_reader *reader);
 bool at_ptx_skip_section(struct at_ptx_reader *reader);
 
-/* kernel.c. The next token is .entry. Forgetting frees what belongs to one kernel only.
+/* read.c. The next token is .entry. Forgetting frees what belongs to one kernel only.
  */
-bool at_ptx_read_kernel(struct at_ptx_reader *reader);
-void at_ptx_forget_kernel(struct at_ptx_reader *reader);
 
-/* body.c. The next token is the opening brace; the closing one is left. note_problem keeps
+/* read.c. The next token is the opening brace; the closing one is left. note_problem keeps
  * reader->err as the kernel's problem, if it has none. */
-bool at_ptx_read_body(struct at_ptx_reader *reader);
-void at_ptx_note_problem(struct at_ptx_reader *reader);
 
-/* scope.c */
+/* names.c */
 void at_ptx_open_scope(struct at_ptx_reader *reader);
 void at_ptx_close_scope(struct at_ptx_reader *reader);
 void at_ptx_close_to(struct at_ptx_reader *reader, struct at_ptx_scope scope);
 struct at_ptx_scope at_ptx_scope_now(const struct at_ptx_reader *reader);
-bool at_ptx_take_free_row(struct at_ptx_reader *reader, int bytes, uint32_t *row);
-
-/* initial.c. The next token is "=". */
-bool at_ptx_read_initial(struct at_ptx_reader *reader, struct at_emu_variable *variable,
-                         int element_bytes);
 
 /* refused.c. The feature, in CUDA's words, to which an unsupported instruction or function belongs;
  * NULL if it is supported. */
@@ -264,8 +249,7 @@ void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
 /* Skip ", policy" after an instruction with .L2::cache_hint. */
 bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
 
-/* decode.c, decode_row.c. The next token is the opcode. They read up to the semicolon. */
-bool at_ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op);
+/* read.c, decode_row.c. The next token is the opcode. They read up to the semicolon. */
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
 
@@ -287,16 +271,16 @@ typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
 /* decode_flow.c */
 at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_switch, at_ptx_decode_exit, at_ptx_decode_return,
     at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence;
-/* decode_call.c */
+/* decode_flow.c */
 at_ptx_decoder at_ptx_decode_call;
-/* decode_float.c */
+/* decode_move.c */
 at_ptx_decoder at_ptx_decode_float, at_ptx_decode_compare_to_register;
 /* decode_memory.c */
 at_ptx_decoder at_ptx_decode_load, at_ptx_decode_store, at_ptx_decode_atomic,
     at_ptx_decode_prefetch;
-/* decode_async.c */
+/* decode_memory.c */
 at_ptx_decoder at_ptx_decode_copy, at_ptx_decode_mbarrier;
-/* decode_convert.c */
+/* decode_move.c */
 at_ptx_decoder at_ptx_decode_convert;
 /* decode_move.c */
 at_ptx_decoder at_ptx_decode_move, at_ptx_decode_to_space, at_ptx_decode_is_space,

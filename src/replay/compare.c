@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* ---- as JSON ---- */
 #include "replay/compare.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "replay/curve.h"
 #include "replay/replay.h"
 #include "schema/table.h"
 #include "search/warm_start.h"
+#include "system/progress.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- as JSON ---- */
 
 /* Any number: a score may be negative. */
 #define NUMBER(record, member) AT_INT(record, member, INT64_MIN, INT64_MAX)

@@ -6,6 +6,10 @@
 #include "replay/curve.h"
 #include "system/progress.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct at_comparison_options {
     const struct at_strategy *const *strategies;
     size_t strategy_count;

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "schema/fields.h"
-#include "system/streams.h"
+#include "system/progress.h"
 
 #include <inttypes.h>
 #include <limits.h>

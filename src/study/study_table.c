@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "schema/table.h"
 #include "study/study_run.h"
-#include "system/streams.h"
+#include "system/progress.h"
 
 #include <math.h>
 #include <stdio.h>

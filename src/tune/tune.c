@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/recorder.h"
+#include "pipeline/results.h"
 #include "profile/entry.h"
 #include "system/interrupt.h"
 #include "tune/copy_limit.h"

@@ -7,7 +7,6 @@
  * An argument @N stands for the address of a new buffer of N bytes. */
 #include "base/memory.h"
 #include "cache/count.h"
-#include "cache/replay.h"
 #include "emu/machine.h"
 #include "model/description.h"
 #include "ptx/ptx.h"

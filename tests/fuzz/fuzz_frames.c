@@ -5,6 +5,7 @@
  * also read as a stream that has not ended. */
 #include "base/memory.h"
 #include "kernel/compile_process.h"
+#include "kernel/compile_worker.h"
 #include "measure/gpu_handle.h"
 
 #include <stdlib.h>

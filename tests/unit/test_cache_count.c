@@ -3,8 +3,7 @@
  * floats in blocks of 64 threads, on an H200's caches. All figures were worked out by hand. */
 #include "base/memory.h"
 #include "cache/count.h"
-#include "cache/policy.h"
-#include "cache/stream.h"
+#include "cache/hierarchy.h"
 #include "model/description.h"
 #include "ptx/ptx.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/search/bayesian: what the numbers random, first, covered and cover change. */
 #include "base/memory.h"
-#include "search/bayesian/design.h"
-#include "search/bayesian/ways.h"
+#include "search/bayesian/coverage.h"
+#include "search/bayesian/guided.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "device/emulated/emulated.h"
 #include "kernel/builder.h"
 #include "measure/buffers.h"
-#include "problem/axes.h"
+#include "problem/tensor.h"
 #include "roles.h"
 
 #include <setjmp.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/search/bayesian: patience, when a search without improvement ends; calibration, how far its
  * predictions are trusted; and turns, which way of choosing configs is next. */
-#include "search/bayesian/calibration.h"
+#include "search/bayesian/guided.h"
 #include "search/bayesian/patience.h"
-#include "search/bayesian/turns.h"
 
 #include <math.h>
 #include <setjmp.h>

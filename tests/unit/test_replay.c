@@ -3,9 +3,8 @@
 #include "base/memory.h"
 #include "replay/compare.h"
 #include "search/bayesian/acquisition.h"
-#include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
-#include "search/bayesian/surroundings.h"
+#include "search/bayesian/guided.h"
 #include "search/landscape.h"
 #include "search/warm_start.h"
 

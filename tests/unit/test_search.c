@@ -5,7 +5,7 @@
 #include "measure/policy.h"
 #include "pipeline/cases.h"
 #include "pipeline/pipeline.h"
-#include "problem/axes.h"
+#include "problem/tensor.h"
 #include "search/strategy.h"
 #include "space/named.h"
 

@@ -1,16 +1,248 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated device: memory, modules and launches. */
 #include "device/emulated/emulated.h"
-#include "ptx/ptx.h"
 
 #include "base/memory.h"
+#include "device/device.h"
+#include "emu/machine.h"
 #include "emu/op.h"
+#include "model/description.h"
 #include "model/occupancy.h"
+#include "model/predict.h"
+#include "ptx/ptx.h"
+#include "system/cpus.h"
 
 #include <inttypes.h>
+#include <malloc.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The last prediction, kept because a train repeats one call, and two trains are made of it. */
+struct emu_predicted {
+    bool known;
+    const void *kernel; /* its handle; NULL: a copy by the driver */
+    struct at_call call;
+    double ns;
+};
+
+/* Shared by the files of this device. */
+struct emu_device {
+    struct at_device_base base;
+    struct at_rates rates;
+    struct at_emu_memory *memory;
+    int threads;             /* of the host */
+    enum at_outcome outcome; /* of the first fault, for wait */
+    struct at_error fault;   /* its message */
+    struct emu_predicted last;
+};
+
+static inline struct emu_device *at_emu_device_of(struct at_device *device)
+{
+    return (struct emu_device *)device;
+}
+
+/* Lists and opens emulated devices: one per description. */
+
+/* Read a description, and add the fields that the file lacks: the ordinal, and the uuid, which is
+ * also the selector of --gpu. */
+static enum at_status describe(struct at_device_info *info, struct at_rates *rates,
+                               const char *file, size_t ordinal, struct at_error *err)
+{
+    char *name = at_strndup(file, strlen(file) - strlen(".yaml"));
+    enum at_status status = at_description_read(info, rates, name, err);
+
+    if (status == AT_OK) {
+        info->ordinal = (int64_t)ordinal;
+        snprintf(info->uuid, sizeof info->uuid, AT_EMULATED_PREFIX "%s", name);
+    }
+    free(name);
+    return status;
+}
+
+/* list.c */
+static enum at_status emu_list(struct at_device_info **infos, size_t *count, struct at_error *err)
+{
+    struct at_device_info *found;
+    struct at_rates rates;
+    enum at_status status = AT_OK;
+    struct at_folder files;
+
+    at_description_files(&files);
+    found = at_alloc_array(files.count, sizeof *found);
+    for (size_t i = 0; i < files.count && status == AT_OK; i++)
+        status = describe(&found[i], &rates, files.names[i], i, err);
+    if (status == AT_OK) {
+        *infos = found;
+        *count = files.count;
+    } else {
+        free(found);
+    }
+    at_folder_clear(&files);
+    return status;
+}
+
+/* Keep freed memory: each launch allocates and frees the state of its blocks. By default the C
+ * library returns the pages to the system each time, which took a quarter of the time of a run. */
+static void keep_memory(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+}
+
+static enum at_status emu_open(struct at_device **device, int64_t ordinal, struct at_error *err)
+{
+    struct emu_device *opened = at_alloc(sizeof *opened);
+    enum at_status status;
+    struct at_folder files;
+
+    at_description_files(&files);
+    if (ordinal < 0 || (uint64_t)ordinal >= files.count)
+        status = at_fail(err, AT_DEVICE, "there is no emulated device %" PRId64, ordinal);
+    else
+        status = describe(&opened->base.info, &opened->rates, files.names[ordinal], (size_t)ordinal,
+                          err);
+    at_folder_clear(&files);
+    if (status != AT_OK) {
+        free(opened);
+        return status;
+    }
+    opened->memory = at_emu_memory_new();
+    opened->threads = at_usable_cpus();
+    keep_memory();
+    *device = (struct at_device *)opened;
+    return AT_OK;
+}
+
+/* Make the machine's launch from a call of a kernel, whose arguments it borrows. */
+static struct at_emu_launch emu_launch_of(const struct emu_device *device,
+                                          const struct at_call *call)
+{
+    const struct at_ptx_kernel *kernel = call->kernel->handle;
+    struct at_emu_launch launch = {
+        .kernel = kernel,
+        .args = call->args,
+        .arg_count = kernel->param_count < AT_CALL_ARGS ? kernel->param_count : AT_CALL_ARGS,
+        .arg_words = AT_CALL_WORDS,
+        .block_limit = AT_EMU_BLOCK_STEPS,
+        .threads = device->threads,
+        .name = "kernel", /* the entry's name encodes its config, which the caller knows */
+        .multiprocessors = (int)device->base.info.multiprocessors,
+    };
+
+    at_emu_launch_take(&launch, &call->launch);
+    return launch;
+}
+
+/* Trains that do not run: their time is predicted when they are made. */
+
+struct at_train {
+    double ns;
+};
+
+/* The prediction of model/predict.c for a kernel with ideal accesses: the launch time plus the
+ * 4-norm of the times that bound it. For a large copy it gives the rate measured on an H200. */
+static double predict_copy(const struct emu_device *device, const struct at_call *call)
+{
+    const struct at_rates *rates = &device->rates;
+    double bytes = 2 * (double)call->args[2];
+    double dram_ns = call->cold ? 1000 * bytes / (double)rates->dram_MB_per_s : 0;
+    double l2_ns = 500 * bytes / (double)rates->l2_load_MB_per_s +
+                   500 * bytes / (double)rates->l2_store_MB_per_s;
+    double latency_ns = (double)(rates->block_ns + rates->dram_latency_ns);
+
+    return (double)rates->launch_ns +
+           pow(pow(dram_ns, 4) + pow(l2_ns, 4) + pow(latency_ns, 4), 0.25);
+}
+
+static enum at_outcome predict_kernel(struct emu_device *device, const struct at_call *call,
+                                      double *ns, struct at_error *err)
+{
+    struct at_emu_launch launch = emu_launch_of(device, call);
+    struct at_prediction prediction;
+    /* A prediction runs some blocks. Out of place that does no harm. In place, blocks exchange
+     * tiles, so running them a second time restores the matrix. */
+    int times = call->args[0] == call->args[1] ? 2 : 1;
+    enum at_status status = AT_OK;
+
+    for (int i = 0; i < times && status == AT_OK; i++)
+        status = at_predict_launch(&device->base.info, &device->rates, device->memory, &launch,
+                                   call->kernel->registers, call->kernel->shared_bytes, call->cold,
+                                   &prediction, err);
+    if (status != AT_OK) {
+        at_fail_within(err, "predicting its time");
+        return AT_LAUNCH;
+    }
+    *ns = prediction.ns;
+    return AT_CORRECT;
+}
+
+static bool is_last(const struct emu_device *device, const struct at_call *call)
+{
+    const struct emu_predicted *last = &device->last;
+
+    return last->known && last->kernel == (call->kernel ? call->kernel->handle : NULL) &&
+           last->call.cold == call->cold &&
+           memcmp(&last->call.launch, &call->launch, sizeof call->launch) == 0 &&
+           memcmp(last->call.args, call->args, sizeof call->args) == 0;
+}
+
+static enum at_outcome predict(struct emu_device *device, const struct at_call *call, double *ns,
+                               struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+
+    if (!is_last(device, call)) {
+        struct emu_predicted made = {true, call->kernel ? call->kernel->handle : NULL, *call, 0};
+
+        if (call->kernel)
+            outcome = predict_kernel(device, call, &made.ns, err);
+        else
+            made.ns = predict_copy(device, call);
+        if (outcome != AT_CORRECT)
+            return outcome;
+        device->last = made;
+    }
+    *ns = device->last.ns;
+    return AT_CORRECT;
+}
+
+/* train.c */
+static enum at_outcome emu_make_train(struct at_device *device, const struct at_call *calls,
+                                      size_t count, size_t lead_in, struct at_train **train,
+                                      struct at_error *err)
+{
+    (void)lead_in;
+    struct at_train made = {0};
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (size_t i = 0; i < count && outcome == AT_CORRECT; i++) {
+        double ns = 0;
+
+        outcome = predict(at_emu_device_of(device), &calls[i], &ns, err);
+        made.ns += ns;
+    }
+    if (outcome == AT_CORRECT)
+        *train = at_memdup(&made, sizeof made);
+    return outcome;
+}
+
+static enum at_outcome emu_time_train(struct at_device *device, struct at_train *train,
+                                      struct at_train_time *time, struct at_error *err)
+{
+    (void)device;
+    (void)err;
+    *time = (struct at_train_time){train->ns, -1};
+    return AT_CORRECT;
+}
+
+static void emu_free_train(struct at_device *device, struct at_train *train)
+{
+    (void)device;
+    free(train);
+}
 
 static void versions(struct at_device *device, char *driver, size_t driver_size, char *cuda,
                      size_t cuda_size)
@@ -117,10 +349,10 @@ static enum at_outcome check_limits(const struct at_device_info *info, const str
     return AT_LAUNCH;
 }
 
-static enum at_outcome run(struct at_emu_device *device, const struct at_call *call,
+static enum at_outcome run(struct emu_device *device, const struct at_call *call,
                            struct at_error *err)
 {
-    struct at_emu_launch launch = at_emu_launch_of(device, call);
+    struct at_emu_launch launch = emu_launch_of(device, call);
     struct at_emu_fault fault = {0};
 
     if (at_emu_run(device->memory, &launch, &fault, err) != AT_OK) {
@@ -134,7 +366,7 @@ static enum at_outcome run(struct at_emu_device *device, const struct at_call *c
     return AT_CORRECT;
 }
 
-static enum at_outcome copy(struct at_emu_device *device, const struct at_call *call,
+static enum at_outcome copy(struct emu_device *device, const struct at_call *call,
                             struct at_error *err)
 {
     void *to = at_emu_memory_host(device->memory, call->args[0], call->args[2]);
@@ -152,7 +384,7 @@ static enum at_outcome copy(struct at_emu_device *device, const struct at_call *
 static enum at_outcome start(struct at_device *base, const struct at_call *call,
                              struct at_error *err)
 {
-    struct at_emu_device *device = at_emu_device_of(base);
+    struct emu_device *device = at_emu_device_of(base);
     enum at_outcome outcome;
 
     if (device->outcome != AT_CORRECT)
@@ -165,7 +397,7 @@ static enum at_outcome start(struct at_device *base, const struct at_call *call,
 
 static enum at_outcome wait_for_all(struct at_device *base, struct at_error *err)
 {
-    const struct at_emu_device *device = at_emu_device_of(base);
+    const struct emu_device *device = at_emu_device_of(base);
 
     if (device->outcome != AT_CORRECT)
         at_fail(err, AT_FAILED, "running: %s", device->fault.message);
@@ -211,8 +443,8 @@ static enum at_outcome write_there(struct at_device *device, at_address address,
 
 const struct at_device_ops at_emu_device_ops = {
     .kind = AT_KIND_EMULATED,
-    .list = at_emu_list,
-    .open = at_emu_open,
+    .list = emu_list,
+    .open = emu_open,
     .versions = versions,
     .state = state,
     .memory = memory,
@@ -226,7 +458,7 @@ const struct at_device_ops at_emu_device_ops = {
     .read = read_back,
     .write = write_there,
     .view = host_view,
-    .make_train = at_emu_make_train,
-    .time_train = at_emu_time_train,
-    .free_train = at_emu_free_train,
+    .make_train = emu_make_train,
+    .time_train = emu_time_train,
+    .free_train = emu_free_train,
 };

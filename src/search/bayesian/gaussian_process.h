@@ -2,14 +2,30 @@
 /* A Gaussian process (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006) over
  * the configs of one family: predicts values of unmeasured configs and their uncertainty.
  *
- * Two configs are as alike as their parameters' values (covariance.h). The predicted value depends
+ * Two configs are as alike as their parameters' values. The predicted value depends
  * on the measured values, but its uncertainty only on which configs are measured. So a config in
  * flight counts as a point with its predicted value, and configs of a batch differ. Adding one
  * takes time proportional to candidates times points. */
 #ifndef AT_SEARCH_BAYESIAN_GAUSSIAN_PROCESS_H
 #define AT_SEARCH_BAYESIAN_GAUSSIAN_PROCESS_H
 
-#include "search/bayesian/covariance.h"
+#include "search/landscape.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct at_covariance {
+    const struct at_landscape *land;
+    size_t region; /* the family of all configs */
+    double family; /* share that all configs of the family have in common */
+    double alone;  /* share of the rest that adds over parameters; the others act jointly */
+    double noise;  /* variance of a measurement */
+    double rates[AT_PARAMS_MAX]; /* by parameter: how fast the covariance falls with distance */
+    bool ordered[AT_PARAMS_MAX]; /* by parameter: close values are alike */
+    float *tables;               /* by parameter and two levels: minus rate times distance; owned */
+};
+
+double at_covariance(const struct at_covariance *covariance, size_t a, size_t b);
 
 struct at_gp {
     const struct at_landscape *land;
@@ -29,10 +45,8 @@ struct at_gp {
     double *mean;     /* by candidate: predicted value */
 };
 
-/* Most points. */
-enum { AT_GP_POINTS_MAX = 512 };
-
 void at_gp_init(struct at_gp *gp, const struct at_landscape *land, size_t region);
+
 void at_gp_clear(struct at_gp *gp);
 
 /* Make a config, which is no candidate yet, a candidate; returns its index. */

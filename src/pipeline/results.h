@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a recording of a search that has evaluated its whole space. */
-#ifndef AT_PIPELINE_RECORDER_H
-#define AT_PIPELINE_RECORDER_H
+#ifndef AT_PIPELINE_RESULTS_H
+#define AT_PIPELINE_RESULTS_H
 
 #include "pipeline/pipeline.h"
+
+#include <stdint.h>
 
 /* Make the folder if needed, and check that files can be written there. */
 enum at_status at_recorder_prepare(const char *dir, struct at_error *err);
 
 /* Make the search keep every config's samples. */
 void at_recorder_begin(struct at_search *search);
-
-/* Keep one result. Its evaluation took the time since the one before: the sum is the search's. */
-void at_recorder_take(struct at_search *search, size_t index,
-                      const struct at_measurement *measurement);
 
 /* Write DIR/DEVICE-PROBLEM.recording of the search, which took duration_ns. If it is not complete,
  * warn instead. */

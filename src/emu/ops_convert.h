@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of numbers in registers, and how values go from one to another. A double holds each
- * value of the smaller formats exactly. */
-#ifndef AT_EMU_FORMATS_H
-#define AT_EMU_FORMATS_H
+#ifndef AT_EMU_OPS_CONVERT_H
+#define AT_EMU_OPS_CONVERT_H
 
 #include "emu/op.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum at_emu_format {
     AT_EMU_U8,
@@ -24,11 +25,14 @@ enum at_emu_format {
 
 /* The format of this name ("bf16"), or AT_EMU_FORMATS. */
 enum at_emu_format at_emu_format_find(const char *name);
+
 int at_emu_format_bytes(enum at_emu_format format);
+
 static inline bool at_emu_is_float(enum at_emu_format format)
 {
     return format >= AT_EMU_F16;
 }
+
 static inline bool at_emu_is_signed(enum at_emu_format format)
 {
     return format < AT_EMU_F16 && format % 2 == 1;
@@ -38,6 +42,7 @@ static inline bool at_emu_is_signed(enum at_emu_format format)
  * `modifiers` may flush subnormals (of the result), saturate and remove negative values. NaN gets
  * the bits that PTX calls canonical. */
 double at_emu_widen(enum at_emu_format format, uint64_t bits);
+
 uint64_t at_emu_narrow(enum at_emu_format format, double value, uint8_t rounding,
                        uint8_t modifiers);
 

@@ -1,16 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a guided search (guided.c), and the ways in which it chooses a config (ways.c). */
-#ifndef AT_SEARCH_BAYESIAN_WAYS_H
-#define AT_SEARCH_BAYESIAN_WAYS_H
+#ifndef AT_SEARCH_BAYESIAN_GUIDED_H
+#define AT_SEARCH_BAYESIAN_GUIDED_H
 
 #include "search/bayesian/acquisition.h"
-#include "search/bayesian/calibration.h"
-#include "search/bayesian/compiled.h"
 #include "search/bayesian/coverage.h"
-#include "search/bayesian/design.h"
 #include "search/bayesian/patience.h"
-#include "search/bayesian/turns.h"
+#include "search/landscape.h"
 #include "search/starts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum at_way { AT_WAY_MODEL, AT_WAY_AROUND, AT_WAYS };
+
+struct at_turns {
+    size_t taken[AT_WAYS];  /* configs asked for */
+    size_t gained[AT_WAYS]; /* those that were faster than all before */
+};
+
+/* Is it the neighbours' turn? */
+bool at_turns_go_around(const struct at_turns *turns);
+
+struct at_calibration {
+    double squares, weight; /* of the errors so far; the older an error, the less it weighs */
+};
+
+/* Take the error of a held-out prediction, in standard deviations that were predicted. */
+void at_calibration_tell(struct at_calibration *calibration, double error);
+
+/* Return the factor by which predicted standard deviations must be multiplied to match the observed
+ * errors. */
+double at_calibration_doubt(const struct at_calibration *calibration);
+
+/* Should the search wait: are many results outstanding, or is one about to arrive? */
+bool at_compiled_should_wait(const struct at_compiled *compiled, const struct at_landscape *land);
 
 /* Why a config is asked for: by the initial design, which knows no prediction; for what is expected
  * of it; or by a rule, whatever is expected. */
@@ -44,27 +67,11 @@ struct at_guided {
     const char *reason;
 };
 
-/* List the configs with the greatest expected improvement, among the wanted ones (NULL: all). */
-size_t at_guided_promising(struct at_guided *guided, const bool *wanted,
-                           struct at_improvement improvements[AT_COMPILED_CHOICE]);
-
-/* Take the config with the greatest expected improvement among those that coverage asks for; false:
- * there is none. */
-bool at_guided_take_uncovered(struct at_guided *guided, size_t *index);
-
 /* Is it a turn of coverage? */
 bool at_guided_is_coverage_due(const struct at_guided *guided);
 
-/* Take a neighbour of the best config, unless that is near the copy limit. So a search ends with a
- * config that is better than all that differ in one parameter. */
-bool at_guided_take_neighbour(struct at_guided *guided, size_t *index);
-
-/* Take the neighbour of the fastest configs with the greatest expected improvement, if it is their
- * turn. */
-bool at_guided_take_surroundings(struct at_guided *guided, size_t *index);
-
-/* Predict what is taken next, likeliest first, at most `most`: by turns of the greatest expected
- * improvement, coverage, and the surroundings of the fastest configs. Returns how many. */
-size_t at_guided_next(const struct at_guided *guided, size_t *indices, size_t most);
+/* Mark in wanted, by config, the neighbours of the `centres` fastest configs that are not asked for
+ * yet. False: there are none. */
+bool at_surroundings_mark(const struct at_landscape *land, size_t centres, bool *wanted);
 
 #endif

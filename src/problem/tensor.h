@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of axes: sorting, merging, overlap. */
-#ifndef AT_PROBLEM_AXES_H
-#define AT_PROBLEM_AXES_H
+#ifndef AT_PROBLEM_TENSOR_H
+#define AT_PROBLEM_TENSOR_H
 
 #include "problem/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
 
@@ -22,6 +25,7 @@ void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side);
  *                on. Concurrent visits are close together on both sides: rows of DRAM that are open
  *                serve several visits, and sectors that two of them share are still in L2. */
 enum at_outer_order { AT_OUTER_DESTINATION, AT_OUTER_SOURCE, AT_OUTER_ALTERNATING };
+
 void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order);
 
 /* Drop axes of extent 1, merge neighbours on both sides, and sort by the source. Returns the number
@@ -31,6 +35,7 @@ size_t at_axes_merge(struct at_axis *axes, size_t count);
 /* Do two elements have one place on this side? Exact where strides nest; else a search of bounded
  * length, well below 1 ms, decides. */
 enum at_overlap { AT_APART, AT_OVERLAP, AT_UNDECIDED };
+
 enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side);
 
 /* The number of elements from the first to the last one accessed, both included. False if it does
