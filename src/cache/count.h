@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The traffic of a launch between multiprocessors, L2 and DRAM: its hit rates and bytes, counted on
- * the emulated device. doc/caches.md compares them with a GPU's counters.
+ * the emulated device. doc/emulation.md compares them with a GPU's counters.
  *
  * A large grid is sampled: two waves in the middle of it. The first only warms the caches; the
  * second is counted and scaled to the grid. Data that it shares with other blocks of the grid then
