@@ -8,6 +8,7 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
+#include "device/kind.h"
 #include "lookup/lookup.h"
 #include "pipeline/shootout.h"
 #include "report/report.h"
@@ -244,7 +245,7 @@ static void make_report(const struct race *race, const struct at_session *sessio
                         at_alloc_array(race->line_count + 2, sizeof(struct at_bench_row)), 0};
     char *problem = at_problem_format(&race->problem);
 
-    *report = (struct at_bench_report){.predicted = at_device_is_emulated(device)};
+    *report = (struct at_bench_report){.predicted = at_device_kind(device)->predicted};
     if (report->predicted)
         snprintf(report->note, sizeof report->note, "%s", at_emulated_times(device));
     snprintf(report->device, sizeof report->device, "%s", device->name);
@@ -403,11 +404,10 @@ static enum at_status finals(const struct bench_run *run, struct race *race, siz
 {
     const struct at_session_options *session = &run->options->run.session;
     const struct at_kernel_row *rows = run->textbook.rows.items;
-    const struct at_progress_state progress = {
-        .what = "copy limit",
-        .index = index + 1,
-        .of = run->problem_count,
-        .predicted = at_device_is_emulated(at_gpu_info(run->session->gpu))};
+    const struct at_progress_state progress = {.what = "copy limit",
+                                               .index = index + 1,
+                                               .of = run->problem_count,
+                                               .predicted = run->session->kind->predicted};
     struct at_config config;
     enum at_status status = AT_OK;
 
@@ -520,7 +520,7 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status != AT_OK || given)
         return status;
-    name_default_problems(options, at_device_is_emulated(&run->devices[0]));
+    name_default_problems(options, at_device_kind(&run->devices[0])->slow);
     return at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
 }
 

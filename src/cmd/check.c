@@ -7,6 +7,7 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
+#include "device/kind.h"
 #include "device/relation.h"
 #include "measure/select.h"
 #include "profile/newest.h"
@@ -371,7 +372,7 @@ static enum at_status recheck_entry(struct recheck *recheck, const struct at_ent
 static void print_titles(const struct recheck *recheck, const struct at_device_record *record)
 {
     const struct at_device_info *device = recheck->device;
-    bool emulated = at_device_is_emulated(device);
+    bool emulated = at_device_kind(device)->predicted;
 
     printf("%s, %s\n", device->name, record->policy.name);
     if (recheck->foreign)
@@ -410,7 +411,7 @@ static enum at_status recheck_record(struct recheck *recheck, struct at_device_r
 static bool is_for(const struct recheck *recheck, const struct at_device_info *recorded,
                    const struct at_device_info *device)
 {
-    return at_device_is_emulated(recorded) == at_device_is_emulated(device) &&
+    return at_device_kind(recorded)->predicted == at_device_kind(device)->predicted &&
            (recheck->foreign || at_device_relation(recorded, device) == AT_SAME_DEVICE);
 }
 
@@ -456,8 +457,9 @@ static enum at_status check_times(struct at_profile *profile, const char *file,
             status = recheck_device(&recheck, &devices[i], err);
     }
     if (status == AT_OK && recheck.matched == 0)
-        status = at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
-                         at_device_is_emulated(&devices[0]) ? "an emulated " : "", devices[0].name);
+        status =
+            at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
+                    at_device_kind(&devices[0])->predicted ? "an emulated " : "", devices[0].name);
     free(devices);
     failed = recheck.counts[DRIFTED] + recheck.counts[BROKEN];
     if (status == AT_OK && failed > 0)

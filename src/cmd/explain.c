@@ -12,6 +12,7 @@
 #include "cmd/files.h"
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
+#include "device/kind.h"
 #include "device/relation.h"
 #include "explain/table.h"
 #include "kernel/render.h"
@@ -445,7 +446,7 @@ static enum at_status find_target(const char *gpu, struct target *target, struct
 static enum at_status check_target(const struct explain_options *options,
                                    const struct target *target, struct at_error *err)
 {
-    if (!options->counters || !at_device_is_emulated(&target->device))
+    if (!options->counters || at_device_kind(&target->device)->hardware)
         return AT_OK;
     return at_fail(
         err, AT_USAGE,
@@ -463,7 +464,7 @@ static enum at_status measure(const struct explain_options *options, const struc
     struct at_config_time time;
     enum at_status status;
 
-    if (at_device_is_emulated(&target->device))
+    if (at_device_kind(&target->device)->predicted)
         return AT_OK;
     status = at_session_open(&session, &target->device, &options->run.session, err);
     if (status == AT_OK)

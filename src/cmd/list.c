@@ -5,6 +5,7 @@
 #include "cmd/command_line.h"
 #include "cmd/family_table.h"
 #include "cmd/run_options.h"
+#include "device/kind.h"
 #include "device/relation.h"
 #include "device/schema.h"
 #include "measure/gpu.h"
@@ -96,7 +97,7 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct at_entry *entries = records[i].problems.items;
 
-        if (at_device_is_emulated(&records[i].device) != at_device_is_emulated(device) ||
+        if (at_device_kind(&records[i].device)->predicted != at_device_kind(device)->predicted ||
             at_device_relation(&records[i].device, device) != AT_SAME_DEVICE ||
             strcmp(records[i].policy.name, "cold") != 0)
             continue;

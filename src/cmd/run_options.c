@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "device/kind.h"
 #include "kernel/builder.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
@@ -199,7 +200,7 @@ enum at_status at_run_devices(struct at_run_options *options, struct at_device_i
     options->session.use_cache = !options->no_cache;
     if (status == AT_OK)
         options->session.jobs = options->jobs > 0 ? options->jobs : at_default_jobs(*count, 1);
-    if (status != AT_OK || !at_device_is_emulated(&(*devices)[0]))
+    if (status != AT_OK || !at_device_kind(&(*devices)[0])->slow)
         return status;
     for (size_t i = 0; i < *count; i++)
         note_emulated(options, &(*devices)[i]);
@@ -424,7 +425,7 @@ static enum at_status find_gpu(struct at_target *target, struct at_run_options *
     free(infos);
     if (count > 1)
         return at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one", selector, count);
-    if (!options->gpu && at_device_is_emulated(&target->device))
+    if (!options->gpu && !at_device_kind(&target->device)->hardware)
         at_warn(&options->progress,
                 "no usable GPU: the answer is for an emulated %s; --device names another",
                 target->device.name);

@@ -8,6 +8,7 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
+#include "device/kind.h"
 #include "fleet/fleet.h"
 #include "pipeline/results.h"
 #include "problem/share.h"
@@ -195,7 +196,7 @@ static size_t tuners_for(int cpus)
 static size_t choose_tuners(const struct tune_run *run)
 {
     const struct tune_options *options = run->options;
-    bool several = run->device_count == 1 && !at_device_is_emulated(&run->devices[0]) &&
+    bool several = run->device_count == 1 && at_device_kind(&run->devices[0])->hardware &&
                    !options->run.session.record;
     size_t tuners = options->tuners > 0 ? options->tuners
                     : several           ? tuners_for(at_usable_cpus())
@@ -253,7 +254,7 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
         at_note(session->progress, "no profile is kept: --out FILE keeps it");
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
-    if (status == AT_OK && at_device_is_emulated(&run->devices[0]))
+    if (status == AT_OK && at_device_kind(&run->devices[0])->predicted)
         status = settle_for_emulation(run, options, err);
     if (status == AT_OK)
         deal(run, options);

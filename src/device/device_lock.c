@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "device/gpu_node.h"
+#include "device/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,7 +130,7 @@ enum at_status at_device_lock_take(struct at_device_lock **lock, const struct at
     int fd;
 
     *lock = NULL;
-    if (at_device_is_emulated(info))
+    if (!at_device_kind(info)->hardware)
         return AT_OK;
     fd = open_node(info, &reason);
     if (fd < 0) {

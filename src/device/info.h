@@ -41,12 +41,6 @@ struct at_device_info {
     int64_t shared_bytes_per_multiprocessor;
 };
 
-/* The times of an emulated device are predicted; every output has to call them so. */
-static inline bool at_device_is_emulated(const struct at_device_info *info)
-{
-    return strcmp(info->kind, AT_KIND_EMULATED) == 0;
-}
-
 /* The notice for every output that shows times of an emulated device. */
 static inline const char *at_emulated_times(const struct at_device_info *info)
 {

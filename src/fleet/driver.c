@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "device/kind.h"
 #include "fleet/parts.h"
 #include "fleet/tuner.h"
 #include "measure/gpu.h"
@@ -244,7 +245,7 @@ static struct at_list tell_news(struct at_fleet *fleet, struct at_member *to)
     struct at_entry *news = NULL;
     size_t count = 0, capacity = 0;
 
-    if (at_device_is_emulated(to->tuner.device))
+    if (at_device_kind(to->tuner.device)->isolated)
         return (struct at_list){0};
     for (size_t i = 0; i < fleet->count; i++) {
         const struct at_member *from = &fleet->members[i];

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "device/kind.h"
 #include "fleet/deck.h"
 #include "tune/tune.h"
 #include "tune/warm_profiles.h"
@@ -33,7 +34,7 @@ static void read_warm_start(const struct work *work)
         at_profiles_add(&profiles, work->tuner->out, &err);
     if (work->tuner->accumulates && profiles.count > 0)
         at_incumbents_read(session, &profiles.files[0].profile, &work->record);
-    if (work->tuner->fresh || at_device_is_emulated(work->tuner->device)) {
+    if (work->tuner->fresh || at_device_kind(work->tuner->device)->isolated) {
         at_profiles_clear(&profiles);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "device/kind.h"
 #include "lookup/nearest.h"
 #include "space/named.h"
 #include "space/space.h"
@@ -134,7 +135,7 @@ static void add_place(struct opening *opening, const struct at_profile_file *fil
                       const struct at_device_record *record)
 {
     struct at_lookup *lookup = opening->lookup;
-    struct at_place place = {file->path, record, at_device_is_emulated(&record->device)};
+    struct at_place place = {file->path, record, at_device_kind(&record->device)->predicted};
     const struct at_entry *entries = record->problems.items;
     const struct at_answer_group *groups = record->groups.items;
 

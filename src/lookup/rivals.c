@@ -2,6 +2,7 @@
 #include "lookup/rivals.h"
 
 #include "base/memory.h"
+#include "device/kind.h"
 #include "device/relation.h"
 #include "lookup/nearest.h"
 #include "space/named.h"
@@ -47,7 +48,7 @@ static bool is_safe(const struct rivals *rivals, const struct at_candidate *cand
     const struct at_device_info *device = rivals->query->device;
 
     return !place->emulated &&
-           (at_device_is_emulated(device) ||
+           (at_device_kind(device)->finds_faults ||
             at_device_relation(&place->record->device, device) == AT_SAME_DEVICE ||
             at_models_have(&place->record->also_correct_on, device));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/policy.h"
+#include "device/kind.h"
 
 /* spread_*: the place of a source in memory changes times by 2 to 3 % if rows are a large power of
  * two apart (doc/measurement.md, "Cold and warm"). So a reported time is the mean of several
@@ -66,7 +67,7 @@ int64_t at_policy_search_sets(const struct at_policy *policy, const struct at_pr
     int64_t set = set_bytes(problem), wanted = policy->l2_multiple * device->l2_bytes;
     int64_t sets = (wanted + set - 1) / set;
 
-    if (at_device_is_emulated(device)) /* the emulated L2 keeps nothing between launches */
+    if (!at_device_kind(device)->keeps_l2) /* the emulated L2 keeps nothing between launches */
         return 1;
     return sets < 1 ? 1 : sets > sets_max ? sets_max : sets;
 }
@@ -79,7 +80,7 @@ int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_pr
 
     if (spread > policy->spread_sets)
         spread = policy->spread_sets;
-    return sets < spread && !at_device_is_emulated(device) ? spread : sets;
+    return sets < spread && at_device_kind(device)->keeps_l2 ? spread : sets;
 }
 
 int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device)
@@ -87,7 +88,7 @@ int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *dev
     static const int64_t least = 64 << 10, most = 8 << 20;
     int64_t share = buffer_bytes / 16 & ~INT64_C(255);
 
-    if (at_device_is_emulated(device)) /* there an access beyond its allocation is a fault */
+    if (at_device_kind(device)->finds_faults) /* there an access beyond its allocation is a fault */
         return 256;
     return share < least ? least : share > most ? most : share;
 }

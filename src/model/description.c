@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "device/kind.h"
 #include "device/relation.h"
 #include "device/schema.h"
 #include "schema/table.h"
@@ -116,7 +117,7 @@ static enum at_status check(const struct description *description, const char *p
 {
     const char *predictions = description->device.predictions;
 
-    if (!at_device_is_emulated(&description->device))
+    if (!at_device_kind(&description->device)->predicted)
         return at_fail(err, AT_USAGE,
                        "%s: a description's device must be of kind " AT_KIND_EMULATED, path);
     if (strcmp(predictions, AT_CALIBRATED) != 0 && strcmp(predictions, AT_UNCALIBRATED) != 0)

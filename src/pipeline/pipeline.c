@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
+#include "device/kind.h"
 #include "pipeline/cases.h"
 #include "pipeline/results.h"
 #include "pipeline/session.h"
@@ -25,7 +26,7 @@ enum { ORDERED_WINDOW = 32 };
 /* Choose the order; set the window if configs keep the order in which they are added. */
 static void order_open(struct at_pipeline *p)
 {
-    if (!at_device_is_emulated(at_gpu_info(p->session->gpu)))
+    if (!p->session->kind->isolated)
         return;
     p->window = ORDERED_WINDOW;
     p->order = at_alloc_array(p->window, sizeof *p->order);
@@ -606,8 +607,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     p->precompile = at_alloc_array(search->space.count, sizeof *p->precompile);
     p->compiled = at_alloc_array(search->space.count, sizeof *p->compiled);
     p->problem_text = at_problem_format(&search->problem);
-    if (!at_device_is_emulated(
-            at_gpu_info(p->session->gpu))) /* where evaluating takes far longer than compiling */
+    if (!p->session->kind->slow) /* where evaluating takes far longer than compiling */
         search->start.compiled = (struct at_compiled){is_compiled, p};
     p->strategy = search->strategy->create(&search->space, &search->start);
     search->results = at_alloc_array(search->space.count, sizeof *search->results);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
+#include "device/kind.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/state.h"
 #include "recording/recording.h"
@@ -118,7 +119,6 @@ enum at_status at_recorder_write(const struct at_search *search, const char *dir
 {
     const struct at_session *session = search->session;
     const struct at_device_info *info = at_gpu_info(session->gpu);
-    bool emulated = at_device_is_emulated(info);
     struct at_recording recording = {
         .problem = search->problem,
         .setting = session->setting,
@@ -136,7 +136,7 @@ enum at_status at_recorder_write(const struct at_search *search, const char *dir
         return AT_OK;
     }
     /* Predicted times must not pass for a GPU's. */
-    recording.device = at_format("%s%s", emulated ? "emulated " : "", info->name);
+    recording.device = at_format("%s%s", session->kind->label, info->name);
     recording.family_count = list_families(search, &recording.families);
     path = name_file(dir, recording.device, search->progress.what);
     status = at_recording_write(&recording, path, err);

@@ -2,6 +2,7 @@
 #include "pipeline/session.h"
 
 #include "base/memory.h"
+#include "device/kind.h"
 #include "journal/setting.h"
 #include "pipeline/cases.h"
 
@@ -45,7 +46,7 @@ static enum at_status open_builder(struct at_session *session, const struct at_d
 {
     const struct at_builder_options options = {
         .compute_capability = info->compute_capability,
-        .image = at_device_is_emulated(info) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
+        .image = at_device_kind(info)->runs_ptx ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
         .workers = session->options.jobs,
         .cpu_limit_s = 3 * session->options.timeout_ns / 1000000000,
         .header = session->header,
@@ -155,6 +156,7 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
     enum at_status status;
 
     opened->options = *options;
+    opened->kind = at_device_kind(info);
     opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
     status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK && !options->turn.turns)
@@ -224,23 +226,21 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
     return run;
 }
 
-/* At this size a config takes some seconds. */
-static const int64_t emulated_elements_max = INT64_C(1) << 26;
-
 static enum at_status check_elements(const struct at_session *session,
                                      const struct at_problem *problem, struct at_error *err)
 {
     int64_t elements = at_problem_src_extent(problem) > at_problem_dst_extent(problem)
                            ? at_problem_src_extent(problem)
                            : at_problem_dst_extent(problem);
+    int64_t most = session->kind->elements_max;
     char *text;
 
-    if (!at_device_is_emulated(at_gpu_info(session->gpu)) || elements <= emulated_elements_max)
+    if (most == 0 || elements <= most)
         return AT_OK;
     text = at_problem_format(problem);
     at_fail(err, AT_USAGE,
             "%s is too large for an emulated device, which takes at most %" PRId64 " elements",
-            text, emulated_elements_max);
+            text, most);
     free(text);
     return AT_USAGE;
 }
@@ -315,12 +315,12 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
     int64_t MB_per_s = peak_MB_per_s > 0 ? peak_MB_per_s : 100000;
     int64_t pass_ns = at_problem_bytes(problem) / MB_per_s * 1000;
 
-    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+    if (session->kind->slow)
         return session->options.timeout_ns + emulated_allowance_ns(problem);
     return session->options.timeout_ns + passes * pass_ns;
 }
 
 int64_t at_verify_more(const struct at_session *session, int64_t times)
 {
-    return at_device_is_emulated(at_gpu_info(session->gpu)) ? 0 : times;
+    return session->kind->predicted ? 0 : times;
 }

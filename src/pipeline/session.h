@@ -4,6 +4,7 @@
 #define AT_PIPELINE_SESSION_H
 
 #include "device/device_lock.h"
+#include "device/kind.h"
 #include "journal/journal.h"
 #include "kernel/builder.h"
 #include "measure/gpu.h"
@@ -46,6 +47,7 @@ struct at_session {
     struct at_session_options options;
     struct at_device_lock *lock;
     struct at_gpu *gpu;
+    const struct at_device_kind *kind; /* of the device */
     struct at_builder *builder;
     struct at_journal *journal;           /* NULL: none */
     bool journal_failed;                  /* a failure to write it was reported */

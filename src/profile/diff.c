@@ -3,6 +3,7 @@
 
 #include "base/flow.h"
 #include "base/memory.h"
+#include "device/kind.h"
 #include "device/relation.h"
 #include "profile/internal.h"
 #include "schema/table.h"
@@ -257,7 +258,7 @@ static void show_diff(const struct at_diff *diff, FILE *out)
         const struct at_device_record *record = record_of(difference);
 
         if (i == 0 || !same_heading(record_of(difference - 1), record)) {
-            bool emulated = at_device_is_emulated(&record->device);
+            bool emulated = at_device_kind(&record->device)->predicted;
 
             fprintf(out, "%s, %s%s%s\n", record->device.name, record->policy.name,
                     emulated ? "; " : "", emulated ? at_emulated_times(&record->device) : "");

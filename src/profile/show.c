@@ -4,6 +4,7 @@
 #include "base/flow.h"
 #include "base/memory.h"
 #include "base/outcome.h"
+#include "device/kind.h"
 #include "profile/internal.h"
 #include "profile/merge.h"
 #include "profile/newest.h"
@@ -113,7 +114,7 @@ static struct row make_row(const struct at_device_record *record, const struct a
 
     return (struct row){
         .device = record->device.name,
-        .times = at_device_is_emulated(&record->device) ? "predicted" : record->policy.name,
+        .times = at_device_kind(&record->device)->predicted ? "predicted" : record->policy.name,
         .problem = entry->problem,
         .kernel = winner->family,
         .config = winner->parameters,
@@ -267,7 +268,7 @@ static void show_heading(const struct section *section, const struct style *styl
             device->name, style->plain, (intmax_t)(device->compute_capability / 10),
             (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
             fixed(cell, device->memory_bytes, (int64_t)1 << 30, 1));
-    if (at_device_is_emulated(device))
+    if (at_device_kind(device)->predicted)
         fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
                 style->plain);
     if (section->problems.count > 0)
@@ -276,7 +277,7 @@ static void show_heading(const struct section *section, const struct style *styl
         show_software(section->records[i], section->count == 1, out);
     for (size_t i = 0; i + 1 < section->count; i++)
         at_conditions_join(&seen, &section->records[i]->conditions);
-    if (at_device_is_emulated(device)) {
+    if (at_device_kind(device)->predicted) {
         fprintf(out, "  %-*s%s\n", LABEL_WIDTH - 2, "policy", record->policy.name);
     } else {
         show_policy(&record->policy, out);
@@ -388,7 +389,8 @@ static const char *title_of(size_t column, const struct at_device_info *device)
 {
     const char *title = columns[column].column.title;
 
-    return at_device_is_emulated(device) && strcmp(title, "time us") == 0 ? "predicted us" : title;
+    return at_device_kind(device)->predicted && strcmp(title, "time us") == 0 ? "predicted us"
+                                                                              : title;
 }
 
 static bool is_left(size_t column)

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/stats.h"
+#include "device/kind.h"
 #include "journal/read.h"
 #include "journal/setting.h"
 #include "kernel/render.h"
@@ -534,7 +535,7 @@ static struct at_report_device *device_of(struct at_report *report,
             return device;
     device->index = report->device_count++;
     device->record = record;
-    device->predicted = at_device_is_emulated(&record->device);
+    device->predicted = at_device_kind(&record->device)->predicted;
     device->unit = device->predicted ? "predicted µs" : "µs";
     return device;
 }

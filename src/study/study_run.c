@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "device/kind.h"
 #include "kernel/render.h"
 #include "model/description.h"
 #include "pipeline/shootout.h"
@@ -199,10 +200,9 @@ static void describe(struct at_study_result *result, const struct at_study *stud
 {
     snprintf(result->study, sizeof result->study, "%s", name);
     snprintf(result->device, sizeof result->device, "%s", device->name);
-    snprintf(result->times, sizeof result->times, "%s",
-             at_device_is_emulated(device) ? "predicted" : "measured");
+    snprintf(result->times, sizeof result->times, "%s", at_device_kind(device)->times);
     snprintf(result->note, sizeof result->note, "%s",
-             at_device_is_emulated(device)
+             at_device_kind(device)->predicted
                  ? at_emulated_times(device)
                  : "times are measured, counts are the emulated device's");
     memcpy(result->title, study->title, sizeof result->title);
@@ -215,7 +215,7 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
                             struct at_study_result *result, struct at_error *err)
 {
     size_t rows = study->rows.count;
-    bool emulated = at_device_is_emulated(device);
+    bool emulated = at_device_kind(device)->predicted;
     struct at_study_case *cases = at_alloc_array(rows, sizeof *cases);
     struct at_study_line *lines = at_alloc_array(rows, sizeof *lines);
     struct at_device_info described;
@@ -356,8 +356,8 @@ static void describe_own(struct at_study_result *result, const struct at_own_fil
     snprintf(result->device, sizeof result->device, "%s", device->name);
     snprintf(result->times, sizeof result->times, "predicted");
     snprintf(result->note, sizeof result->note, "%s",
-             at_device_is_emulated(device) ? at_emulated_times(device)
-                                           : "all times are predicted, none is measured");
+             at_device_kind(device)->predicted ? at_emulated_times(device)
+                                               : "all times are predicted, none is measured");
     result->reading =
         at_strdup("GB/s are the bytes that the kernel uses, over the predicted time.");
 }

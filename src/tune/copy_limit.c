@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "device/kind.h"
 #include "pipeline/pipeline.h"
 #include "system/interrupt.h"
 
@@ -26,9 +27,8 @@ enum {
 static bool is_as_good(const struct at_session *session, const struct at_problem *known,
                        const struct at_problem *problem)
 {
-    return at_device_is_emulated(at_gpu_info(session->gpu))
-               ? at_problem_equal(known, problem)
-               : at_problem_bytes(known) == at_problem_bytes(problem);
+    return session->kind->isolated ? at_problem_equal(known, problem)
+                                   : at_problem_bytes(known) == at_problem_bytes(problem);
 }
 
 static const struct at_copies *remembered(const struct at_session *session,
@@ -43,7 +43,7 @@ static const struct at_copies *remembered(const struct at_session *session,
 static void remember(struct at_session *session, const struct at_copies *copies)
 {
     AT_PUSH(session->copies, session->copy_count, session->copy_capacity, *copies);
-    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+    if (session->kind->isolated)
         return;
     for (size_t i = 0; i < copies->count; i++)
         at_warm_start_add(
@@ -75,7 +75,7 @@ static bool is_known(const struct at_session *session, const struct at_problem *
 /* How many copies to measure. */
 static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
 {
-    if (at_device_is_emulated(at_gpu_info(session->gpu)))
+    if (session->kind->slow)
         return EMULATED_COPIES;
     return is_known(session, problem)           ? COPIES_CONFIRMING
            : session->copy_warm_start.count > 0 ? COPIES_WARM

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
+#include "device/kind.h"
 #include "lookup/rivals.h"
 #include "measure/race.h"
 #include "pipeline/shootout.h"
@@ -105,7 +106,7 @@ static void take(const struct race *race, struct at_answer *answer)
     answer->measured = (struct at_measured){
         .time_ns = llround(race->contestants[winner].time_ns),
         .configs = (int64_t)race->count,
-        .predicted = at_device_is_emulated(at_gpu_info(race->session->gpu)),
+        .predicted = race->session->kind->predicted,
     };
     if (has_incumbent)
         answer->measured.looked_up_ns = llround(race->contestants[0].time_ns);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "device/kind.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/results.h"
 #include "profile/entry.h"
@@ -64,7 +65,7 @@ static void remember_best(struct at_search *search, const struct at_finals *fina
     struct at_warm_start *warm_start = &search->session->warm_start;
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
-    if (at_device_is_emulated(at_gpu_info(search->session->gpu)))
+    if (search->session->kind->isolated)
         return;
     taken[winner] = true;
     at_warm_start_add(warm_start, &(struct at_winner){.problem = search->problem,
@@ -96,7 +97,7 @@ static bool needs_new_worker(const struct at_search *search)
 
     return search->copy_ns > 0 && search->copy_ns < brief_ns &&
            at_gpu_largest_bytes(gpu) >= MUCH_LARGER * at_problem_bytes(&search->problem) &&
-           !at_device_is_emulated(at_gpu_info(gpu));
+           !at_device_kind(at_gpu_info(gpu))->predicted;
 }
 
 /* The journal gets the finalists that are correct. */
@@ -126,7 +127,7 @@ static struct at_timed timed(const struct at_contestant *contestant,
         .kernel = contestant->kernel,
         .samples_ns = contestant->samples_ns,
         .samples = (size_t)session->options.policy->shootout_samples,
-        .predicted = at_device_is_emulated(at_gpu_info(session->gpu)),
+        .predicted = session->kind->predicted,
     };
 
     if (timed.config)
@@ -424,7 +425,7 @@ double at_tune_weight(const struct at_problem *problem, const struct at_device_i
 {
     static const double bytes_of_constant_part = 1 << 20;
 
-    return at_device_is_emulated(device)
+    return at_device_kind(device)->slow
                ? 1 + sqrt((double)at_problem_bytes(problem) / bytes_of_constant_part)
                : 1;
 }
@@ -449,7 +450,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     search.progress.index = place.index;
     search.progress.of = place.of;
     search.progress.run_ends_ns = place.run_ends_ns;
-    search.progress.predicted = at_device_is_emulated(at_gpu_info(session->gpu));
+    search.progress.predicted = session->kind->predicted;
     if (status == AT_OK)
         warn_of_empty_families(&search);
     if (status == AT_OK)
@@ -511,8 +512,9 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
         at_environment_of(at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu),
                           at_builder_compiler(session->builder));
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
-    record->policy.buffer_bytes =
-        at_device_is_emulated(&record->device) ? 0 : policy->l2_multiple * record->device.l2_bytes;
+    record->policy.buffer_bytes = !at_device_kind(&record->device)->keeps_l2
+                                      ? 0
+                                      : policy->l2_multiple * record->device.l2_bytes;
     record->policy.train_ns = policy->shootout_train_ns;
     record->policy.search_samples = policy->search_samples;
     record->policy.shootout_samples = policy->shootout_samples;

@@ -236,7 +236,7 @@ wide() {
     grep -q 'uuid: emu:a100$' best.yaml
     # The last shoot-out, of which the profile has the winner; power and temperature are not emulated.
     [ "$(query best.yaml.journal "SELECT min(place), max(place) = count(*) - 1, sum(won), group_concat(DISTINCT gpu),
-        min(json_array_length(samples_ns)), (SELECT count(*) FROM looks) FROM finals")" = '0|1|1|emu:a100|15|0' ]
+        min(json_array_length(samples_ns)), (SELECT count(power_mw) FROM measurements) FROM finals")" = '0|1|1|emu:a100|15|0' ]
     [ "$(query best.yaml.journal 'SELECT count(*) FROM finals WHERE (problem, family, family_hash, config) NOT IN
         (SELECT problem, family, family_hash, config FROM measurements)')" -eq 0 ]
     "$AUTOTUNE" report best.yaml --journal best.yaml.journal --out report.html

@@ -176,7 +176,7 @@ static struct at_builder *open_builder(const struct at_device_info *info, const 
 {
     const struct at_builder_options builder_options = {
         .compute_capability = info->compute_capability,
-        .image = at_device_is_emulated(info) ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
+        .image = at_device_kind(info)->runs_ptx ? AT_IMAGE_PTX : AT_IMAGE_CUBIN,
         .workers = at_usable_cpus(),
         .cpu_limit_s = CPU_LIMIT_S,
         .header = header,

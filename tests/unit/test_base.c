@@ -50,7 +50,8 @@ static void test_error_fail(void **state)
 
 static struct at_choice color(size_t index)
 {
-    static const struct at_choice colors[] = {{"red", NULL}, {"green", "as grass"}, {0}};
+    static const struct at_choice colors[] = {
+        {.name = "red"}, {.name = "green", .note = "as grass"}, {0}};
 
     return colors[index];
 }

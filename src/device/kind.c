@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/kind.h"
+
+#include "base/memory.h"
+
+#include <stddef.h>
+
+static const struct at_device_kind kinds[] = {
+    {
+        .name = "cuda",
+        .label = "",
+        .times = "measured",
+        .hardware = true,
+        .keeps_l2 = true,
+    },
+    {
+        .name = AT_KIND_EMULATED,
+        .label = "emulated ",
+        .times = "predicted",
+        .predicted = true,
+        .isolated = true,
+        .slow = true,
+        .finds_faults = true,
+        .runs_ptx = true,
+        .elements_max = INT64_C(1) << 26, /* at this size a config takes some seconds */
+    },
+};
+
+const struct at_device_kind *at_device_kind(const struct at_device_info *info)
+{
+    for (size_t i = 0; i < AT_COUNT(kinds); i++)
+        if (strcmp(info->kind, kinds[i].name) == 0)
+            return &kinds[i];
+    return &kinds[0];
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from a device's kind, for all who would otherwise ask whether it is emulated. */
+#ifndef AT_DEVICE_KIND_H
+#define AT_DEVICE_KIND_H
+
+#include "device/info.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct at_device_kind {
+    const char *name;  /* as in struct at_device_info */
+    const char *label; /* before the device's name, where its times must not pass for a GPU's */
+    const char *times; /* what its times are: "measured", "predicted" */
+    bool predicted;    /* nothing is measured, and the same launch always takes as long */
+    bool hardware;     /* a lock keeps other runs off; it has counters; it leaves the CPUs alone */
+    bool isolated;     /* a search takes nothing from other problems, so that it has the same result
+                        * in any order and on any number of processes */
+    bool slow;         /* an evaluation takes longer than a compilation */
+    bool keeps_l2;     /* L2 keeps data between launches */
+    bool finds_faults; /* a kernel's access outside its buffers is found and harms nothing */
+    bool runs_ptx;     /* its images are PTX; else machine code */
+    int64_t elements_max; /* of a buffer; 0: any number */
+};
+
+/* Return the device's kind. A device of a kind that is not known is taken for hardware. */
+const struct at_device_kind *at_device_kind(const struct at_device_info *info);
+
+#endif
