@@ -164,11 +164,6 @@ void at_html_table_end(FILE *out)
 
 /* ---- pages ---- */
 
-void at_html_picture_style(FILE *out)
-{
-    fwrite(at_asset_picture, 1, at_asset_picture_size, out);
-}
-
 /* The policy lets the page itself run, and forbids every request. The empty icon keeps browsers
  * from asking for one. */
 void at_html_begin(FILE *out, const char *title)
@@ -181,29 +176,12 @@ void at_html_begin(FILE *out, const char *title)
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n"
            "<meta name=\"generator\" content=\"autotune " PACKAGE_VERSION "\">\n"
-           "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n",
-           title);
-    fwrite(at_asset_style, 1, at_asset_style_size, out);
-    at_html_picture_style(out);
-    at_put(out, "</style>\n</head>\n<body>\n");
+           "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n%p%p</style>\n"
+           "</head>\n<body>\n",
+           title, at_asset_style, at_asset_picture);
 }
 
 void at_html_end(FILE *out)
 {
-    at_put(out, "<script>\n");
-    fwrite(at_asset_script, 1, at_asset_script_size, out);
-    at_put(out, "</script>\n</body>\n</html>\n");
-}
-
-void at_html_begin_page(FILE *out, const char *command, const char *title)
-{
-    at_html_begin(out, title);
-    at_put(out, "<header><p class=\"kicker\">%s</p><h1>%s</h1></header>\n<main>\n", command, title);
-}
-
-void at_html_end_page(FILE *out)
-{
-    at_put(out, "</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
-                "; no request leaves this page.</p></footer>\n");
-    at_html_end(out);
+    at_put(out, "<script>\n%p</script>\n</body>\n</html>\n", at_asset_script);
 }

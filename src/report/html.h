@@ -25,16 +25,7 @@ void at_html_table_end(FILE *out);
 void at_html_begin(FILE *out, const char *title);
 void at_html_end(FILE *out);
 
-/* The same, with a heading below a smaller line that names the command; the program that made it
- * stands at the end. */
-void at_html_begin_page(FILE *out, const char *command, const char *title);
-void at_html_end_page(FILE *out);
-
-/* The style of pictures, for those outside of a page. */
-void at_html_picture_style(FILE *out);
-
 /* report.css, picture.css and report.js, embedded when the program is built: see assets.awk. */
 extern const char at_asset_style[], at_asset_picture[], at_asset_script[];
-extern const size_t at_asset_style_size, at_asset_picture_size, at_asset_script_size;
 
 #endif

@@ -347,7 +347,7 @@ static enum at_status read_journals(struct at_report *report, struct at_error *e
 
 static int64_t share(const struct at_report_row *row)
 {
-    return row->entry->winner.of_copy_permille;
+    return row->winner->of_copy_permille;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -416,8 +416,8 @@ static void find_old(struct at_report *report, struct at_report_row *row)
         return;
     difference.from_record = row->old_record;
     difference.from = row->old;
-    row->change = compare_results(&row->old->winner, &row->entry->winner,
-                                  at_difference_is_clear(&difference));
+    row->change =
+        compare_results(&row->old->winner, row->winner, at_difference_is_clear(&difference));
     report->verdicts[row->change.verdict]++;
 }
 
@@ -454,7 +454,10 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
                                const struct at_device_record *record, const struct at_entry *entry,
                                struct at_error *err)
 {
-    struct at_report_row row = {.record = record, .entry = entry};
+    struct at_report_row row = {.record = record,
+                                .entry = entry,
+                                .winner = &entry->winner,
+                                .percent = (double)entry->winner.of_copy_permille / 10};
     enum at_status status = at_problem_parse(&row.problem, entry->problem, err);
 
     if (status != AT_OK)
@@ -559,7 +562,7 @@ static enum at_status add_record(struct at_report *report, const struct at_devic
 static enum at_status count_row(const struct at_report *report, struct at_report_row *row,
                                 const char *header, struct at_error *err)
 {
-    const struct at_result_record *winner = &row->entry->winner;
+    const struct at_result_record *winner = row->winner;
     const struct at_device_info *device = &row->record->device;
     struct at_explanation *costs = at_alloc(sizeof *costs);
     struct at_device_info description;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page: what stands at its top, and its sections in order. And the report as Markdown. */
+/* The page: its title, what stands at the top of each device, and its sections in order. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "report/sections.h"
-#include "schema/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static double percent(int64_t permille)
-{
-    return (double)permille / 10;
-}
+/* Spreads from here on are worth a look: 3 %. LISTED: problems that a line names. NAMED: problems
+ * of a command; more are in a list of their own. */
+enum { SPREAD_PERMILLE = 30, LISTED = 6, NAMED = 6 };
 
 /* ---- the title, and what was found ---- */
 
@@ -60,8 +59,7 @@ static void print_numbers(const struct at_report_device *device, FILE *out)
            "<ul class=\"numbers\">\n<li><b>%.1f&#8239;%%</b><span>of the copy limit, geometric "
            "mean</span></li>\n<li><b>%.1f&#8239;%%</b><span>the worst problem, <a "
            "href=\"#%s\">%s</a></span></li>\n",
-           100 * device->of_copy, percent(worst->entry->winner.of_copy_permille), worst->anchor,
-           worst->entry->problem);
+           100 * device->of_copy, worst->percent, worst->anchor, worst->entry->problem);
     if (device->over_default > 0)
         at_put(out,
                "<li><b>%.2f&#8239;×</b><span>as fast as the default configs, geometric "
@@ -78,22 +76,20 @@ static void print_worst(const struct at_report_device *device, FILE *out)
     at_put(out,
            "<div><h3>Which problem is worst, and why?</h3>\n<p><b><a href=\"#%s\">%s</a>:</b> "
            "%.1f&#8239;%% of the copy limit, by the kernel %s.</p>\n",
-           worst->anchor, worst->entry->problem, percent(worst->entry->winner.of_copy_permille),
-           worst->entry->winner.family);
+           worst->anchor, worst->entry->problem, worst->percent, worst->winner->family);
     at_report_remarks(device, worst, out);
     at_put(out, "</div>\n");
 }
 
-static void print_parameter(const struct at_report *report, const struct at_report_device *device,
-                            FILE *out)
+/* `lead`: what the journals tell. */
+static void print_parameter(const struct at_report_device *device, const char *lead, FILE *out)
 {
     at_put(out, "<div><h3>Which parameter matters?</h3>\n<p>");
-    if (device->points > 0) {
-        at_report_parameters_lead(report, device, out);
-        at_put(out, " <a href=\"#d%zu-parameters\">All of them</a></p></div>\n", device->index);
-    } else {
+    if (device->points > 0)
+        at_put(out, "%p <a href=\"#d%zu-parameters\">All of them</a></p></div>\n", lead,
+               device->index);
+    else
         at_put(out, "Only a journal tells.</p></div>\n");
-    }
 }
 
 /* ---- more search ---- */
@@ -203,142 +199,354 @@ static void print_more(const struct at_report *report, const struct at_report_de
     at_put(out, "</ul></div>\n");
 }
 
+/* ---- is the run to be trusted? ---- */
+
+/* Begin a line of what was checked; returns 1 if it speaks against the run. */
+static size_t begin_check(FILE *out, bool good)
+{
+    at_put(out, "<li class=\"%s\"><b>%s</b> ", good ? "good" : "doubt", good ? "✓" : "!");
+    return !good;
+}
+
+/* From the profile and, where it saw none, from what the journals saw. */
+static size_t check_throttling(const struct at_report_device *device, FILE *out)
+{
+    const struct at_report_throttling *seen = &device->throttling;
+    const char *words = device->conditions.throttle;
+    bool known = words[0] != '\0', none = strcmp(words, "none") == 0;
+    size_t doubts = begin_check(out, known && none && seen->throttled == 0);
+
+    at_put(out, "%s%s", known ? "Throttling: " : "Throttling is not known",
+           none && seen->throttled > 0 ? "" : words);
+    if (seen->throttled > 0)
+        at_put(out, "%sat %zu of the journal's %zu looks at the device", none ? "" : "; ",
+               seen->throttled, seen->looks);
+    at_put(out, "</li>\n");
+    return doubts;
+}
+
+static size_t check_conditions(const struct at_report_device *device, FILE *out)
+{
+    const struct at_conditions *seen = &device->conditions;
+    const struct {
+        const char *what;
+        int64_t amount;
+        const char *unit;
+    } troubles[] = {
+        {"Time at the power limit", seen->capped_ms, " ms"},
+        {"Time slowed by heat or the power supply", seen->slowed_ms, " ms"},
+        {"Other processes on the device", seen->other_processes, ""},
+        {"Drifts of the canary, a kernel that never changes", seen->drifts, ""},
+    };
+    size_t doubts = check_throttling(device, out);
+
+    for (size_t i = 0; i < AT_COUNT(troubles); i++)
+        if (troubles[i].amount > 0) {
+            doubts += begin_check(out, false);
+            at_put(out, "%s: %'jd%s</li>\n", troubles[i].what, (intmax_t)troubles[i].amount,
+                   troubles[i].unit);
+        }
+    if (seen->remeasured > 0 || seen->discarded_samples > 0) {
+        begin_check(out, true);
+        at_put(
+            out,
+            "%'jd configs were measured again after drifts, %'jd samples after low clocks</li>\n",
+            (intmax_t)seen->remeasured, (intmax_t)seen->discarded_samples);
+    }
+    return doubts;
+}
+
+static size_t check_outcomes(const struct at_report_device *device, FILE *out)
+{
+    int64_t counts[AT_OUTCOMES] = {0}, failed = 0;
+    size_t doubts;
+
+    for (size_t i = 0; i < device->count; i++)
+        for (int j = 0; j < AT_OUTCOMES; j++)
+            counts[j] += device->rows[i].entry->evaluations.counts[j];
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        failed += i == AT_CORRECT ? 0 : counts[i];
+    doubts = begin_check(out, failed == 0);
+    at_put(out, "%'jd configs gave the right result in every bit", (intmax_t)counts[AT_CORRECT]);
+    for (int i = 0; i < AT_OUTCOMES; i++)
+        if (i != AT_CORRECT && counts[i] > 0)
+            at_put(out, "; %'jd ended as <i>%s</i>", (intmax_t)counts[i], at_outcome_names[i]);
+    at_put(out, failed ? ", and were not chosen</li>\n" : "</li>\n");
+    return doubts;
+}
+
+/* What is checked of each row. */
+static const struct check {
+    enum { SPREAD, CUT, ABOVE_COPY, FROM_L2, SPILLED } kind;
+    const char *none, *one, *some; /* the last two after the number; none NULL: say nothing */
+} checks[] = {
+    {SPREAD, "No winner's samples spread by more than 3 %",
+     "winner's samples spread by more than 3 %", "winners' samples spread by more than 3 %"},
+    {CUT, "No search was cut short by a budget or a signal",
+     "search was cut short by a budget or a signal",
+     "searches were cut short by a budget or a signal"},
+    {ABOVE_COPY, NULL, "winner is faster than the copy limit, so that limit is too low",
+     "winners are faster than their copy limits, so those limits are too low"},
+    {FROM_L2, NULL, "winner is faster than the memory can be: its data stayed in the L2 cache",
+     "winners are faster than the memory can be: their data stayed in the L2 cache"},
+    {SPILLED, NULL, "winner spills registers", "winners spill registers"},
+};
+
+static bool is_hit(const struct at_entry *entry, const struct check *check)
+{
+    switch (check->kind) {
+    case SPREAD:
+        return entry->winner.spread_permille > SPREAD_PERMILLE;
+    case CUT:
+        return entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED;
+    case ABOVE_COPY:
+        return entry->winner.of_copy_permille > 1000;
+    case FROM_L2:
+        return entry->from_l2;
+    default:
+        return entry->winner.spill_bytes > 0;
+    }
+}
+
+static size_t check_rows(const struct at_report_device *device, const struct check *check,
+                         FILE *out)
+{
+    size_t hits = 0, listed = 0, doubts;
+
+    for (size_t i = 0; i < device->count; i++)
+        hits += is_hit(device->rows[i].entry, check);
+    if (hits == 0 && !check->none)
+        return 0;
+    doubts = begin_check(out, hits == 0);
+    if (hits == 0)
+        at_put(out, "%s", check->none);
+    else
+        at_put(out, "%'jd %s: ", (intmax_t)hits, hits == 1 ? check->one : check->some);
+    for (size_t i = 0; i < device->count && listed < LISTED; i++)
+        if (is_hit(device->rows[i].entry, check))
+            at_put(out, "%s<a href=\"#%s\">%s</a>", listed++ ? ", " : "", device->rows[i].anchor,
+                   device->rows[i].entry->problem);
+    at_put(out, "%s</li>\n", hits > listed ? ", …" : "");
+    return doubts;
+}
+
+/* Returns how many lines speak against the run. */
+static size_t check_all(const struct at_report_device *device, FILE *out)
+{
+    size_t doubts = begin_check(out, !device->predicted);
+
+    at_put(out, device->predicted
+                    ? "Times are predicted, not measured</li>\n"
+                    : "Winners were timed anew, side by side, after the search</li>\n");
+    if (!device->predicted)
+        doubts += check_conditions(device, out);
+    doubts += check_outcomes(device, out);
+    for (size_t i = 0; i < AT_COUNT(checks); i++)
+        doubts += check_rows(device, &checks[i], out);
+    return doubts;
+}
+
+static void print_trust(const struct at_report_device *device, FILE *out)
+{
+    struct at_text_stream stream;
+    size_t doubts = check_all(device, at_text_open(&stream));
+    char *text = at_text_close(&stream, NULL);
+
+    at_put(out, "<div><h3 id=\"d%zu-trust\">Is this run to be trusted?</h3>\n<p><b>",
+           device->index);
+    if (doubts == 0)
+        at_put(out, "Yes:</b> nothing that was checked speaks against it.</p>\n");
+    else
+        at_put(out, "With care:</b> %zu point%s below, marked !, speak%s against it.</p>\n", doubts,
+               doubts == 1 ? "" : "s", doubts == 1 ? "s" : "");
+    at_put(out, "<ul class=\"checks\">\n%p</ul></div>\n", text);
+    free(text);
+}
+
+/* ---- how it was made ---- */
+
+static void print_device(const struct at_device_info *device, FILE *out)
+{
+    at_put(out, "<dt>device</dt><dd>%s, compute capability %jd.%jd, %jd multiprocessors, %.1f GiB",
+           device->name, (intmax_t)(device->compute_capability / 10),
+           (intmax_t)(device->compute_capability % 10), (intmax_t)device->multiprocessors,
+           (double)device->memory_bytes / (1 << 30));
+    if (device->peak_bandwidth_MB_per_s > 0)
+        at_put(out, ", memory peak %'jd GB/s by clock and width",
+               (intmax_t)((device->peak_bandwidth_MB_per_s + 500) / 1000));
+    at_put(out, "</dd>\n");
+}
+
+static void print_software(const struct at_environment *software, FILE *out)
+{
+    const char *const parts[][2] = {{"autotune ", software->autotune},
+                                    {", driver ", software->driver},
+                                    {", CUDA ", software->cuda_driver},
+                                    {", NVRTC ", software->nvrtc}};
+
+    at_put(out, "<dt>software</dt><dd>");
+    for (size_t i = 0; i < AT_COUNT(parts); i++)
+        if (parts[i][1][0])
+            at_put(out, "%s%s", parts[i][0], parts[i][1]);
+    at_put(out, "</dd>\n");
+}
+
+static void print_policy(const struct at_report_device *device, FILE *out)
+{
+    const struct at_policy_record *policy = &device->record->policy;
+
+    at_put(out, "<dt>policy</dt><dd>%s", policy->name);
+    if (!device->predicted)
+        at_put(out,
+               ": trains of %.0f µs%s, %jd samples a config in the search, %jd a finalist in the "
+               "shoot-out",
+               (double)policy->train_ns / 1000,
+               policy->buffer_bytes ? " through more bytes than the L2 cache holds" : "",
+               (intmax_t)policy->search_samples, (intmax_t)policy->shootout_samples);
+    at_put(out, "</dd>\n");
+}
+
+static void print_conditions(const struct at_conditions *seen, FILE *out)
+{
+    const char *before = "<dt>conditions</dt><dd>";
+
+    if (!seen->clock_sm_max_khz && !seen->power_max_mW && !seen->temperature_max_c)
+        return;
+    if (seen->clock_sm_max_khz) {
+        at_put(out, "%pSM clock %.0f to %.0f MHz", before, (double)seen->clock_sm_min_khz / 1000,
+               (double)seen->clock_sm_max_khz / 1000);
+        before = ", ";
+    }
+    if (seen->power_max_mW) {
+        at_put(out, "%pat most %.0f W", before, (double)seen->power_max_mW / 1000);
+        before = ", ";
+    }
+    if (seen->temperature_max_c)
+        at_put(out, "%pat most %jd °C", before, (intmax_t)seen->temperature_max_c);
+    at_put(out, "</dd>\n");
+}
+
+static void print_dates(const struct at_report_device *device, FILE *out)
+{
+    const int64_t moments[] = {device->first_ms, device->last_ms};
+    char texts[AT_COUNT(moments)][64];
+
+    if (device->points == 0) {
+        at_put(out, "<dt>date</dt><dd>not known: a profile has no dates, and no journal has these "
+                    "problems</dd>\n");
+        return;
+    }
+    for (size_t i = 0; i < AT_COUNT(moments); i++) {
+        const time_t seconds = (time_t)(moments[i] / 1000);
+        struct tm date = {.tm_mday = 1};
+
+        gmtime_r(&seconds, &date);
+        strftime(texts[i], sizeof texts[i], "%Y-%m-%d %H:%M", &date);
+    }
+    at_put(out, "<dt>date</dt><dd>%s to %s UTC, %'jd evaluations in the journal</dd>\n", texts[0],
+           texts[1], (intmax_t)device->points);
+}
+
+/* Were all problems searched in the same way? */
+static bool is_one_search(const struct at_report_device *device)
+{
+    const struct at_entry *first = device->rows[0].entry;
+
+    for (size_t i = 1; i < device->count; i++) {
+        const struct at_entry *entry = device->rows[i].entry;
+
+        if (strcmp(entry->search, first->search) != 0 || entry->seed != first->seed)
+            return false;
+    }
+    return true;
+}
+
+/* The profile does not have the budget, the families and the options of a run. */
+static void print_command(const struct at_report_device *device, FILE *out)
+{
+    const struct at_device_record *record = device->record;
+    const struct at_entry *entry = device->rows[0].entry;
+    bool listed = device->count > NAMED;
+
+    at_put(out, "<dt>to repeat it</dt><dd><code>autotune tune --gpu %s --policy %s",
+           device->predicted ? record->device.uuid : "0", record->policy.name);
+    if (entry->search[0])
+        at_put(out, " --search %s", entry->search);
+    at_put(out, " --seed %jd", (intmax_t)entry->seed);
+    for (size_t i = 0; i < device->count && !listed; i++)
+        at_put(out, " --problem %s", device->rows[i].entry->problem);
+    at_put(out, "%s --out FILE</code>%s", listed ? " --problems LIST" : "",
+           is_one_search(device)
+               ? ""
+               : " (the search of the worst problem; others were searched otherwise)");
+    if (listed)
+        at_put(out, "<details><summary>LIST</summary><pre>schema: 1\nproblems:\n");
+    for (size_t i = 0; i < device->count && listed; i++)
+        at_put(out, "%s%s", i ? "\n  - " : "  - ", device->rows[i].entry->problem);
+    at_put(out, "%p</dd>\n", listed ? "</pre></details>" : "");
+}
+
+static void print_origin(const struct at_report_device *device, FILE *out)
+{
+    at_put(out, "<h3>How it was made</h3>\n<dl>\n");
+    print_device(&device->record->device, out);
+    print_software(&device->record->environment, out);
+    if (device->record_count > 1)
+        at_put(out,
+               "<dt>records</dt><dd>%zu in the profile, of several GPUs or versions; above is the "
+               "first</dd>\n",
+               device->record_count);
+    print_policy(device, out);
+    print_conditions(&device->conditions, out);
+    if (device->count > 0) {
+        print_dates(device, out);
+        print_command(device, out);
+    }
+    at_put(out, "</dl>\n");
+}
+
+/* ---- the page ---- */
+
 static void print_top(const struct at_report *report, const struct at_report_device *device,
-                      FILE *out)
+                      const char *lead, FILE *out)
 {
     print_lead(device, out);
     if (device->count > 0) {
         print_numbers(device, out);
         at_put(out, "<div class=\"columns\">\n");
         print_worst(device, out);
-        at_report_trust(device, out);
-        print_parameter(report, device, out);
+        print_trust(device, out);
+        print_parameter(device, lead, out);
         print_more(report, device, out);
         at_put(out, "</div>\n");
     }
-    at_report_origin(device, out);
+    print_origin(device, out);
 }
 
-/* ---- its data, as JSON ---- */
-
-/* A problem, and a device. Texts and parameters are the profile's. */
-struct datum {
-    char *problem, *family;
-    struct at_list parameters;
-    int64_t time_ns, time_low_ns, time_high_ns, spread_permille, bandwidth_MB_per_s;
-    int64_t of_copy_permille, copy_time_ns, default_time_ns, old_time_ns, evaluations;
-};
-struct device_data {
-    char *name, *kind, *policy, *driver, *times;
-    struct at_list problems; /* of struct datum */
-};
-struct data {
-    char *profile;
-    struct at_list devices; /* of struct device_data */
-};
-
-static const struct at_field datum_fields[] = {
-    AT_WRITTEN(datum, problem, AT_FIELD_TEXT),
-    AT_WRITTEN(datum, family, AT_FIELD_TEXT),
-    AT_WRITTEN(datum, parameters, AT_FIELD_NAMED_INTS),
-    AT_WRITTEN(datum, time_ns, AT_FIELD_INT),
-    AT_WRITTEN(datum, time_low_ns, AT_FIELD_INT),
-    AT_WRITTEN(datum, time_high_ns, AT_FIELD_INT),
-    AT_WRITTEN(datum, spread_permille, AT_FIELD_INT),
-    AT_WRITTEN(datum, bandwidth_MB_per_s, AT_FIELD_INT),
-    AT_WRITTEN(datum, of_copy_permille, AT_FIELD_INT),
-    AT_WRITTEN(datum, copy_time_ns, AT_FIELD_INT),
-    AT_WRITTEN(datum, default_time_ns, AT_FIELD_INT),
-    AT_WRITTEN(datum, old_time_ns, AT_FIELD_INT),
-    AT_WRITTEN(datum, evaluations, AT_FIELD_INT),
-};
-static const struct at_schema datum_schema = AT_SCHEMA("a problem", datum, datum_fields);
-
-static const struct at_field device_fields[] = {
-    AT_WRITTEN(device_data, name, AT_FIELD_TEXT),
-    AT_WRITTEN(device_data, kind, AT_FIELD_TEXT),
-    AT_WRITTEN(device_data, policy, AT_FIELD_TEXT),
-    AT_WRITTEN(device_data, driver, AT_FIELD_TEXT),
-    AT_WRITTEN(device_data, times, AT_FIELD_TEXT),
-    AT_WRITTEN(device_data, problems, AT_FIELD_OBJECTS, .object = &datum_schema),
-};
-static const struct at_schema device_schema = AT_SCHEMA("a device", device_data, device_fields);
-
-static const struct at_field data_fields[] = {
-    AT_WRITTEN(data, profile, AT_FIELD_TEXT),
-    AT_WRITTEN(data, devices, AT_FIELD_OBJECTS, .object = &device_schema),
-};
-static const struct at_schema data_schema = AT_SCHEMA("a report", data, data_fields);
-
-static struct datum make_datum(const struct at_report_row *row)
+static void print_device_section(const struct at_report *report,
+                                 const struct at_report_device *device, FILE *out)
 {
-    const struct at_result_record *winner = &row->entry->winner;
+    struct at_text_stream lead, parameters;
+    FILE *to_lead = at_text_open(&lead), *to_parameters = at_text_open(&parameters);
+    char *lead_text, *parameters_text;
 
-    return (struct datum){.problem = row->entry->problem,
-                          .family = (char *)winner->family,
-                          .parameters = winner->parameters,
-                          .time_ns = winner->time_ns,
-                          .time_low_ns = winner->time_low_ns,
-                          .time_high_ns = winner->time_high_ns,
-                          .spread_permille = winner->spread_permille,
-                          .bandwidth_MB_per_s = winner->bandwidth_MB_per_s,
-                          .of_copy_permille = winner->of_copy_permille,
-                          .copy_time_ns = row->entry->copy.time_ns,
-                          .default_time_ns = row->entry->fallback.time_ns,
-                          .old_time_ns = row->old ? row->old->winner.time_ns : 0,
-                          .evaluations = at_evaluations_total(&row->entry->evaluations)};
+    if (device->points > 0)
+        at_report_parameters(report, device, to_lead, to_parameters);
+    lead_text = at_text_close(&lead, NULL);
+    parameters_text = at_text_close(&parameters, NULL);
+    at_put(out, "<section id=\"d%zu\">\n", device->index);
+    print_top(report, device, lead_text, out);
+    if (device->count > 0) {
+        at_report_table(report, device, out);
+        at_report_maps(device, out);
+        at_report_problems(report, device, out);
+        at_put(out, "%p", parameters_text);
+        at_report_timeline(device, out);
+    }
+    at_put(out, "</section>\n");
+    free(lead_text);
+    free(parameters_text);
 }
-
-static struct device_data make_device_data(const struct at_report_device *device)
-{
-    struct datum *problems = at_alloc_array(device->count, sizeof *problems);
-
-    for (size_t i = 0; i < device->count; i++)
-        problems[i] = make_datum(&device->rows[i]);
-    return (struct device_data){.name = (char *)device->record->device.name,
-                                .kind = (char *)device->record->device.kind,
-                                .policy = (char *)device->record->policy.name,
-                                .driver = (char *)device->record->environment.driver,
-                                .times = device->predicted ? "predicted" : "measured",
-                                .problems = {problems, device->count}};
-}
-
-/* JSON whose text cannot end a script element. The profile was read, so that it can be written. */
-static void print_json(const struct data *data, FILE *out)
-{
-    struct at_text_stream stream;
-    struct at_error err;
-    char *text;
-
-    at_schema_write_json_line(&data_schema, data, at_text_open(&stream), &err);
-    text = at_text_close(&stream, NULL);
-    for (const char *c = text; *c; c++)
-        if (*c == '<' || *c == '>' || *c == '&')
-            at_put(out, "\\u%04x", (unsigned)*c);
-        else
-            putc(*c, out);
-    free(text);
-}
-
-static void print_data(const struct at_report *report, FILE *out)
-{
-    struct device_data *devices = at_alloc_array(report->device_count, sizeof *devices);
-    const struct data data = {(char *)report->profile_name, {devices, report->device_count}};
-
-    for (size_t i = 0; i < report->device_count; i++)
-        devices[i] = make_device_data(&report->devices[i]);
-    at_put(out, "<script type=\"application/json\" id=\"data\">");
-    print_json(&data, out);
-    at_put(out, "</script>\n");
-    for (size_t i = 0; i < report->device_count; i++)
-        free(devices[i].problems.items);
-    free(devices);
-}
-
-/* ---- the page ---- */
-
-static at_report_section *const sections[] = {at_report_table, at_report_maps, at_report_problems,
-                                              at_report_parameters, at_report_timeline};
 
 void at_report_html(const struct at_report *report, FILE *out)
 {
@@ -350,107 +558,11 @@ void at_report_html(const struct at_report *report, FILE *out)
     print_title(report, out);
     at_put(out, "<main>\n");
     at_report_changes(report, out);
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct at_report_device *device = &report->devices[i];
-
-        at_put(out, "<section id=\"d%zu\">\n", i);
-        print_top(report, device, out);
-        for (size_t j = 0; j < AT_COUNT(sections) && device->count > 0; j++)
-            sections[j](report, device, out);
-        at_put(out, "</section>\n");
-    }
+    for (size_t i = 0; i < report->device_count; i++)
+        print_device_section(report, &report->devices[i], out);
     at_put(out, "</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
                 " from a profile and its journals; no request leaves this page. Its data is in the "
                 "page as JSON: <code>script#data</code>.</p></footer>\n");
-    print_data(report, out);
+    at_report_data(report, out);
     at_html_end(out);
-}
-
-/* ---- Markdown: a table for pull requests and job summaries ---- */
-
-static void print_markdown(const char *text, FILE *out)
-{
-    for (const char *c = text; *c; c++)
-        if (strchr("\\`*_{}[]<>#|~!&@", *c))
-            fprintf(out, "&#%d;", *c);
-        else
-            putc(*c, out);
-}
-
-/* As code, with ? for what would end it or its cell. */
-static void print_code(const char *text, FILE *out)
-{
-    putc('`', out);
-    for (const char *c = text; *c; c++)
-        putc(*c == '`' || *c == '|' ? '?' : *c, out);
-    putc('`', out);
-}
-
-static void print_heading(const struct at_report_device *device, FILE *out)
-{
-    const struct at_report_row *worst = &device->rows[0];
-
-    fputs("### ", out);
-    print_markdown(device->record->device.name, out);
-    at_put(out, "\n\n%zu problem%s: %.1f %% of the copy limit in the geometric mean; worst ",
-           device->count, device->count == 1 ? "" : "s", 100 * device->of_copy);
-    print_code(worst->entry->problem, out);
-    at_put(out, " with %.1f %%", percent(worst->entry->winner.of_copy_permille));
-    if (device->over_default > 0)
-        at_put(out, "; %.2f times as fast as the default configs", device->over_default);
-    at_put(out, ".");
-    if (device->predicted)
-        at_put(out, " Emulated: %p.", at_emulated_times(&device->record->device));
-    at_put(out, "\n\n");
-}
-
-static void print_row(const struct at_report *report, const struct at_report_row *row, FILE *out)
-{
-    static const char *const verdicts[] = {
-        [AT_REPORT_SLOWER] = " ■ slower", [AT_REPORT_FASTER] = " ▲ faster", [AT_REPORT_ALIKE] = ""};
-    const struct at_result_record *winner = &row->entry->winner, *old = &row->entry->fallback;
-
-    fputs("| ", out);
-    print_code(row->entry->problem, out);
-    fputs(" | ", out);
-    print_markdown(winner->family, out);
-    at_put(out, " | %a | %jd | %.1f | ", (double)winner->time_ns,
-           (intmax_t)((winner->bandwidth_MB_per_s + 500) / 1000),
-           percent(winner->of_copy_permille));
-    at_put(out, old->time_ns > 0 ? "%.2fx |" : "– |",
-           (double)old->time_ns / (double)winner->time_ns);
-    if (report->baseline && row->old)
-        at_put(out, " %+.1f %%%s |", row->change.permille / 10, verdicts[row->change.verdict]);
-    at_put(out, report->baseline && !row->old ? " new |\n" : "\n");
-}
-
-static void print_changes(const struct at_report *report, FILE *out)
-{
-    const size_t *counts = report->verdicts;
-    size_t slower = counts[AT_REPORT_SLOWER], faster = counts[AT_REPORT_FASTER];
-    size_t alike = counts[AT_REPORT_ALIKE];
-
-    fputs("Against ", out);
-    print_code(report->baseline_name, out);
-    at_put(out, ": of %zu problems in both, **%zu slower**, **%zu faster**, %zu alike.\n\n",
-           slower + faster + alike, slower, faster, alike);
-}
-
-void at_report_markdown(const struct at_report *report, FILE *out)
-{
-    if (report->baseline)
-        print_changes(report, out);
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct at_report_device *device = &report->devices[i];
-
-        if (device->count == 0)
-            continue;
-        print_heading(device, out);
-        at_put(out, "| problem | kernel | %s | GB/s | %% of copy | over default |%s\n",
-               device->unit, report->baseline ? " over old |" : "");
-        at_put(out, "|---|---|--:|--:|--:|--:|%s\n", report->baseline ? "--:|" : "");
-        for (size_t j = 0; j < device->count; j++)
-            print_row(report, &device->rows[j], out);
-        at_put(out, "\n");
-    }
 }

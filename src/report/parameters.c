@@ -239,11 +239,9 @@ static size_t rank(const struct effects *effects, size_t count, const struct par
     return used;
 }
 
-static void print_ranking(const struct at_report *report, const struct effects *effects, FILE *out)
+static void print_ranking(const struct at_report *report, const struct parameter *const *sorted,
+                          size_t used, FILE *out)
 {
-    const struct parameter **sorted;
-    size_t used = rank(effects, report->kernel_count, &sorted);
-
     at_html_table(out, "scroll", "sortable",
                   "parameter|name:kernel|best value|loss %% with it|worst value|loss %% with "
                   "it|name:what it is");
@@ -259,7 +257,6 @@ static void print_ranking(const struct at_report *report, const struct effects *
                at_report_words(report, parameter->family, parameter->name));
     }
     at_html_table_end(out);
-    free(sorted);
 }
 
 static void print_values(const struct at_report *report, const struct parameter *parameter,
@@ -338,28 +335,17 @@ static void print_first(const struct at_report *report, const struct parameter *
                worst, most, best);
 }
 
-void at_report_parameters_lead(const struct at_report *report,
-                               const struct at_report_device *device, FILE *out)
+void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
+                          FILE *lead, FILE *out)
 {
     struct effects *effects = all_effects(report, device);
     const struct parameter **sorted;
+    size_t used = rank(effects, report->kernel_count, &sorted);
 
-    if (rank(effects, report->kernel_count, &sorted) > 0)
-        print_first(report, sorted[0], out);
+    if (used > 0)
+        print_first(report, sorted[0], lead);
     else
-        at_put(out, "None that was tried with several values: fixing one costs nothing.");
-    free(sorted);
-    free(effects);
-}
-
-void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
-                          FILE *out)
-{
-    struct effects *effects;
-
-    if (device->points == 0)
-        return;
-    effects = all_effects(report, device);
+        at_put(lead, "None that was tried with several values: fixing one costs nothing.");
     at_put(out,
            "<h3 id=\"d%zu-parameters\">All parameters</h3>\n<p>If a parameter were fixed to one "
            "value, the best config, of any kernel, would be slower by this much in the geometric "
@@ -367,10 +353,11 @@ void at_report_parameters(const struct at_report *report, const struct at_report
            "to be searched; where it costs nothing, it can be fixed. Only what was tried counts, "
            "so a value that the searches seldom tried looks worse than it is.</p>\n",
            device->index);
-    print_ranking(report, effects, out);
+    print_ranking(report, sorted, used, out);
     for (size_t i = 0; i < report->kernel_count; i++)
         if (effects[i].measured > 0)
             print_family(report, &effects[i], out);
     print_kernels(effects, report->kernel_count, out);
+    free(sorted);
     free(effects);
 }

@@ -116,7 +116,7 @@ static void print_changes(const struct at_report *report, const struct at_report
                "class=\"wide\">%a<td>%+.1f<td class=\"wide\">%+.1f … %+.1f<td "
                "class=\"%s\">%s</td><td class=\"name\">%s</td></tr>\n",
                rows[i]->anchor, rows[i]->entry->problem, (double)rows[i]->old->winner.time_ns,
-               (double)rows[i]->entry->winner.time_ns, change->permille / 10, change->low / 10,
+               (double)rows[i]->winner->time_ns, change->permille / 10, change->low / 10,
                change->high / 10, verdicts[change->verdict].class, verdicts[change->verdict].word,
                same_config(report, rows[i]) ? "" : "another winner");
     }
@@ -197,7 +197,7 @@ static void add_problems(const struct at_report_device *device, bool sides, stru
         layers[i] = at_plot_add(plot, AT_LAYER_MARKS, i, NULL, size_names[i]);
     for (size_t i = 0; i < device->count; i++) {
         const struct at_report_row *row = &device->rows[i];
-        const struct at_result_record *winner = &row->entry->winner;
+        const struct at_result_record *winner = row->winner;
         size_t size = 0;
 
         while (size + 1 < SIZES && (INT64_C(1) << size) < row->problem.elem_size)
@@ -229,7 +229,7 @@ static void draw_shapes(const struct at_report_device *device, struct at_plot *p
 
     for (size_t i = 0; i < device->count && few; i++) {
         const struct at_report_row *row = &device->rows[i];
-        double lost = (double)(1000 - row->entry->winner.of_copy_permille) / 400;
+        double lost = (double)(1000 - row->winner->of_copy_permille) / 400;
 
         at_layer_add(rings, (double)row->problem.cols, (double)row->problem.rows,
                      4 + 14 * fmax(fmin(1, lost), 0));
@@ -339,10 +339,11 @@ static void draw_map(const struct at_report_device *device, const struct map *ma
                            .heading = map->heading,
                            .key = map->key,
                            .x_title = alone ? map->title_alone : map->x_title,
-                           .y_title = alone ? "" : map->y_title};
+                           .y_title = alone ? "" : map->y_title,
+                           .alone = alone};
 
     map->draw(device, &plot);
-    (alone ? at_plot_file : at_plot_figure)(&plot, out);
+    at_plot_figure(&plot, out);
 }
 
 void at_report_figure(const struct at_report *report, size_t figure, FILE *out)
@@ -350,10 +351,8 @@ void at_report_figure(const struct at_report *report, size_t figure, FILE *out)
     draw_map(&report->devices[0], &maps[figure], true, out);
 }
 
-void at_report_maps(const struct at_report *report, const struct at_report_device *device,
-                    FILE *out)
+void at_report_maps(const struct at_report_device *device, FILE *out)
 {
-    (void)report;
     at_put(out, "<h3 id=\"d%zu-maps\">Where is it slow?</h3>\n<div class=\"columns\">\n",
            device->index);
     for (size_t i = 0; i < AT_COUNT(maps); i++)
@@ -622,14 +621,12 @@ static bool has_looks(const struct span *spans, size_t count)
     return false;
 }
 
-void at_report_timeline(const struct at_report *report, const struct at_report_device *device,
-                        FILE *out)
+void at_report_timeline(const struct at_report_device *device, FILE *out)
 {
     const struct at_conditions *seen = &device->conditions;
     struct span *spans;
     size_t count;
 
-    (void)report;
     if (device->points == 0)
         return;
     spans = make_spans(device, &count);

@@ -308,17 +308,21 @@ static void print_points(const struct at_plot *plot, const struct at_layer *laye
     }
 }
 
-/* Marks need no more than whole pixels. */
-static void draw_all_marks(const struct at_plot *plot, const struct at_layer *layer, FILE *out)
+/* Draw a line, or all marks of a layer. Marks need no more than whole pixels. */
+static void draw_path(const struct at_plot *plot, const struct at_layer *layer, FILE *out)
 {
-    if (layer->class)
+    bool line = layer->kind == AT_LAYER_LINE;
+
+    if (line)
+        at_put(out, "<path class=\"%s b%zu\"", layer->class, layer->series);
+    else if (layer->class)
         at_put(out, "<path class=\"%s\"", layer->class);
     else
         at_put(out, "<path class=\"k%zu\"", layer->series);
     if (layer->name)
         at_put(out, " data-s=\"%s\"", layer->name);
     at_put(out, " d=\"");
-    print_points(plot, layer, 1, out);
+    print_points(plot, layer, line ? 10 : 1, out);
     at_put(out, "\"/>\n");
 }
 
@@ -382,15 +386,14 @@ static void draw_layer(const struct at_plot *plot, const struct at_layer *layer,
 
     if (layer->count == 0)
         return;
-    if (layer->kind == AT_LAYER_MARKS && (!plot->texts || !layer->points[0].text)) {
-        draw_all_marks(plot, layer, out);
+    if (layer->kind == AT_LAYER_LINE ||
+        (layer->kind == AT_LAYER_MARKS && (!plot->texts || !layer->points[0].text))) {
+        draw_path(plot, layer, out);
         return;
     }
     if (path)
         at_put(out, "<path class=\"%s\" d=\"", layer->class);
-    if (layer->kind == AT_LAYER_LINE)
-        print_points(plot, layer, 10, out);
-    for (size_t i = 0; i < layer->count && layer->kind != AT_LAYER_LINE; i++)
+    for (size_t i = 0; i < layer->count; i++)
         draw_point(plot, layer, i, out);
     if (path)
         at_put(out, "\"/>\n");
@@ -507,10 +510,10 @@ static void draw(struct at_plot *plot, FILE *out)
            plot->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", plot->width, plot->height,
            plot->name, plot->alone ? " font-family=\"sans-serif\"" : "");
     if (plot->alone) {
-        at_put(out, "<title>%s</title>\n<style>\n", plot->name);
-        at_html_picture_style(out);
-        at_put(out, "</style>\n<rect class=\"paper\" width=\"%g\" height=\"%g\"/>\n", plot->width,
-               plot->height);
+        at_put(out,
+               "<title>%s</title>\n<style>\n%p</style>\n<rect class=\"paper\" width=\"%g\" "
+               "height=\"%g\"/>\n",
+               plot->name, at_asset_picture, plot->width, plot->height);
         print_markers(out);
     }
     print_frame(plot, out);
@@ -526,13 +529,6 @@ void at_plot_picture(struct at_plot *plot, FILE *out)
     at_put(out, "<div class=\"scroll\">\n");
     draw(plot, out);
     at_put(out, "</div>\n");
-}
-
-void at_plot_file(struct at_plot *plot, FILE *out)
-{
-    plot->alone = true;
-    draw(plot, out);
-    at_plot_clear(plot);
 }
 
 static void print_key(const struct at_plot *plot, FILE *out)
@@ -553,6 +549,11 @@ void at_plot_figure(struct at_plot *plot, FILE *out)
 {
     bool key = plot->note != NULL;
 
+    if (plot->alone) {
+        draw(plot, out);
+        at_plot_clear(plot);
+        return;
+    }
     for (size_t i = 0; i < plot->count; i++)
         key |= is_in_key(plot->layers[i]);
     at_put(out, "<figure%p%s%p>", plot->class ? " class=\"" : "", plot->class ? plot->class : "",

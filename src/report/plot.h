@@ -60,8 +60,8 @@ struct at_plot_point {
 struct at_layer {
     enum at_layer_kind kind;
     const char *class; /* of lines, and of marks that have no series */
-    size_t series;
-    const char *name; /* for the key and the script; NULL: it is in no key */
+    size_t series;     /* of marks, and of lines through all points, whose colour it is */
+    const char *name;  /* for the key and the script; NULL: it is in no key */
     struct at_plot_point *points;
     size_t count, capacity;
 };
@@ -75,11 +75,12 @@ struct at_plot {
     const char *class;      /* of the figure; NULL: none */
     const char *heading;    /* of the figure; NULL: none */
     const char *key, *note; /* words before the key and behind it; NULL: none */
+    bool alone;             /* a file of its own, without links */
     struct at_layer **layers;
     size_t count, capacity;
     /* Set when it is drawn. */
     double left, right, top, bottom; /* of the frame */
-    bool alone, texts;               /* a file of its own, without links; marks have their texts */
+    bool texts;                      /* marks have theirs */
 };
 
 /* Add an empty layer, which is drawn above those before it. The class and the name are borrowed. */
@@ -93,11 +94,9 @@ void at_layer_mark(struct at_layer *layer, double x, double y, char *text, const
 /* The range of all points, of x or of y, and of what is known to belong to it. */
 struct at_range at_plot_range(const struct at_plot *plot, bool across, struct at_range known);
 
-/* Draw a plot: as a picture; as a figure with its key, or as a file of its own, which also clear
- * the plot. */
+/* Draw a plot: as a picture; as a figure with its key, which also clears the plot. */
 void at_plot_picture(struct at_plot *plot, FILE *out);
 void at_plot_figure(struct at_plot *plot, FILE *out);
-void at_plot_file(struct at_plot *plot, FILE *out);
 
 /* Free the layers. */
 void at_plot_clear(struct at_plot *plot);

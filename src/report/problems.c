@@ -277,7 +277,7 @@ static void print_parameters(const struct at_report *report, const struct at_res
 /* How to count them. */
 static void print_explain(const struct at_report_row *row, FILE *out)
 {
-    const struct at_result_record *winner = &row->entry->winner;
+    const struct at_result_record *winner = row->winner;
     const struct at_named_int *parameters = winner->parameters.items;
 
     at_put(out,
@@ -376,8 +376,8 @@ static void print_problem(const struct at_report *report, const struct at_report
     at_put(out,
            "<details class=\"problem\" id=\"%s\"%s><summary><span>%s</span> <b>%.1f&#8239;%%</b> "
            "%s</summary>\n",
-           row->anchor, row == device->rows ? " open" : "", row->entry->problem,
-           (double)row->entry->winner.of_copy_permille / 10, row->entry->winner.family);
+           row->anchor, row == device->rows ? " open" : "", row->entry->problem, row->percent,
+           row->winner->family);
     print_result(report, device, row, whole, out);
     if (row->costs)
         print_costs(report, row->costs, out);

@@ -57,6 +57,8 @@ struct at_report_change {
 struct at_report_row {
     const struct at_device_record *record;
     const struct at_entry *entry;
+    const struct at_result_record *winner; /* the entry's */
+    double percent;                        /* of the copy limit, that it reaches */
     struct at_problem problem;
     int64_t bytes;                         /* read and written */
     const struct at_report_search *search; /* NULL: no journal has it */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages that put things side by side: the search strategies of `autotune replay`, and the kernels
  * of `autotune bench` and `autotune study`. */
-#include "replay/compare.h"
 #include "base/memory.h"
+#include "replay/compare.h"
 #include "report/plot.h"
 #include "report/report.h"
 #include "study/bench_report.h"
@@ -12,6 +12,22 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- pages ---- */
+
+/* Begin a page with a heading below a smaller line that names the command. */
+static void begin_page(FILE *out, const char *command, const char *title)
+{
+    at_html_begin(out, title);
+    at_put(out, "<header><p class=\"kicker\">%s</p><h1>%s</h1></header>\n<main>\n", command, title);
+}
+
+static void end_page(FILE *out)
+{
+    at_put(out, "</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
+                "; no request leaves this page.</p></footer>\n");
+    at_html_end(out);
+}
 
 /* ---- replay: curves ---- */
 
@@ -30,15 +46,9 @@ static double height_of(int64_t ppm)
  * seldom fall on each other. */
 static void add_curve(struct at_plot *plot, const struct at_list *list, bool of_time, size_t series)
 {
-    static const char *const bands[] = {"band b0", "band b1", "band b2", "band b3",
-                                        "band b4", "band b5", "band b6", "band b7"};
-    static const char *const curves[] = {"curve b0", "curve b1", "curve b2", "curve b3",
-                                         "curve b4", "curve b5", "curve b6", "curve b7"};
     const struct at_curve_record *points = list->items;
-    struct at_layer *band =
-        at_plot_add(plot, AT_LAYER_LINE, 0, bands[series % AT_PLOT_SERIES], NULL);
-    struct at_layer *curve =
-        at_plot_add(plot, AT_LAYER_LINE, 0, curves[series % AT_PLOT_SERIES], NULL);
+    struct at_layer *band = at_plot_add(plot, AT_LAYER_LINE, series, "band", NULL);
+    struct at_layer *curve = at_plot_add(plot, AT_LAYER_LINE, series, "curve", NULL);
     struct at_layer *marks = at_plot_add(plot, AT_LAYER_MARKS, series, NULL, NULL);
 
     for (size_t i = 0; i < 2 * list->count; i++) {
@@ -170,7 +180,7 @@ void at_report_replay(const struct at_comparison *comparison, FILE *out)
     const struct at_compared_recording *recordings = comparison->recordings.items;
     const struct at_strategy_record *first = recordings->strategies.items;
 
-    at_html_begin_page(out, "autotune replay", "Search strategies on recorded spaces");
+    begin_page(out, "autotune replay", "Search strategies on recorded spaces");
     at_plot_shapes(out);
     if (comparison->recordings.count > 1)
         print_all(comparison, out);
@@ -194,7 +204,7 @@ void at_report_replay(const struct at_comparison *comparison, FILE *out)
            "<dd>searches that came within 1 %%</dd>\n<dt>after</dt><dd>how much slower the best "
            "is after this many evaluations, or seconds, in the mean</dd></dl>\n",
            first->runs);
-    at_html_end_page(out);
+    end_page(out);
 }
 
 /* ---- bench and study: bars ---- */
@@ -293,10 +303,10 @@ static void print_bench(const struct at_bench_report *report, FILE *out)
 void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *out)
 {
 
-    at_html_begin_page(out, "autotune bench", "The textbook's kernels beside the copy limit");
+    begin_page(out, "autotune bench", "The textbook's kernels beside the copy limit");
     for (size_t i = 0; i < count; i++)
         print_bench(&reports[i], out);
-    at_html_end_page(out);
+    end_page(out);
 }
 
 static void print_study_line(const struct at_study_line *line, FILE *out)
@@ -345,7 +355,7 @@ void at_report_study(const struct at_study_result *result, FILE *out)
     const struct at_study_line *lines = result->lines.items;
     size_t begin = 0;
 
-    at_html_begin_page(out, "autotune study", result->title);
+    begin_page(out, "autotune study", result->title);
     at_put(out, "<p>On %s.</p>\n", result->device);
     print_note(strcmp(result->times, "predicted") == 0, result->note, out);
     for (size_t i = 1; i <= result->lines.count; i++)
@@ -354,5 +364,5 @@ void at_report_study(const struct at_study_result *result, FILE *out)
             begin = i;
         }
     at_put(out, "<h2>How to read it</h2>\n<p class=\"lead\">%s</p>\n", result->reading);
-    at_html_end_page(out);
+    end_page(out);
 }
