@@ -59,6 +59,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 }
 
 @test "a winner is replaced by a faster one, never by a slower one" {
+    is_long
     tuned "${worst[@]}" --family naive 512x512:f32
     poor=$(time_of 512x512:f32)
     tuned --search exhaustive 512x512:f32
@@ -152,6 +153,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 
 # Half as many runs as $kills, each interrupted at another moment, from its first line on.
 @test "interrupts at random moments lose no entry, and make none slower" {
+    is_long
     local problem
     problems=(64x64:f32 33x65:f32 8x8:f32)
     tuned "${problems[@]}"
@@ -183,6 +185,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 }
 
 @test "several devices, shares, and a run that is resumed add to one profile" {
+    is_long
     tuned 64x64:f32
     tuned --gpu emu:h200,emu:a100 33x65:f32
     told 2 0 1

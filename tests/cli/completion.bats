@@ -114,6 +114,7 @@ unharmed() {
 }
 
 @test "names of files are offered as they are, and never expanded" {
+    is_long
     odd_names
     for name in "${odd[@]}"; do
         for command in explain study; do

@@ -20,6 +20,7 @@ setup_file() {
 }
 
 @test "a sample of all families' kernels is legal and right on each described device" {
+    is_long
     need_nvrtc
     devices=$("$AUTOTUNE" list --emulated | grep -c '^emu:')
     [ "$devices" -eq "$(find "$srcdir/tuning/devices" -name '*.yaml' | wc -l)" ]

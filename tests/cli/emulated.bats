@@ -55,6 +55,7 @@ setup() {
 }
 
 @test "the KTT spaces of tests/gpu/bench-tune are tuned" {
+    is_long
     local data=$srcdir/tests/data
     for name in ktt ktt-wide; do
         run --separate-stderr -0 tune --quiet --gpu emu --space "$data/$name.yaml" --family "$name" \
@@ -64,6 +65,7 @@ setup() {
 }
 
 @test "in-place problems are tuned with in-place families alone" {
+    is_long
     run --separate-stderr -0 tune --quiet --gpu emu --budget 30 --search random \
         --problem 96x96:f32,inplace=1 --problem 33x33:b1,ld_src=35,batch=3,inplace=1 --out best.yaml
     [ "$(grep -c 'family: inplace' best.yaml)" -eq 5 ] # winner and default of each; the list of defaults
@@ -76,6 +78,7 @@ setup() {
 }
 
 @test "bench times the config that lookup gives" {
+    is_long
     run --separate-stderr -0 tune --gpu emu --family naive --budget 2 --problem 64x96:f32 \
         --out other.yaml
     run -0 "$AUTOTUNE" bench --quiet --gpu emu --family tile --problem 64x70:f32 --lookup other.yaml
@@ -119,6 +122,7 @@ setup() {
 }
 
 @test "uncalibrated devices are marked wherever they are shown" {
+    is_long
     uncalibrated="$predicted; the predictions are uncalibrated: no such GPU has been measured"
     run -0 "$AUTOTUNE" list --emulated
     [ "${#lines[@]}" -eq 7 ]

@@ -122,6 +122,7 @@ END
 }
 
 @test "every family and element size can be explained" {
+    is_long
     for size in b1 f16 f32 f64 c128; do
         for family in naive tile; do
             explain "$family" --problem "130x70:$size,ld_src=75,batch=2"
@@ -135,6 +136,7 @@ END
 }
 
 @test "micro-tiles need the fewest sectors on both sides, in each layout" {
+    is_long
     for layout in 1 2 3; do
         least 512x512:b1 LAYOUT="$layout"
         least 512x512:f16 LAYOUT="$layout" LOAD_BYTES=8 STORE_BYTES=8 SRC_BYTES=128
@@ -163,6 +165,7 @@ END
 }
 
 @test "good is bytes used of bytes moved, and a reason says why not all" {
+    is_long
     explain tile
     [ "$(grep -c ' 100.0% ' <<<"$output")" -eq 4 ]
     run ! grep -E 'a request wants|one address' <<<"$output"
@@ -275,6 +278,7 @@ families() {
 }
 
 @test "each family has a default problem" {
+    is_long
     [ "$(families | wc -l)" -gt 5 ]
     for family in $(families); do
         explain "$family" --blocks 1

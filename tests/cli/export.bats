@@ -171,6 +171,7 @@ END
 }
 
 @test "two exports in one program and in two shared libraries" {
+    is_long
     find_nvcc
     cp -r "$srcdir/tests/downstream/exports" .
     chmod -R u+w exports

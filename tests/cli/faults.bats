@@ -55,6 +55,7 @@ outcome() {
 
 # The next tests limit processor time and bytes, or expect signals: a busy machine changes nothing.
 @test "a compiler that computes for ever is stopped" {
+    is_long
     heavy '0, 1'
     tune_heavy --timeout 1
     [ "$status" -eq 0 ]
@@ -124,6 +125,7 @@ outcome() {
 # ---- signals ----
 
 @test "a signal that ends a run: the best so far is written; --resume measures nothing twice" {
+    is_long
     for signal in INT TERM HUP QUIT USR1 USR2 ALRM XCPU; do
         start_run --budget 200
         wait_for_progress
@@ -185,6 +187,7 @@ status_of() {
 }
 
 @test "too little memory during the run fails the largest problem alone" {
+    is_long
     skip_with_sanitizer
     start_stopped 45 --problem 4096x4096:f32 --problem 16x8:f32
     worker=$(children "$main" gpu)
@@ -211,6 +214,7 @@ limited() (
 )
 
 @test "too few descriptors are reported" {
+    is_long
     local few
     skip_with_sanitizer
     for ((few = 5; few < 32; few++)); do
@@ -224,6 +228,7 @@ limited() (
 }
 
 @test "too little memory for the compiler or a recording is reported" {
+    is_long
     skip_with_sanitizer
     run --separate-stderr -3 limited -v 100000 tune "${short[@]}" --budget 2
     echo "$stderr"

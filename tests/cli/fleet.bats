@@ -100,6 +100,7 @@ resumed_amid_copies() {
 }
 
 @test "each model has the list of its own" {
+    is_long
     list+=(--budget 12)
     tune_on emu:h200
     tune_on emu:a100
@@ -110,6 +111,7 @@ resumed_amid_copies() {
 }
 
 @test "a device that is lost costs no result" {
+    is_long
     tune_on emu:h200
     start_fleet
     wait_for_both two.yaml.journal.1
@@ -117,6 +119,7 @@ resumed_amid_copies() {
 }
 
 @test "all devices are lost: the run ends with what it has, and --resume goes on" {
+    is_long
     start_fleet
     wait_for_both two.yaml.journal.1
     children "$main" tuner | xargs kill -KILL
@@ -128,6 +131,7 @@ resumed_amid_copies() {
 }
 
 @test "an interrupt ends all devices, and --resume knows all journals" {
+    is_long
     start_fleet
     wait_for_both two.yaml.journal.1
     kill -TERM "$main"
@@ -139,6 +143,7 @@ resumed_amid_copies() {
 }
 
 @test "the driver is killed: nothing stays, and --resume goes on" {
+    is_long
     start_fleet
     wait_for_both two.yaml.journal.1
     kill -KILL "$main"
@@ -149,6 +154,7 @@ resumed_amid_copies() {
 }
 
 @test "what one device has measured, --resume with several does not measure again" {
+    is_long
     tune_on emu:h200
     mv emu:h200.yaml.journal two.yaml.journal
     measured two.yaml.journal | uniq >before
@@ -206,6 +212,7 @@ resumed_amid_copies() {
 }
 
 @test "the driver of several tuners is killed: --resume measures nothing twice, whatever their number" {
+    is_long
     for tuners in 2 1; do
         rm -f two.yaml*
         start_tuners

@@ -9,6 +9,11 @@ mapfile -t commands < <("$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*
 # shellcheck disable=SC2034 # used there
 refused_profiles=${AUTOTUNE%/*}/tests/golden/refused
 
+# is_long: a test that takes seconds, beside others like it, runs where AUTOTUNE_TEST_WHOLE is set.
+is_long() {
+    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
+}
+
 # refused WORDS ARGUMENT...: does the program refuse these arguments with a usage error? These words
 # must be on stderr, and nothing on stdout.
 refused() {

@@ -19,6 +19,7 @@ load helpers-faults
 }
 
 @test "compile workers killed at random moments: no result is lost, no config blamed" {
+    is_long
     start_run --budget $((2 * kills)) --no-cache
     kill_workers compile
     waited 0
@@ -28,6 +29,7 @@ load helpers-faults
 }
 
 @test "a worker that cannot be killed: the run reports a wedged device and ends" {
+    is_long
     [ "$(id -u)" -eq 0 ] || skip "tracing needs root"
     start_run --budget 40
     wait_for_progress
@@ -51,16 +53,19 @@ load helpers-faults
 looped=(--quiet --jobs 2 --family tile --budget 9 --problem 8x8:f32 --problem 9x17:f32 --problem 16x8:f64)
 
 @test "loops of kills, one device: --resume loses and repeats nothing" {
+    is_long
     unset AUTOTUNE_DATADIR
     kill_in_loops "${looped[@]}" --gpu emu --tuners 1
 }
 
 @test "loops of kills, three devices: --resume loses and repeats nothing" {
+    is_long
     unset AUTOTUNE_DATADIR
     kill_in_loops "${looped[@]}" --gpu emu:h200,emu:h200,emu:a100 --tuners 1
 }
 
 @test "loops of kills, three tuners: --resume loses and repeats nothing" {
+    is_long
     unset AUTOTUNE_DATADIR
     kill_in_loops "${looped[@]}" --gpu emu --tuners 3
 }

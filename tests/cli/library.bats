@@ -91,6 +91,7 @@ make() {
 }
 
 @test "a library is made in pieces, thinned, and as good as it promises" {
+    is_long
     need_nvrtc
     make --count 6 --minutes 0.001
     [ "$status" -eq 3 ]

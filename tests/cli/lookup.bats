@@ -162,6 +162,7 @@ END
 # ---- measuring ----
 
 @test "--measure times the answer against rivals; an emulated device's times are predicted" {
+    is_long
     need_nvrtc
     measure=("$AUTOTUNE" lookup --gpu emu:h200 --measure 100s -p 300x200:f32)
     run --separate-stderr -0 "${measure[@]}"

@@ -326,6 +326,7 @@ write_list() {
 }
 
 @test "many hundred profiles are merged with few open files" {
+    is_long
     split 50
     for ((copy = 1; copy <= 12; copy++)); do
         for ((share = 1; share <= 50; share++)); do

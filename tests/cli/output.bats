@@ -60,6 +60,7 @@ need_full() {
 }
 
 @test "the locale changes nothing" {
+    is_long
     for locale in C C.UTF-8 de_DE.UTF-8 tr_TR.UTF-8 fa_IR.UTF-8; do
         LC_ALL=$locale assert_transcript "$srcdir/tests/golden/show.txt"
         LC_ALL=$locale "$AUTOTUNE" check "$sound"

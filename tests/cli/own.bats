@@ -108,6 +108,7 @@ data() {
 }
 
 @test "a kernel runs with the arguments and the launch that are given" {
+    is_long
     data
     while IFS='|' read -r entry launch expected; do
         words "$launch"

@@ -110,11 +110,13 @@ refuses() {
 }
 
 @test "quickstart killed at any moment ends well the next time" {
+    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
     unset CUDA_HOME # so that it fetches, too
     said=tuned survives --out best.yaml
 }
 
 @test "quickstart check killed at any moment ends well the next time" {
+    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
     said='1 passed, 0 failed, 0 skipped' survives check
 }
 
@@ -155,6 +157,7 @@ names_remedies() {
 }
 
 @test "a command that a killed quickstart left running is waited for" {
+    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
     said=tuned waits_for 'Makefile.in half' --out best.yaml
     [ "$(grep -c 'Makefile.in$' "$WORLD/moments")" -eq 2 ] # the two did not overlap
     new_world

@@ -21,6 +21,7 @@ stops() {
 }
 
 @test "guided is the best strategy on the shipped recordings" {
+    is_long
     run --separate-stderr -0 "$AUTOTUNE" replay "$recordings" --runs 5
     [ -z "$stderr" ]
     [[ $output == *'23 recordings: medians'* ]]
@@ -185,6 +186,7 @@ costly() {
 }
 
 @test "the synthetic spaces can be replayed" {
+    is_long
     sh "$srcdir/tests/bench/make-spaces" "$BATS_TEST_TMPDIR/made"
     run --separate-stderr -0 "$AUTOTUNE" replay "$BATS_TEST_TMPDIR/made/additive.recording" \
         --search guided --runs 2 --format csv

@@ -298,6 +298,7 @@ END
 }
 
 @test "journals that are damaged, in use, or no journals are refused" {
+    is_long
     need_python
     make_journal "$profile" a.journal 5
     export TMPDIR=$PWD/temporary
@@ -345,6 +346,7 @@ END
 }
 
 @test "costs of the worst problems' kernels are those of explain" {
+    is_long
     need_python
     need_nvrtc
     "$AUTOTUNE" report "$srcdir/results/nvidia-h200.yaml" --explain 2 --out page.html
@@ -374,6 +376,7 @@ END
 }
 
 @test "pages stay small" {
+    is_long
     need_python
     make_library
     for case in "$srcdir/results/nvidia-h200.yaml 100 900000" "library.yaml 80 10000000"; do

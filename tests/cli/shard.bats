@@ -46,6 +46,7 @@ dealt() {
 
 # A search of a few configs depends on where it starts, and must not start from other problems' winners.
 @test "the merged shares are what one process finds, byte for byte" {
+    is_long
     need_nvrtc
     export XDG_CACHE_HOME=$PWD
     tune --quiet --gpu emu --problems list.yaml --budget 54 --out whole.yaml

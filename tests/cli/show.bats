@@ -54,6 +54,7 @@ golden=$srcdir/tests/golden/profile
 }
 
 @test "--top ranks the configs of the newest run in the journal" {
+    is_long
     need_nvrtc
     cd "$BATS_TEST_TMPDIR"
     tune=("$AUTOTUNE" tune --gpu emu --quiet --out best.yaml 64x64:f32 48x80:f16)

@@ -22,6 +22,7 @@ assert_tuned() {
 }
 
 @test "with closed streams, a run loses its output and nothing else" {
+    is_long
     local closed code
     while read -r code closed; do
         echo "$closed"
@@ -53,6 +54,7 @@ END
 }
 
 @test "without a reader of its messages, a run still writes the profile" {
+    is_long
     local stream
     python3 -c '' 2>/dev/null || skip "needs python3"
     for stream in stdout stderr both; do

@@ -35,6 +35,7 @@ shows() {
 }
 
 @test "a study is also written as a page, with the same figures" {
+    is_long
     study coalescing --out "$BATS_TEST_TMPDIR/page.html"
     [[ $(row 'stores, stride 4') =~ ([0-9]+)$ ]]
     rate=${BASH_REMATCH[1]}
@@ -73,6 +74,7 @@ END_OF_TABLE
 }
 
 @test "offset: accesses that do not begin at a sector need one more" {
+    is_long
     study offset
     for loads in 'default loads' 'loads past L1' 'read-only loads'; do
         while read -r offset sectors used; do
@@ -105,6 +107,7 @@ END_OF_TABLE
 }
 
 @test "unroll: all twenty rows need four sectors per request" {
+    is_long
     study unroll
     [ "$(grep -cE '^  [0-9]+ threads, [1248] elements? each +4\.00 ' <<<"$output")" -eq 20 ]
 }
@@ -150,6 +153,7 @@ END_OF_TABLE
 }
 
 @test "shared: padding removes bank conflicts" {
+    is_long
     study shared
     for type in f32 f64; do
         shows 'reversal, static' '1.0 1.0 0' "1x67108864:$type"
@@ -167,6 +171,7 @@ END_OF_TABLE
 }
 
 @test "transpose: naive kernels coalesce on one side, tiled ones on both" {
+    is_long
     study transpose
     for how in '' ', read-only'; do
         shows "naive, reads coalesce$how" '4.00 100.0 32.00 12.5 -' 8192x8192:f32
@@ -180,6 +185,7 @@ END_OF_TABLE
 }
 
 @test "a study's table fits 100 columns, ends in its reading and says predicted" {
+    is_long
     for name in coalescing transpose; do
         study "$name"
         [[ $stderr == *'all times are predicted, none is measured'* ]]
@@ -200,6 +206,7 @@ END_OF_TABLE
 }
 
 @test "--format json prints the same figures" {
+    is_long
     study shared --quiet --format json
     [ -z "$stderr" ]
     [[ $output == *'"study": "shared"'* && $output == *'"times": "predicted"'* ]]

@@ -38,6 +38,7 @@ becomes() {
 }
 
 @test "permutations are tuned, shown, checked, looked up and exported" {
+    is_long
     need_nvrtc
     make_small_data
     run --separate-stderr -0 "$AUTOTUNE" --gpu emu --out best.yaml \

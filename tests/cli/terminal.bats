@@ -66,6 +66,7 @@ profile=tests/golden/profile/two-devices.yaml
 }
 
 @test "the progress line is redrawn, and fits" {
+    is_long
     [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
     for columns in 80 120; do
         in_terminal "$columns" xterm-256color "$AUTOTUNE" tune --gpu emu --no-cache --budget 8 \
@@ -80,6 +81,7 @@ profile=tests/golden/profile/two-devices.yaml
 }
 
 @test "replay shows how far it is, and nothing of it with --quiet or without a terminal" {
+    is_long
     one=$(find "$srcdir/tests/recordings" -name '*.recording' | sort | head -n 1)
     two=$(find "$srcdir/tests/recordings" -name '*.recording' | sort | sed -n 2p)
     args=(replay "$one" "$two" "--search=random,local" --runs 2000)
@@ -96,6 +98,7 @@ profile=tests/golden/profile/two-devices.yaml
 }
 
 @test "lists, studies and explanations keep within 80 columns; wider terminals and files get them as they are" {
+    is_long
     cd "$srcdir"
     commands=("list --emulated" "list --families" study "explain tile --params")
     [ -n "${NO_NVRTC:-}" ] || commands+=("explain tile" "explain packed" "study coalescing --gpu emu -q")

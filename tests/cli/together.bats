@@ -60,6 +60,7 @@ hold() {
 }
 
 @test "after a killed run, the next one takes its place" {
+    is_long
     hold
     kill -KILL "$main"
     wait "$main" || true

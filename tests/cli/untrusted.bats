@@ -67,6 +67,7 @@ refuses_evil() {
 }
 
 @test "malicious names and numbers in a space file are refused" {
+    is_long
     run -0 "$AUTOTUNE" check --space mine.yaml "$profile"
     for key in family template name default grid_x block_x preference schema; do
         refuses_evil mine.yaml $key check --space mine.yaml "$profile"

@@ -50,6 +50,7 @@ END
 }
 
 @test "--verbose tells what is read and written, --quiet does not; standard output stays the same" {
+    is_long
     while IFS='|' read -r line added; do
         read -ra arguments <<<"$line"
         echo "case: $line"
