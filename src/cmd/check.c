@@ -16,7 +16,7 @@
 #include "space/named.h"
 #include "system/interrupt.h"
 #include "system/output.h"
-#include "tune/finals.h"
+#include "tune/tune.h"
 
 #include <inttypes.h>
 #include <math.h>

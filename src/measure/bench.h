@@ -3,14 +3,86 @@
 #ifndef AT_MEASURE_BENCH_H
 #define AT_MEASURE_BENCH_H
 
-#include "measure/buffers.h"
+#include "device/device.h"
+#include "measure/gpu_protocol.h"
+#include "measure/host_kernels.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-enum { AT_CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
+/* The kernels of harness.cu. */
+struct at_harness {
+    struct at_module *module;
+    struct at_kernel kernels[AT_HARNESS_KERNELS];
+};
+
+enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *device,
+                                const void *image, size_t size, struct at_error *err);
+
+/* Return the device memory that `sets` sets of a problem's buffers take, in bytes, with red zones.
+ * INT64_MAX if it does not fit. */
+int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
+                         const struct at_device_info *device);
+
+/* Return the bytes of the poisoned margin before and after each buffer: a multiple of 256, so that
+ * buffers stay aligned. */
+int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device);
+
+/* Return the bytes of a buffer with both margins, each longer by the matrix's offset. */
+int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, int64_t offset_bytes,
+                                   const struct at_device_info *device);
+
+struct at_buffers {
+    struct at_problem problem;
+    int64_t sets;
+    int64_t src_zone, dst_zone;   /* bytes of the red zone, including the matrix's offset */
+    int64_t src_pitch, dst_pitch; /* bytes from one set to the next */
+    at_address src, dst;          /* start of the first set's front red zone */
+};
+
+/* Allocate the buffers, fill the sources and poison the destinations. AT_OOM says how much was
+ * requested. */
+enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *device,
+                                const struct at_harness *harness, const struct at_gpu_case *wanted,
+                                struct at_error *err);
+
+/* Start filling the sources and poisoning all else, as at_buffers_make did. */
+enum at_outcome at_buffers_fill(const struct at_buffers *buffers, struct at_device *device,
+                                const struct at_harness *harness, struct at_error *err);
+
+void at_buffers_release(struct at_buffers *buffers, struct at_device *device);
+
+at_address at_buffers_src(const struct at_buffers *buffers, int64_t set);
+
+at_address at_buffers_dst(const struct at_buffers *buffers, int64_t set);
+
+/* What a check found. */
+struct at_check_result {
+    uint64_t mismatches;
+    uint64_t first; /* index of the first wrong element, from the start of the front red zone */
+};
+
+/* Start a check of a set's destination, or of its source. The result goes to the device at
+ * `result`, which the caller has cleared to {0, UINT64_MAX}. */
+enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
+                                 const struct at_harness *harness, int64_t set, at_address result,
+                                 struct at_error *err);
+
+enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
+                                        const struct at_harness *harness, int64_t set,
+                                        at_address result, struct at_error *err);
+
+/* In place: start a check that the destination has its first content, as after an even number of
+ * transposes. */
+enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
+                                          struct at_device *device,
+                                          const struct at_harness *harness, int64_t set,
+                                          at_address result, struct at_error *err);
 
 /* The multiprocessors' clocks in the last samples, as a ring. */
 enum { AT_CLOCKS_MAX = 64 };
+
 struct at_clocks {
     double recent_khz[AT_CLOCKS_MAX];
     size_t count, next;
@@ -32,6 +104,7 @@ struct at_bench {
 /* Load the harness. Prepare cases and release the earlier ones. */
 enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
                                  struct at_error *err);
+
 enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_case *cases,
                                  size_t count, struct at_error *err);
 
@@ -41,9 +114,6 @@ enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err);
 
 /* Return how many of the tuned case's sets the run's launches cycle through. */
 int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run);
-
-/* Is little of a run's data in L2 when a launch begins, whatever ran before it? */
-bool at_bench_is_large(const struct at_bench *bench, const struct at_gpu_run *run);
 
 /* The call of a run on one of its sets. kernel is NULL for the driver's copy. */
 struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,
@@ -63,8 +133,10 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
                                  const struct at_gpu_run *run, const struct at_gpu_trial *trials,
                                  size_t trial_count, struct at_verified_launch *launch,
                                  struct at_error *err);
+
 enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
                                 struct at_error *err);
+
 enum at_outcome at_verify_sources(struct at_bench *bench, const struct at_gpu_run *run,
                                   struct at_error *err);
 

@@ -64,7 +64,7 @@ struct at_gpu_conditions {
     uint64_t throttle;      /* set of enum at_throttle, all seen */
 
     int64_t capped_ns, slowed_ns; /* as in at_device_state */
-    int64_t discarded;            /* samples taken again: measure/sampling.h */
+    int64_t discarded;            /* samples taken again: measure/race.h */
     int64_t busy_ns;              /* time in which the worker had work */
 };
 

@@ -82,34 +82,3 @@ int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_pr
         spread = policy->spread_sets;
     return sets < spread && at_device_kind(device)->keeps_l2 ? spread : sets;
 }
-
-int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device)
-{
-    static const int64_t least = 64 << 10, most = 8 << 20;
-    int64_t share = buffer_bytes / 16 & ~INT64_C(255);
-
-    if (at_device_kind(device)->finds_faults) /* there an access beyond its allocation is a fault */
-        return 256;
-    return share < least ? least : share > most ? most : share;
-}
-
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, int64_t offset_bytes,
-                                   const struct at_device_info *device)
-{
-    return ((buffer_bytes + 2 * offset_bytes + 255) & ~INT64_C(255)) +
-           2 * at_red_zone_bytes(buffer_bytes, device);
-}
-
-int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
-                         const struct at_device_info *device)
-{
-    int64_t src = at_problem_src_extent(problem) * problem->elem_size;
-    int64_t dst = at_problem_dst_extent(problem) * problem->elem_size;
-    int64_t set =
-        at_buffer_bytes_with_zones(src, problem->offset_src * problem->elem_size, device) +
-        at_buffer_bytes_with_zones(dst, problem->offset_dst * problem->elem_size, device);
-    int64_t bytes;
-
-    /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    return __builtin_mul_overflow(sets, set, &bytes) ? INT64_MAX : bytes;
-}

@@ -38,17 +38,4 @@ int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_pr
 int64_t at_policy_search_sets(const struct at_policy *policy, const struct at_problem *problem,
                               const struct at_device_info *device);
 
-/* Return the device memory that `sets` sets of a problem's buffers take, in bytes, with red zones.
- * INT64_MAX if it does not fit. */
-int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
-                         const struct at_device_info *device);
-
-/* Return the bytes of the poisoned margin before and after each buffer: a multiple of 256, so that
- * buffers stay aligned. */
-int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device);
-
-/* Return the bytes of a buffer with both margins, each longer by the matrix's offset. */
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, int64_t offset_bytes,
-                                   const struct at_device_info *device);
-
 #endif

@@ -2,6 +2,7 @@
 #include "pipeline/cases.h"
 
 #include "base/memory.h"
+#include "measure/bench.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The order in which compiled configs go on. A GPU takes whatever is compiled first. An emulated
+ * device takes them in the order in which they were asked for, so that a search comes to the same
+ * result however many compile workers it has and however fast they are. */
 #include "pipeline/pipeline.h"
 
 #include "base/clock.h"
@@ -12,13 +15,54 @@
 #include "recording/recording.h"
 #include "system/interrupt.h"
 
+#include <math.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The order in which compiled configs go on. A GPU takes whatever is compiled first. An emulated
- * device takes them in the order in which they were asked for, so that a search comes to the same
- * result however many compile workers it has and however fast they are. */
+/* Times of one kernel from two periods differ by 1 to 3 % on a quiet H200. */
+static const double drift_share = 0.03;
+
+static const double under_copy = 0.95, under_best = 0.80;
+
+void at_canary_touch(struct at_canary *canary, size_t index)
+{
+    AT_PUSH(canary->touched, canary->count, canary->capacity, index);
+}
+
+bool at_canary_drifted(struct at_canary *canary, double now_ns, size_t **touched, size_t *count)
+{
+    bool drifted = canary->reference_ns > 0 &&
+                   fabs(now_ns - canary->reference_ns) > drift_share * canary->reference_ns;
+
+    if (drifted || canary->reference_ns <= 0)
+        canary->reference_ns = now_ns;
+    if (!drifted) {
+        canary->count = 0;
+        return false;
+    }
+    *touched = canary->touched;
+    *count = canary->count;
+    canary->touched = NULL;
+    canary->count = canary->capacity = 0;
+    return true;
+}
+
+void at_canary_clear(struct at_canary *canary)
+{
+    free(canary->touched);
+    *canary = (struct at_canary){0};
+}
+
+bool at_is_suspicious(double time_ns, double copy_ns, double best_ns)
+{
+    if (best_ns > 0 && time_ns >= best_ns)
+        return false;
+    return time_ns < under_copy * copy_ns || time_ns < under_best * best_ns;
+}
 
 /* Configs in flight on an emulated device: fixed, because what is asked for depends on it. */
 enum { ORDERED_WINDOW = 32 };
@@ -653,7 +697,10 @@ enum at_status at_pipeline_run(struct at_search *search, size_t first, struct at
 
 void at_search_clear(struct at_search *search)
 {
-    at_recorder_clear(search);
+    for (size_t i = 0; search->recorded && i < search->space.count; i++)
+        free(search->recorded[i].samples_ns);
+    free(search->recorded);
+    search->recorded = NULL;
     free(search->results);
     search->results = NULL;
     at_space_clear(&search->space);

@@ -72,4 +72,28 @@ void at_search_clear(struct at_search *search);
  * the space's order. Returns how many. */
 size_t at_rank_best(const struct at_search *search, size_t *best, size_t most);
 
+/* ---- drift of the device, and times that are too good ---- */
+
+/* A config that is timed again and again: if its time changes, the device has changed. */
+struct at_canary {
+    double reference_ns; /* its time; 0: unknown */
+    size_t *touched;     /* configs measured since then */
+    size_t count, capacity;
+};
+
+/* Note that a config was measured. */
+void at_canary_touch(struct at_canary *canary, size_t index);
+
+/* Compare the canary's time with the time before. True: they differ by more than 3 %, and the
+ * touched configs must be measured again; the caller takes their list, *touched, and frees it. The
+ * new time is the reference from now on, so a lasting change is reported once. */
+bool at_canary_drifted(struct at_canary *canary, double now_ns, size_t **touched, size_t *count);
+
+void at_canary_clear(struct at_canary *canary);
+
+/* Is a time too good to be believed? It is if it would be the best one (best_ns: the best of the
+ * others; 0: none) and is more than 5 % below the copy limit (copy_ns; 0: unknown), where no
+ * transpose of data from DRAM should be, or more than 20 % below best_ns. */
+bool at_is_suspicious(double time_ns, double copy_ns, double best_ns);
+
 #endif

@@ -62,14 +62,6 @@ static void recorder_take(struct at_search *search, size_t index,
         at_memdup(measurement->samples_ns, recorded->sample_count * sizeof(double));
 }
 
-void at_recorder_clear(struct at_search *search)
-{
-    for (size_t i = 0; search->recorded && i < search->space.count; i++)
-        free(search->recorded[i].samples_ns);
-    free(search->recorded);
-    search->recorded = NULL;
-}
-
 /* "NVIDIA H200" and "8192x8192:f32,ld_src=8200" become h200-8192x8192-f32-ld_src-8200. */
 static char *name_file(const char *dir, const char *device, const char *problem)
 {

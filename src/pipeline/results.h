@@ -17,7 +17,4 @@ void at_recorder_begin(struct at_search *search);
 enum at_status at_recorder_write(const struct at_search *search, const char *dir,
                                  int64_t duration_ns, struct at_error *err);
 
-/* Free the kept samples. */
-void at_recorder_clear(struct at_search *search);
-
 #endif

@@ -3,7 +3,6 @@
 #ifndef AT_PIPELINE_STATE_H
 #define AT_PIPELINE_STATE_H
 
-#include "pipeline/canary.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/shootout.h"
 
@@ -68,9 +67,5 @@ void at_pipeline_settle_filed(struct at_pipeline *p, size_t index,
 
 /* Settle the journal's results of the problem, if the run is resumed. */
 enum at_status at_pipeline_resume(struct at_pipeline *p, struct at_error *err);
-
-/* ---- drift.c ---- */
-
-/* Build and release the canary's kernel. */
 
 #endif

@@ -4,7 +4,12 @@
 #define AT_TUNE_TUNE_H
 
 #include "pipeline/session.h"
+#include "pipeline/shootout.h"
 #include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A space with more legal configs is refused: it would not fit the main process's memory. */
 enum { AT_SPACE_MAX = 500000 };
@@ -36,5 +41,32 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
  * first problem's copies. evaluations: how many it may make; 0: no limit. */
 void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
                    int64_t evaluations);
+
+/* ---- the contestants of a shoot-out, and its winner ---- */
+
+/* First the finalists, with the default config among them, then the copies, the driver's copy
+ * last. */
+struct at_finals {
+    struct at_contestant contestants[AT_CONTESTANTS_MAX];
+    size_t count, finalists;
+    size_t fallback;  /* index of the default config; SIZE_MAX: it has no time */
+    size_t incumbent; /* index of the config that the profile has; SIZE_MAX: none takes part */
+};
+
+/* Remove the contestants that have no chance by their present times. The fastest few finalists, the
+ * default, the incumbent, the fastest copy and the driver's copy stay. */
+void at_finals_keep(struct at_finals *finals);
+
+/* Configs whose times cannot be told apart are equal. The simplest of them wins, so that noise does
+ * not choose, and another run names the same one. */
+
+/* Return the winner among the timed finalists (kernels with `samples` samples each) that are not
+ * refused; SIZE_MAX if all are. It is not slower than the default and the incumbent.
+ *
+ * A contestant is equal to the fastest as at_samples_equal says: it is at most half a percent
+ * slower, and the 95 % interval of the median of their paired ratios, round by round, contains 1.
+ * The simplest is, in this order: the default config; the preferred family; the fewest parameters
+ * off the family's defaults; the fewest registers; the least shared memory; the faster. */
+size_t at_finals_winner(const struct at_finals *finals, size_t samples, const bool *refused);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/pipeline/canary: what a drift has touched, and which times are too good. */
 #include "base/memory.h"
-#include "pipeline/canary.h"
+#include "pipeline/pipeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Which kernels enter a shoot-out, and which one wins, with made-up times. */
 #include "base/memory.h"
 #include "base/stats.h"
-#include "tune/finals.h"
+#include "tune/tune.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "device/emulated/emulated.h"
 #include "kernel/builder.h"
-#include "measure/buffers.h"
+#include "measure/bench.h"
 #include "problem/tensor.h"
 #include "roles.h"
 

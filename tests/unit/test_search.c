@@ -2,6 +2,7 @@
 /* src/search, src/pipeline and src/measure without a device: orders, rankings, sizes of buffers,
  * and configs by name. */
 #include "base/memory.h"
+#include "measure/bench.h"
 #include "measure/policy.h"
 #include "pipeline/cases.h"
 #include "pipeline/pipeline.h"

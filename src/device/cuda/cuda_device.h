@@ -7,6 +7,10 @@
 #include "device/cuda/nvml.h"
 #include "device/device.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 extern const struct at_device_ops at_cuda_device_ops;
 
 /* The layout that the stamp kernel writes. */
@@ -49,26 +53,10 @@ enum at_outcome at_cuda_enter(struct at_cuda_device *device, struct at_error *er
 /* Free the stream and all blocks. The context must be current. */
 void at_cuda_leave(struct at_cuda_device *device);
 
-/* ---- list.c ---- */
-
+/* List all devices, and describe one of them; in nvml.c. */
 enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err);
 enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_info *info,
                             struct at_error *err);
-
-/* ---- run.c ---- */
-
-/* Turn a CUDA result into an outcome. A failure's message begins with `doing`. */
-enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
-
-/* Load the stamp kernel. On failure there will be no stamps. */
-void at_cuda_clock_open(struct at_cuda_device *device);
-
-enum at_outcome at_cuda_allocate(struct at_device *device, int64_t bytes, at_address *address,
-                                 struct at_error *err);
-void at_cuda_release(struct at_device *device, at_address address);
-
-enum at_outcome at_cuda_mark(struct at_device *device, enum at_mark which, struct at_error *err);
-enum at_outcome at_cuda_between(struct at_device *device, double *ns, struct at_error *err);
 
 /* Set up a kernel for launches like this one. It must opt in to more than 48 KiB of shared memory
  * per block (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x and later);
@@ -79,19 +67,7 @@ CUresult at_cuda_prepare_kernel(const struct at_kernel *kernel, const struct at_
  * call's. Each is one word, as in all kernels here. */
 CUresult at_cuda_launch(const struct at_call *call, uint64_t dst, uint64_t src, CUstream stream);
 
-enum at_outcome at_cuda_start(struct at_device *device, const struct at_call *call,
-                              struct at_error *err);
-enum at_outcome at_cuda_wait(struct at_device *device, struct at_error *err);
-
-enum at_outcome at_cuda_make_train(struct at_device *device, const struct at_call *calls,
-                                   size_t count, size_t lead_in, struct at_train **train,
-                                   struct at_error *err);
-enum at_outcome at_cuda_time_train(struct at_device *device, struct at_train *train,
-                                   struct at_train_time *time, struct at_error *err);
-void at_cuda_free_train(struct at_device *device, struct at_train *train);
-
-/* ---- count.c ---- */
-
+/* Count what a launch does; in cupti.c. */
 enum at_outcome at_cuda_count(struct at_device *device, const struct at_call *call,
                               struct at_counters *counters, struct at_error *err);
 

@@ -119,6 +119,7 @@ struct at_cupti_data {
 };
 
 enum { AT_CUPTI_AUTO_RANGE = 1 }; /* a range for each kernel */
+
 enum { AT_CUPTI_USER_REPLAY = 3 };
 
 struct at_cupti_set_config {
@@ -176,19 +177,5 @@ struct at_cupti_api {
 #undef FIELD
     int (*cuptiGetResultString)(int result, const char **text);
 };
-
-/* The loaded library; valid after at_cupti_load. */
-extern struct at_cupti_api at_cupti;
-
-/* Load the library: the one that AUTOTUNE_CUPTI names, or one of the usual names. On AT_DEVICE the
- * message names the missing file and the remedy. */
-enum at_status at_cupti_load(struct at_error *err);
-
-/* Turn the result of a function into a status. AT_DEVICE: the message names the missing permission,
- * or the function and its result. */
-enum at_status at_cupti_check(int result, const char *function, struct at_error *err);
-
-#define AT_CUPTI_CALL(function, params, err)                                                       \
-    at_cupti_check(at_cupti.function(params), #function, err)
 
 #endif

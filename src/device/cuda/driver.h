@@ -4,6 +4,7 @@
 #define AT_DEVICE_CUDA_DRIVER_H
 
 #include "base/error.h"
+#include "base/outcome.h"
 
 #include <cuda.h>
 
@@ -69,5 +70,8 @@ enum at_status at_cuda_load(struct at_error *err);
 
 /* Write a result's name and meaning: "CUDA_ERROR_INVALID_VALUE: invalid argument". */
 void at_cuda_describe(CUresult result, char *text, size_t capacity);
+
+/* Turn a CUDA result into an outcome. A failure's message begins with `doing`. */
+enum at_outcome at_cuda_outcome(CUresult result, const char *doing, struct at_error *err);
 
 #endif

@@ -6,19 +6,17 @@
 
 #include "device/device.h"
 
+#include <stddef.h>
+
 struct at_nvml; /* NULL: no NVML */
 
 /* Open the device with this PCI bus id ("0000:0f:00.0"); NULL if there is no NVML. All functions
  * accept NULL. */
 struct at_nvml *at_nvml_open(const char *pci_bus_id);
-void at_nvml_close(struct at_nvml *nvml);
 
 void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state);
 
 /* The driver's version ("580.159.04"); "" if unknown. */
 void at_nvml_driver_version(struct at_nvml *nvml, char *text, size_t capacity);
-
-/* Device id in the high 16 bits, vendor in the low ones; 0 if unknown. */
-int64_t at_nvml_pci_device_id(struct at_nvml *nvml);
 
 #endif

@@ -209,7 +209,6 @@ static enum at_outcome predict(struct emu_device *device, const struct at_call *
     return AT_CORRECT;
 }
 
-/* train.c */
 static enum at_outcome emu_make_train(struct at_device *device, const struct at_call *calls,
                                       size_t count, size_t lead_in, struct at_train **train,
                                       struct at_error *err)

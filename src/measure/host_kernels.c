@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/host_kernels.h"
+
+#include "device/device.h"
+#include "problem/tensor.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { POISON = 0xa5, ELEMENT_MAX = 16 };
+
+/* Call what has one argument with the element's size as a constant, so that the compiler makes a
+ * loop for each size. */
+#define WITH_CONSTANT_SIZE(bytes, call)                                                            \
+    do {                                                                                           \
+        switch (bytes) {                                                                           \
+        case 1:                                                                                    \
+            call(1);                                                                               \
+            break;                                                                                 \
+        case 2:                                                                                    \
+            call(2);                                                                               \
+            break;                                                                                 \
+        case 4:                                                                                    \
+            call(4);                                                                               \
+            break;                                                                                 \
+        case 8:                                                                                    \
+            call(8);                                                                               \
+            break;                                                                                 \
+        default:                                                                                   \
+            call(ELEMENT_MAX);                                                                     \
+        }                                                                                          \
+    } while (0)
+
+/* ---- values, as harness.cu gives them ---- */
+
+static uint64_t mix64(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static uint32_t mix32(uint32_t z)
+{
+    z = (z ^ z >> 16) * UINT32_C(0x85ebca6b);
+    z = (z ^ z >> 13) * UINT32_C(0xc2b2ae35);
+    return z ^ z >> 16;
+}
+
+/* The value of the source's element `index`, in the low bytes. */
+static inline void set_value(unsigned char *value, int64_t index, size_t bytes)
+{
+    uint64_t words[2];
+
+    if (bytes <= sizeof(uint32_t)) {
+        words[0] = mix32((uint32_t)index + 1 + (uint32_t)(index >> 32) * UINT32_C(0x9e3779b9));
+    } else {
+        words[0] = mix64((uint64_t)index + 1);
+        words[1] = bytes > sizeof(uint64_t) ? mix64(~(uint64_t)index) : 0;
+    }
+    memcpy(value, words, bytes);
+}
+
+static inline void fill_sized(unsigned char *extent, int64_t elements, size_t bytes)
+{
+    for (int64_t i = 0; i < elements; i++)
+        set_value(extent + (size_t)i * bytes, i, bytes);
+}
+
+/* ---- a buffer that is checked ---- */
+
+struct check {
+    const unsigned char *base;
+    int64_t red_zone, elements; /* of the extent, in elements */
+    size_t bytes;               /* of an element */
+    uint64_t wrong, first;      /* as a kernel reports them */
+};
+
+/* Compare `count` elements with the values of indices `step` apart. */
+static inline void compare_sized(struct check *check, int64_t at, int64_t count, int64_t index,
+                                 int64_t step, size_t bytes)
+{
+    const unsigned char *found = check->base + (size_t)(check->red_zone + at) * bytes;
+    unsigned char value[ELEMENT_MAX];
+
+    for (int64_t i = 0; i < count; i++, index += step, found += bytes) {
+        set_value(value, index, bytes);
+        if (memcmp(found, value, bytes) == 0)
+            continue;
+        if (check->wrong++ == 0) /* elements come in their order */
+            check->first = (uint64_t)(check->red_zone + at + i);
+    }
+}
+
+static void compare(struct check *check, int64_t at, int64_t count, int64_t index, int64_t step)
+{
+#define COMPARE(bytes) compare_sized(check, at, count, index, step, bytes)
+    WITH_CONSTANT_SIZE(check->bytes, COMPARE);
+#undef COMPARE
+}
+
+/* Compare elements with poison; `at` may lie in a red zone. */
+static void compare_poison(struct check *check, int64_t at, int64_t count)
+{
+    static const unsigned char poison[ELEMENT_MAX] = {
+        POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
+        POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON};
+    const unsigned char *found = check->base + (size_t)(check->red_zone + at) * check->bytes;
+
+    for (int64_t i = 0; i < count; i++, found += check->bytes)
+        if (memcmp(found, poison, check->bytes) != 0 && check->wrong++ == 0)
+            check->first = (uint64_t)(check->red_zone + at + i);
+}
+
+/* Which elements of the extent are alike: `*count` from `at` on, at most to its end, with the
+ * values of *index, *index + *step, ..., or poison if it returns false. */
+typedef bool origin(const void *extent, int64_t at, int64_t *index, int64_t *step, int64_t *count);
+
+static enum at_outcome check_buffer(struct at_device *device, const uint64_t *args,
+                                    int64_t elements, int elem_size, at_address result,
+                                    origin *find, const void *extent, struct at_error *err)
+{
+    const struct at_device_ops *ops = ((struct at_device_base *)device)->ops;
+    struct check check = {
+        .red_zone = (int64_t)args[1] / elem_size, .elements = elements, .bytes = (size_t)elem_size};
+    size_t size = (size_t)(2 * check.red_zone + elements) * check.bytes;
+    uint64_t found[2];
+    void *base, *results;
+    enum at_outcome outcome = ops->view(device, &base, args[0], size, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = ops->view(device, &results, result, sizeof found, err);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    check.base = base;
+    compare_poison(&check, -check.red_zone, check.red_zone);
+    for (int64_t at = 0, count; at < elements; at += count) {
+        int64_t index, step;
+        bool filled = find(extent, at, &index, &step, &count);
+
+        if (count > elements - at)
+            count = elements - at;
+        if (filled)
+            compare(&check, at, count, index, step);
+        else
+            compare_poison(&check, at, count);
+    }
+    compare_poison(&check, elements, check.red_zone);
+    memcpy(found, results, sizeof found);
+    found[0] += check.wrong;
+    if (check.wrong > 0 && check.first < found[1])
+        found[1] = check.first;
+    memcpy(results, found, sizeof found);
+    return AT_CORRECT;
+}
+
+/* ---- extents ---- */
+
+static bool source_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
+                          int64_t *count)
+{
+    (void)extent;
+    *index = at;
+    *step = 1;
+    *count = INT64_MAX;
+    return true;
+}
+
+struct matrices {
+    int64_t rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst, in_place;
+};
+
+/* The rest of a column; or an element at a time of what lies between columns and matrices. */
+static bool matrix_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
+                          int64_t *count)
+{
+    const struct matrices *m = extent;
+    /* The stride of a batch of one has no meaning and may be 0. */
+    int64_t matrix = m->batch == 1 ? 0 : at / m->stride_dst;
+    int64_t within = at - matrix * m->stride_dst;
+    int64_t col = within / m->ld_dst, row = within - col * m->ld_dst;
+    bool inside = col < m->cols && row < m->rows;
+
+    *index = inside ? matrix * m->stride_src + row * m->ld_src + col : at;
+    *step = m->ld_src;
+    *count = inside ? m->rows - row : 1;
+    return inside || m->in_place;
+}
+
+/* The kernel's struct tensor_axes: of each axis extent, both strides and the span of those after
+ * it, then the number of axes. */
+enum { AXIS_WORDS = 4 };
+
+static int64_t axis_word(const uint64_t *words, int64_t axis, int word)
+{
+    return (int64_t)words[AXIS_WORDS * axis + word];
+}
+
+/* The search of harness.cu's tensor_extent, a run at a time. */
+static bool tensor_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
+                          int64_t *count)
+{
+    const uint64_t *words = extent;
+    int64_t axes = (int64_t)words[AXIS_WORDS * AT_AXES_MAX];
+    int64_t chosen[AT_AXES_MAX], from = 0, left = at;
+
+    *step = *count = 1;
+    for (int64_t i = 0; i < axes; i++) {
+        int64_t most = axis_word(words, i, 0) - 1, source = axis_word(words, i, 1);
+        int64_t stride = axis_word(words, i, 2), span = axis_word(words, i, 3);
+
+        chosen[i] = left / stride < most ? left / stride : most;
+        left -= chosen[i] * stride;
+        from += chosen[i] * source;
+        while (left > span) { /* too far for the axes after this: go back */
+            do {
+                left += chosen[i] * axis_word(words, i, 2);
+                from -= chosen[i] * axis_word(words, i, 1);
+                if (--i < 0)
+                    return false;
+            } while (chosen[i] == 0);
+            chosen[i]--;
+            left += axis_word(words, i, 2);
+            from -= axis_word(words, i, 1);
+            span = axis_word(words, i, 3);
+        }
+    }
+    *index = from; /* the last axis has left nothing: its span is 0 */
+    if (axes > 0 && axis_word(words, axes - 1, 2) == 1) {
+        *step = axis_word(words, axes - 1, 1);
+        *count = axis_word(words, axes - 1, 0) - chosen[axes - 1];
+    }
+    return true;
+}
+
+/* ---- the kernels as functions ---- */
+
+static enum at_outcome poison(struct at_device *device, const uint64_t *args, struct at_error *err)
+{
+    void *bytes;
+    enum at_outcome outcome =
+        ((struct at_device_base *)device)->ops->view(device, &bytes, args[0], args[1], err);
+
+    if (outcome == AT_CORRECT)
+        memset(bytes, POISON, args[1]);
+    return outcome;
+}
+
+static enum at_outcome fill_source(struct at_device *device, const uint64_t *args,
+                                   struct at_error *err)
+{
+    int64_t elements = (int64_t)args[1];
+    void *extent;
+    enum at_outcome outcome = ((struct at_device_base *)device)
+                                  ->ops->view(device, &extent, args[0], args[1] * args[2], err);
+
+    if (outcome != AT_CORRECT)
+        return outcome;
+#define FILL(bytes) fill_sized(extent, elements, bytes)
+    WITH_CONSTANT_SIZE(args[2], FILL);
+#undef FILL
+    return AT_CORRECT;
+}
+
+static enum at_outcome check_matrix(struct at_device *device, const uint64_t *args,
+                                    struct at_error *err)
+{
+    struct matrices m;
+
+    memcpy(&m, args + 2, sizeof m);
+    return check_buffer(device, args,
+                        (m.batch - 1) * m.stride_dst + (m.cols - 1) * m.ld_dst + m.rows,
+                        (int)args[10], args[11], matrix_origin, &m, err);
+}
+
+static enum at_outcome check_tensor(struct at_device *device, const uint64_t *args,
+                                    struct at_error *err)
+{
+    return check_buffer(device, args, (int64_t)args[2], (int)args[3], args[4], tensor_origin,
+                        args + 5, err);
+}
+
+static enum at_outcome check_source(struct at_device *device, const uint64_t *args,
+                                    struct at_error *err)
+{
+    return check_buffer(device, args, (int64_t)args[2], (int)args[3], args[4], source_origin, NULL,
+                        err);
+}
+
+at_host_kernel *const at_host_kernels[AT_HARNESS_KERNELS] = {
+    [AT_POISON] = poison,
+    [AT_FILL_SOURCE] = fill_source,
+    [AT_CHECK] = check_matrix,
+    [AT_CHECK_TENSOR] = check_tensor,
+    [AT_CHECK_SOURCE] = check_source,
+};
