@@ -17,7 +17,6 @@
 #include "study/bench_report.h"
 #include "study/study_file.h"
 #include "system/interrupt.h"
-#include "system/output.h"
 #include "tune/copy_limit.h"
 #include "tune/tune.h"
 
@@ -26,8 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const default_problems[] = {"8192x8192:f32", "8192x8192:f64"};
-static const char *const emulated_problems[] = {"1024x1024:f32", "1024x1024:f64"};
+/* On a GPU, and on an emulated device. */
+static const char *const default_problems[][2] = {{"8192x8192:f32", "8192x8192:f64"},
+                                                  {"1024x1024:f32", "1024x1024:f64"}};
 
 struct bench_options {
     struct at_run_options run;
@@ -478,23 +478,13 @@ static enum at_status bench_all(struct bench_run *run, struct at_error *err)
     return status;
 }
 
-static enum at_status write_page(const struct bench_run *run, struct at_error *err)
+static enum at_status write_page(struct bench_run *run, struct bench_options *options,
+                                 struct at_error *err)
 {
     struct at_text_stream stream;
 
     at_report_bench(run->reports, run->report_count, at_text_open(&stream));
-    return at_output_replace_text(run->options->out, &stream, AT_OK, err);
-}
-
-_Static_assert(AT_COUNT(default_problems) == AT_COUNT(emulated_problems),
-               "each default problem has an emulated one");
-
-static void name_default_problems(struct bench_options *options, bool emulated)
-{
-    struct at_run_options *run = &options->run;
-
-    for (size_t i = 0; i < AT_COUNT(default_problems); i++)
-        at_texts_add(&run->problems, (emulated ? emulated_problems : default_problems)[i]);
+    return at_out_write(options->out, &stream, AT_OK, &options->run.progress, err);
 }
 
 static enum at_status prepare(struct bench_run *run, struct bench_options *options,
@@ -520,7 +510,9 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
     if (status != AT_OK || given)
         return status;
-    name_default_problems(options, at_device_kind(&run->devices[0])->slow);
+    for (size_t i = 0; i < AT_COUNT(default_problems[0]); i++)
+        at_texts_add(&options->run.problems,
+                     default_problems[at_device_kind(&run->devices[0])->slow][i]);
     return at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
 }
 
@@ -537,9 +529,7 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     if (status == AT_OK)
         status = bench_all(&run, err);
     if (status == AT_OK && options.out)
-        status = write_page(&run, err);
-    if (status == AT_OK && options.out)
-        at_detail(&options.run.progress, "wrote %s", options.out);
+        status = write_page(&run, &options, err);
     if (run.report_count > 0 && options.format != AT_FORMAT_TABLE &&
         options.format != AT_FORMAT_JSON)
         print_together(&run);

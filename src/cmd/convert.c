@@ -6,7 +6,6 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "recording/recording.h"
-#include "system/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,43 +46,20 @@ static const struct at_syntax syntax = {
     .check = check,
 };
 
-static enum at_status tell_written(struct convert_options *options, enum at_status status)
-{
-    if (status == AT_OK)
-        at_detail(&options->progress, "wrote %s", options->out);
-    return status;
-}
-
-static enum at_status write_text(const struct at_recording *recording,
-                                 struct convert_options *options, struct at_error *err)
-{
-    struct at_text_stream stream;
-    char *text;
-    size_t size;
-    FILE *out = at_text_open(&stream);
-    enum at_status status = at_recording_write_as(recording, options->format, out, err);
-
-    text = at_text_close(&stream, &size);
-    if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
-        status = tell_written(options, at_output_replace(options->out, text, size, err));
-    else if (status == AT_OK)
-        fwrite(text, 1, size, stdout); /* a failure shows when the program ends */
-    free(text);
-    return status;
-}
-
 static enum at_status convert_recording(struct convert_options *options, struct at_error *err)
 {
     struct at_recording recording = {0};
-    enum at_status status;
+    struct at_text_stream stream;
+    enum at_status status = at_recording_read(&recording, options->file, err);
 
-    status = at_recording_read(&recording, options->file, err);
     if (status == AT_OK)
         at_detail(&options->progress, "read %s", options->file);
     if (status == AT_OK && options->family)
         status = at_recording_keep_family(&recording, options->family, err);
-    if (status == AT_OK)
-        status = write_text(&recording, options, err);
+    if (status == AT_OK) {
+        status = at_recording_write_as(&recording, options->format, at_text_open(&stream), err);
+        status = at_out_write(options->out, &stream, status, &options->progress, err);
+    }
     at_recording_clear(&recording);
     return status;
 }

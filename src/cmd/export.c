@@ -143,29 +143,24 @@ static enum at_status find_problems(const struct export_options *options,
 
 /* ---- writing ---- */
 
-static enum at_status write_file(const struct at_export *export,
-                                 const struct at_export_format *format, const char *path,
-                                 struct at_error *err)
-{
-    struct at_text_stream stream;
-    enum at_status written = format->write(export, at_text_open(&stream), err);
-
-    return at_output_replace_text(path, &stream, written, err);
-}
-
-static enum at_status write_export(const struct at_export *export,
-                                   const struct export_options *options, struct at_error *err)
+static enum at_status write_export(const struct at_export *export, struct export_options *options,
+                                   struct at_error *err)
 {
     const struct at_export_format *format = options->format;
+    struct at_progress *progress = &options->common.run.progress;
+    struct at_text_stream stream;
     enum at_status status;
 
-    if (format->write_folder) {
-        status = at_path_make_public(options->out, err);
-        return status == AT_OK ? format->write_folder(export, options->out, err) : status;
+    if (!format->write_folder) {
+        status = format->write(export, at_text_open(&stream), err);
+        return at_out_write(options->out, &stream, status, progress, err);
     }
-    if (!options->out || strcmp(options->out, "-") == 0)
-        return format->write(export, stdout, err);
-    return write_file(export, format, options->out, err);
+    status = at_path_make_public(options->out, err);
+    if (status == AT_OK)
+        status = format->write_folder(export, options->out, err);
+    if (status == AT_OK)
+        at_detail(progress, "wrote %s", options->out);
+    return status;
 }
 
 static enum at_status export_problems(struct export_options *options,
@@ -190,8 +185,6 @@ static enum at_status export_problems(struct export_options *options,
     if (status == AT_OK)
         status = write_export(&export, options, err);
     at_export_clear(&export);
-    if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
-        at_detail(&options->common.run.progress, "wrote %s", options->out);
     free(problems);
     at_lookup_close(lookup);
     return status;

@@ -10,12 +10,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool at_out_is_file(const char *out)
+{
+    return out && strcmp(out, "-") != 0;
+}
+
+enum at_status at_out_write(const char *out, struct at_text_stream *stream, enum at_status written,
+                            struct at_progress *progress, struct at_error *err)
+{
+    size_t size;
+    char *text = at_text_close(stream, &size);
+
+    if (written == AT_OK && at_out_is_file(out)) {
+        written = at_output_replace(out, text, size, err);
+        if (written == AT_OK)
+            at_detail(progress, "wrote %s", out);
+    } else if (written == AT_OK) {
+        fwrite(text, 1, size, stdout);
+    }
+    free(text);
+    return written;
+}
+
 /* Is there a file with something in it? */
 static bool has_content(const char *out)
 {
     struct stat info;
 
-    return out && strcmp(out, "-") != 0 && stat(out, &info) == 0 && S_ISREG(info.st_mode) &&
+    return at_out_is_file(out) && stat(out, &info) == 0 && S_ISREG(info.st_mode) &&
            info.st_size > 0;
 }
 
@@ -62,7 +84,7 @@ static bool is_same_file(const char *a, const char *b)
 enum at_status at_out_check(const char *out, const char *input, struct at_error *err)
 {
     const char *worth;
-    enum at_status status = out && strcmp(out, "-") != 0 ? at_output_check(out, err) : AT_OK;
+    enum at_status status = at_out_is_file(out) ? at_output_check(out, err) : AT_OK;
 
     if (status != AT_OK || !has_content(out) || (input && is_same_file(out, input)) ||
         !(worth = worth_of(out)))

@@ -3,6 +3,7 @@
 #ifndef AT_CMD_FILES_H
 #define AT_CMD_FILES_H
 
+#include "base/text_stream.h"
 #include "cmd/command_line.h"
 #include "profile/profile.h"
 #include "profile/profiles.h"
@@ -17,6 +18,14 @@ enum at_status at_out_profile_read(struct at_profile *profile, const char *out,
 /* Check that `out` can be written, and that this loses no profile and no journal: AT_USAGE if it is
  * one. `input`, a profile that the command writes again, may be replaced; NULL: none. */
 enum at_status at_out_check(const char *out, const char *input, struct at_error *err);
+
+/* Is it the name of a file? NULL and - are standard output. */
+bool at_out_is_file(const char *out);
+
+/* Close a stream, and write its text to `out` unless `written`, how the text was made, is a
+ * failure. Tell of a file. A failed write to standard output is reported when the program ends. */
+enum at_status at_out_write(const char *out, struct at_text_stream *stream, enum at_status written,
+                            struct at_progress *progress, struct at_error *err);
 
 /* at_profile_read, and tell of it; - is standard input. */
 enum at_status at_read_profile(struct at_profile *profile, const char *file,

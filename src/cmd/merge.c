@@ -124,9 +124,10 @@ static void tell_doubled(struct at_progress *progress, const struct at_merge *me
 static enum at_status compare_list(const char *path, const struct at_merge *merge,
                                    struct at_progress *progress, struct at_error *err)
 {
+    const struct at_run_options listed = {.problem_list = path, .session = {.progress = progress}};
     struct expected expected = {.progress = progress};
     struct at_problem *problems = NULL;
-    enum at_status status = at_problem_list_read(&problems, &expected.count, path, progress, err);
+    enum at_status status = at_run_problems(&listed, NULL, &problems, &expected.count, err);
 
     if (status != AT_OK)
         return status;
@@ -181,7 +182,7 @@ static enum at_status run_merge(int argc, char **argv, struct at_error *err)
     enum at_status status = AT_OK;
 
     at_command_line(&syntax, argc, argv, &options, &options.progress);
-    if (options.out && strcmp(options.out, "-") != 0)
+    if (at_out_is_file(options.out))
         status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.progress, err);
     if (status == AT_OK)
         status = merge_files(&options, &profiles, &merge, err);

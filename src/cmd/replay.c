@@ -11,7 +11,6 @@
 #include "schema/table.h"
 #include "system/cpus.h"
 #include "system/folder.h"
-#include "system/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -507,13 +506,13 @@ static void settle_strategies(struct replay_options *options)
     options->comparison.strategy_count = options->strategy_count;
 }
 
-static enum at_status write_page(const struct at_comparison *comparison, const char *path,
-                                 struct at_error *err)
+static enum at_status write_page(const struct at_comparison *comparison,
+                                 struct replay_options *options, struct at_error *err)
 {
     struct at_text_stream stream;
 
     at_report_replay(comparison, at_text_open(&stream));
-    return at_output_replace_text(path, &stream, AT_OK, err);
+    return at_out_write(options->out, &stream, AT_OK, &options->progress, err);
 }
 
 static enum at_status replay(struct replay_options *options, struct at_error *err)
@@ -531,9 +530,7 @@ static enum at_status replay(struct replay_options *options, struct at_error *er
         status = at_compare(&comparison, recordings, options->files, options->file_count,
                             &options->comparison, err);
     if (status == AT_OK && options->out)
-        status = write_page(&comparison, options->out, err);
-    if (status == AT_OK && options->out)
-        at_detail(&options->progress, "wrote %s", options->out);
+        status = write_page(&comparison, options, err);
     if (status == AT_OK)
         status = print_comparison(&comparison, options->curve_asked, options->format, err);
     if (comparison.recordings.count > 0)

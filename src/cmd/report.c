@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune report: a profile and its journals as one page. */
 #include "report/report.h"
-#include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
-#include "system/output.h"
 #include "system/paths.h"
 
 #include <limits.h>
@@ -114,36 +112,17 @@ static void tell_journals(struct report_options *options, const struct at_report
     }
 }
 
-static char *write_text(const struct report_options *options, const struct at_report *report,
-                        size_t *size)
+static enum at_status write_report(struct report_options *options, const struct at_report *report,
+                                   struct at_error *err)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
     if (options->figure < UINT_MAX)
         at_report_figure(report, options->figure, out);
-    else if (options->form == AT_REPORT_MARKDOWN)
-        at_report_markdown(report, out);
     else
-        at_report_html(report, out);
-    return at_text_close(&stream, size);
-}
-
-static enum at_status deliver(struct report_options *options, const struct at_report *report,
-                              struct at_error *err)
-{
-    size_t size;
-    char *text = write_text(options, report, &size);
-    enum at_status status = AT_OK;
-
-    if (options->out && strcmp(options->out, "-") != 0)
-        status = at_output_replace(options->out, text, size, err);
-    else
-        fwrite(text, 1, size, stdout);
-    if (status == AT_OK && options->out && strcmp(options->out, "-") != 0)
-        at_detail(&options->run.progress, "wrote %s", options->out);
-    free(text);
-    return status;
+        (options->form == AT_REPORT_MARKDOWN ? at_report_markdown : at_report_html)(report, out);
+    return at_out_write(options->out, &stream, AT_OK, &options->run.progress, err);
 }
 
 static enum at_status report(struct report_options *options, struct at_error *err)
@@ -163,7 +142,7 @@ static enum at_status report(struct report_options *options, struct at_error *er
         status = at_report_make(&inputs.report, (size_t)options->explained, err);
     if (status == AT_OK) {
         tell_journals(options, &inputs.report);
-        status = deliver(options, &inputs.report, err);
+        status = write_report(options, &inputs.report, err);
     }
     at_report_clear(&inputs.report);
     at_profile_clear(&inputs.baseline);

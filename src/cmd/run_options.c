@@ -9,7 +9,7 @@
 #include "measure/select.h"
 #include "model/description.h"
 #include "profile/entry.h"
-#include "schema/schema.h"
+#include "schema/table.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -222,20 +222,11 @@ struct problem_list {
 };
 
 static const struct at_field problem_list_fields[] = {
-    {.key = "problems",
-     .kind = AT_FIELD_LOCATEDS,
-     .offset = offsetof(struct problem_list, problems),
-     .min = 1,
-     .max = AT_PROFILE_PROBLEMS_MAX},
-    {.key = "schema",
-     .kind = AT_FIELD_INT,
-     .offset = offsetof(struct problem_list, schema),
-     .min = 1,
-     .max = 1},
+    AT_LIST(problem_list, problems, AT_FIELD_LOCATEDS, 1, AT_PROFILE_PROBLEMS_MAX),
+    AT_INT(problem_list, schema, 1, 1),
 };
-static const struct at_schema problem_list_schema = {
-    "a list of problems", sizeof(struct problem_list), problem_list_fields,
-    AT_COUNT(problem_list_fields)};
+static const struct at_schema problem_list_schema =
+    AT_SCHEMA("a list of problems", problem_list, problem_list_fields);
 
 struct problems {
     struct at_problem *items;
@@ -299,23 +290,6 @@ static enum at_status check_unique(const struct problems *problems, struct at_er
         free(names[i]);
     free(names);
     return status;
-}
-
-enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
-                                    struct at_progress *progress, struct at_error *err)
-{
-    struct problems found = {0};
-    enum at_status status = add_list(&found, path, progress, err);
-
-    if (status == AT_OK)
-        status = check_unique(&found, err);
-    if (status != AT_OK) {
-        free(found.items);
-        return status;
-    }
-    *problems = found.items;
-    *count = found.count;
-    return AT_OK;
 }
 
 bool at_run_problems_given(const struct at_run_options *options)

@@ -58,10 +58,6 @@ bool at_run_problems_given(const struct at_run_options *options);
 enum at_status at_run_problems(const struct at_run_options *options, const char *fallback,
                                struct at_problem **problems, size_t *count, struct at_error *err);
 
-/* Read a list like tuning/problems.yaml. The caller frees *problems. */
-enum at_status at_problem_list_read(struct at_problem **problems, size_t *count, const char *path,
-                                    struct at_progress *progress, struct at_error *err);
-
 struct at_lookup_options {
     struct at_run_options run;
     const char *device; /* name of a description; NULL: use run.gpu */

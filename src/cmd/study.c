@@ -14,7 +14,6 @@
 #include "study/study_run.h"
 #include "system/folder.h"
 #include "system/interrupt.h"
-#include "system/output.h"
 #include "system/paths.h"
 
 #include <stdio.h>
@@ -204,25 +203,16 @@ static enum at_status choose_device(struct at_run_options *run, struct at_device
     return count == 1 ? AT_OK : at_fail(err, AT_USAGE, "a study runs on one device");
 }
 
-static enum at_status write_page(const char *path, const struct at_study_result *result,
-                                 struct at_error *err)
-{
-    struct at_text_stream stream;
-
-    at_report_study(result, at_text_open(&stream));
-    return at_output_replace_text(path, &stream, AT_OK, err);
-}
-
 static enum at_status print_result(struct study_options *options, const struct at_study *study,
                                    const struct at_study_result *result, struct at_error *err)
 {
+    struct at_text_stream stream;
     enum at_status status = at_study_print(study, result, options->format, err);
 
-    if (status == AT_OK && options->out)
-        status = write_page(options->out, result, err);
-    if (status == AT_OK && options->out)
-        at_detail(&options->run.progress, "wrote %s", options->out);
-    return status;
+    if (status != AT_OK || !options->out)
+        return status;
+    at_report_study(result, at_text_open(&stream));
+    return at_out_write(options->out, &stream, AT_OK, &options->run.progress, err);
 }
 
 static enum at_status run_one(struct study_options *options, const char *path, struct at_error *err)

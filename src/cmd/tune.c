@@ -236,7 +236,7 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
                               struct at_error *err)
 {
     const struct at_session_options *session = &options->run.session;
-    bool to_file = options->out && strcmp(options->out, "-") != 0;
+    bool to_file = at_out_is_file(options->out);
     enum at_status status = at_run_problems(&options->run, "tuning/problems.yaml", &run->problems,
                                             &run->problem_count, err);
 
@@ -273,7 +273,7 @@ static enum at_status settle_journal(struct tune_options *options, char **path,
 {
     struct at_session_options *session = &options->run.session;
 
-    if (!session->journal && options->out && strcmp(options->out, "-") != 0)
+    if (!session->journal && at_out_is_file(options->out))
         session->journal = *path = at_format("%s.journal", options->out);
     if (session->journal && options->out && strcmp(session->journal, options->out) == 0)
         return at_fail(err, AT_USAGE, "--out and --journal name the same file: name two files");
@@ -438,7 +438,7 @@ static enum at_status fail_interrupted(const struct tune_run *run, bool delivere
                                        struct at_error *err)
 {
     const char *out = run->options->out;
-    bool to_file = out && strcmp(out, "-") != 0;
+    bool to_file = at_out_is_file(out);
     char *missing =
         delivered && run->missing > 0
             ? at_format("; %zu of %zu problems %s no entry: %s", run->missing, run->result.of,

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "report/sections.h"
+#include "schema/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -505,6 +506,112 @@ static void print_origin(const struct at_report_device *device, FILE *out)
     at_put(out, "</dl>\n");
 }
 
+/* ---- its data, as JSON ---- */
+
+/* A problem, and a device. Texts and the winner's parts are the profile's. */
+struct datum {
+    char *problem;
+    struct at_result_record winner;
+    int64_t copy_time_ns, default_time_ns, old_time_ns, evaluations;
+};
+struct device_data {
+    char *name, *kind, *policy, *driver, *times;
+    struct at_list problems; /* of struct datum */
+};
+struct data {
+    char *profile;
+    struct at_list devices; /* of struct device_data */
+};
+
+#define WINNER(member, field_kind) AT_FIELD(datum, #member, winner.member, .kind = (field_kind))
+
+static const struct at_field datum_fields[] = {
+    AT_WRITTEN(datum, problem, AT_FIELD_TEXT),
+    WINNER(family, AT_FIELD_CHARS),
+    WINNER(parameters, AT_FIELD_NAMED_INTS),
+    WINNER(time_ns, AT_FIELD_INT),
+    WINNER(time_low_ns, AT_FIELD_INT),
+    WINNER(time_high_ns, AT_FIELD_INT),
+    WINNER(spread_permille, AT_FIELD_INT),
+    WINNER(bandwidth_MB_per_s, AT_FIELD_INT),
+    WINNER(of_copy_permille, AT_FIELD_INT),
+    AT_WRITTEN(datum, copy_time_ns, AT_FIELD_INT),
+    AT_WRITTEN(datum, default_time_ns, AT_FIELD_INT),
+    AT_WRITTEN(datum, old_time_ns, AT_FIELD_INT),
+    AT_WRITTEN(datum, evaluations, AT_FIELD_INT),
+};
+static const struct at_schema datum_schema = AT_SCHEMA("a problem", datum, datum_fields);
+
+static const struct at_field device_fields[] = {
+    AT_WRITTEN(device_data, name, AT_FIELD_TEXT),
+    AT_WRITTEN(device_data, kind, AT_FIELD_TEXT),
+    AT_WRITTEN(device_data, policy, AT_FIELD_TEXT),
+    AT_WRITTEN(device_data, driver, AT_FIELD_TEXT),
+    AT_WRITTEN(device_data, times, AT_FIELD_TEXT),
+    AT_WRITTEN(device_data, problems, AT_FIELD_OBJECTS, .object = &datum_schema),
+};
+static const struct at_schema device_schema = AT_SCHEMA("a device", device_data, device_fields);
+
+static const struct at_field data_fields[] = {
+    AT_WRITTEN(data, profile, AT_FIELD_TEXT),
+    AT_WRITTEN(data, devices, AT_FIELD_OBJECTS, .object = &device_schema),
+};
+static const struct at_schema data_schema = AT_SCHEMA("a report", data, data_fields);
+
+static struct device_data make_device_data(const struct at_report_device *device)
+{
+    struct datum *problems = at_alloc_array(device->count, sizeof *problems);
+
+    for (size_t i = 0; i < device->count; i++) {
+        const struct at_report_row *row = &device->rows[i];
+
+        problems[i] = (struct datum){.problem = row->entry->problem,
+                                     .winner = *row->winner,
+                                     .copy_time_ns = row->entry->copy.time_ns,
+                                     .default_time_ns = row->entry->fallback.time_ns,
+                                     .old_time_ns = row->old ? row->old->winner.time_ns : 0,
+                                     .evaluations = at_evaluations_total(&row->entry->evaluations)};
+    }
+    return (struct device_data){.name = (char *)device->record->device.name,
+                                .kind = (char *)device->record->device.kind,
+                                .policy = (char *)device->record->policy.name,
+                                .driver = (char *)device->record->environment.driver,
+                                .times = device->predicted ? "predicted" : "measured",
+                                .problems = {problems, device->count}};
+}
+
+/* JSON whose text cannot end a script element. The profile was read, so that it can be written. */
+static void print_json(const struct data *data, FILE *out)
+{
+    struct at_text_stream stream;
+    struct at_error err;
+    char *text;
+
+    at_schema_write_json_line(&data_schema, data, at_text_open(&stream), &err);
+    text = at_text_close(&stream, NULL);
+    for (const char *c = text; *c; c++)
+        if (*c == '<' || *c == '>' || *c == '&')
+            at_put(out, "\\u%04x", (unsigned)*c);
+        else
+            putc(*c, out);
+    free(text);
+}
+
+static void print_data(const struct at_report *report, FILE *out)
+{
+    struct device_data *devices = at_alloc_array(report->device_count, sizeof *devices);
+    const struct data data = {(char *)report->profile_name, {devices, report->device_count}};
+
+    for (size_t i = 0; i < report->device_count; i++)
+        devices[i] = make_device_data(&report->devices[i]);
+    at_put(out, "<script type=\"application/json\" id=\"data\">");
+    print_json(&data, out);
+    at_put(out, "</script>\n");
+    for (size_t i = 0; i < report->device_count; i++)
+        free(devices[i].problems.items);
+    free(devices);
+}
+
 /* ---- the page ---- */
 
 static void print_top(const struct at_report *report, const struct at_report_device *device,
@@ -563,6 +670,6 @@ void at_report_html(const struct at_report *report, FILE *out)
     at_put(out, "</main>\n<footer><p class=\"small\">Made by autotune " PACKAGE_VERSION
                 " from a profile and its journals; no request leaves this page. Its data is in the "
                 "page as JSON: <code>script#data</code>.</p></footer>\n");
-    at_report_data(report, out);
+    print_data(report, out);
     at_html_end(out);
 }

@@ -29,9 +29,6 @@ void at_report_search(const struct at_report *report, const struct at_report_dev
 void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
                           FILE *lead, FILE *out);
 
-/* data.c: what the page shows, for its script and for others. */
-void at_report_data(const struct at_report *report, FILE *out);
-
 /* What a parameter is, in words; "" if no family is known that has it. */
 const char *at_report_words(const struct at_report *report, const char *family, const char *name);
 
