@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 char measure_folder[] = "/tmp/autotune-test-measure-XXXXXX";
 const autotune_problem measure_problem = {.elem_size = 4, .rows = 6000, .cols = 6000};
 
@@ -22,7 +24,6 @@ enum { HANGS_AFTER_S = 600 };
 
 void measure_set_up(void)
 {
-    const char *srcdir = getenv("srcdir") ? getenv("srcdir") : ".";
     char path[4096];
 
     alarm(HANGS_AFTER_S);
@@ -30,7 +31,7 @@ void measure_set_up(void)
     assert_non_null(getcwd(path, sizeof path - 16));
     strcat(path, "/autotune");
     setenv("AUTOTUNE_PROGRAM", path, 1);
-    setenv("AUTOTUNE_DATADIR", srcdir, 1);
+    use_source_tree();
     setenv("XDG_DATA_HOME", "/nonexistent", 1);
     snprintf(path, sizeof path, "%s/cache", measure_folder);
     setenv("XDG_CACHE_HOME", path, 1);

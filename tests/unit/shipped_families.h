@@ -10,22 +10,27 @@
 static struct at_family **families;
 static size_t family_count;
 
-static inline void read_shipped_families(void)
+/* A setup, and below its teardown. */
+static inline int read_shipped_families(void **state)
 {
     char *tuning = path_of("tuning"), *templates = path_of("templates");
     struct at_error err = {AT_OK, ""};
 
+    (void)state;
     if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
         fail_msg("%s", err.message);
     free(tuning);
     free(templates);
+    return 0;
 }
 
-static inline void free_shipped_families(void)
+static inline int free_shipped_families(void **state)
 {
+    (void)state;
     for (size_t i = 0; i < family_count; i++)
         at_family_free(families[i]);
     free(families);
+    return 0;
 }
 
 /* Open a lookup among the profiles, with these families. */

@@ -9,21 +9,23 @@
 
 #include <stdlib.h>
 
-/* The caller frees it. */
-static inline char *path_of(const char *name)
+static inline const char *source_tree(void)
 {
     const char *srcdir = getenv("srcdir");
 
-    return at_format("%s/%s", srcdir ? srcdir : ".", name);
+    return srcdir ? srcdir : ".";
+}
+
+/* The caller frees it. */
+static inline char *path_of(const char *name)
+{
+    return at_format("%s/%s", source_tree(), name);
 }
 
 /* Make the program use the data files of the source tree. */
 static inline void use_source_tree(void)
 {
-    char *tree = path_of("");
-
-    setenv("AUTOTUNE_DATADIR", tree, 1);
-    free(tree);
+    setenv("AUTOTUNE_DATADIR", source_tree(), 1);
 }
 
 /* A file's text, which the caller frees; a file that cannot be read fails the test. */

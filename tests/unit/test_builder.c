@@ -25,6 +25,8 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
+
 static const struct at_problem_kind kind = {4, 1, 1};
 
 static const char header[] = "// shared\n";
@@ -49,7 +51,7 @@ static struct at_family family = {.name = (char[]){"sample"},
                                   .params = &param,
                                   .param_count = 1};
 
-static char folder[] = "/tmp/autotune-test-builder-XXXXXX";
+static char *folder;
 
 static struct at_builder *open_builder(bool use_cache)
 {
@@ -206,7 +208,7 @@ static void test_deadline(void **state)
     assert_true(at_now_ns() < late_ns);
 }
 
-static size_t count_files(const char *suffix)
+static size_t count_entries(const char *suffix)
 {
     DIR *opened = opendir(folder);
     struct dirent *entry;
@@ -225,8 +227,8 @@ static void test_cache(void **state)
     (void)state;
     assert_int_equal(build_all(builder), LAST - FIRST);
     at_builder_close(builder);
-    assert_int_equal(count_files(".kernel"), LAST - FIRST);
-    assert_int_equal(count_files(".aside"), 0);
+    assert_int_equal(count_entries(".kernel"), LAST - FIRST);
+    assert_int_equal(count_entries(".aside"), 0);
 
     /* From the cache they are finished at once, without a step. */
     builder = open_builder(true);
@@ -320,7 +322,7 @@ static void *watch_cache(void *data)
 {
     const struct watch *watch = data;
 
-    while (count_files(".kernel") < watch->wanted)
+    while (count_entries(".kernel") < watch->wanted)
         usleep(10000);
     assert_int_equal(write(watch->fd, "", 1), 1);
     return NULL;
@@ -330,7 +332,7 @@ static void *watch_cache(void *data)
 static void test_work_until(void **state)
 {
     struct at_builder *builder = open_builder(true);
-    struct watch watch = {.wanted = count_files(".kernel") + AHEAD};
+    struct watch watch = {.wanted = count_entries(".kernel") + AHEAD};
     pthread_t watcher;
     int fds[2];
 
@@ -463,19 +465,11 @@ static void test_key(void **state)
     free(other.source);
 }
 
-static int make_folder(void **state)
+static int open_folder(void **state)
 {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
+    int failed = make_folder(state);
 
-static int remove_folder(void **state)
-{
-    char *command = at_format("rm -r '%s'", folder);
-    int failed = system(command);
-
-    (void)state;
-    free(command);
+    folder = *state;
     return failed;
 }
 
@@ -499,5 +493,5 @@ int main(int argc, char **argv)
     /* The builder starts its workers from this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, open_folder, remove_folder);
 }

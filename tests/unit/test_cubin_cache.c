@@ -18,7 +18,9 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/autotune-test-cache-XXXXXX";
+#include "folder.h"
+
+static char *folder;
 static struct at_cubin_cache *cache;
 
 /* A program's content depends on its number; so does its name, the hash. */
@@ -268,21 +270,18 @@ static void test_trim(void **state)
     assert_int_equal(usage.bytes, 0);
 }
 
-static int open_folder(void **state)
+static int open_cache(void **state)
 {
-    (void)state;
-    return mkdtemp(folder) && at_cubin_cache_open(&cache, folder, NULL) == AT_OK ? 0 : -1;
+    int failed = make_folder(state);
+
+    folder = *state;
+    return failed || at_cubin_cache_open(&cache, folder, NULL) != AT_OK;
 }
 
-static int remove_folder(void **state)
+static int close_cache(void **state)
 {
-    char *command = at_format("rm -r '%s'", folder);
-    int failed = system(command);
-
-    (void)state;
     at_cubin_cache_close(cache);
-    free(command);
-    return failed;
+    return remove_folder(state);
 }
 
 int main(void)
@@ -294,5 +293,5 @@ int main(void)
         cmocka_unit_test(test_many_processes),
     };
 
-    return cmocka_run_group_tests(tests, open_folder, remove_folder);
+    return cmocka_run_group_tests(tests, open_cache, close_cache);
 }

@@ -21,6 +21,8 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
+
 static const struct at_device_info gpu = {
     .name = "NVIDIA X", .kind = "cuda", .uuid = "GPU-1", .pci_bus_id = "1"};
 static const struct at_device_info other_gpu = {
@@ -32,7 +34,7 @@ static const struct at_device_info closed_gpu = {
 static const struct at_device_info emulated = {.kind = AT_KIND_EMULATED, .uuid = "emu:x"};
 
 static struct at_progress progress = {.quiet = true};
-static char folder[] = "/tmp/autotune-test-lock-XXXXXX";
+static char *folder;
 
 /* Replaces the program's own. */
 enum at_status at_gpu_node(char **path, const char *root, const char *pci_bus_id,
@@ -275,27 +277,17 @@ static void test_other_user(void **state)
     free(path);
 }
 
-static int make_folder(void **state)
+static int make_files(void **state)
 {
-    int failed = !mkdtemp(folder);
+    int failed = make_folder(state);
 
-    (void)state;
+    folder = *state;
     for (char name = '1'; name <= '2' && !failed; name++) {
         char *path = at_format("%s/%c", folder, name);
 
         failed = close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
         free(path);
     }
-    return failed;
-}
-
-static int remove_folder(void **state)
-{
-    char *command = at_format("rm -r '%s'", folder);
-    int failed = system(command);
-
-    (void)state;
-    free(command);
     return failed;
 }
 
@@ -309,5 +301,5 @@ int main(void)
         cmocka_unit_test(test_other_user),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_files, remove_folder);
 }

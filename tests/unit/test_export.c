@@ -33,9 +33,8 @@ static int set_up(void **state)
     char *profile = path_of("results/nvidia-h200.yaml");
     struct at_error err = {AT_OK, ""};
 
-    (void)state;
     use_source_tree();
-    read_shipped_families();
+    read_shipped_families(state);
     if (at_profiles_add(&profiles, profile, &err) != AT_OK)
         fail_msg("%s", err.message);
     lookup = open_lookup(&profiles);
@@ -45,10 +44,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     at_lookup_close(lookup);
     at_profiles_clear(&profiles);
-    free_shipped_families();
+    free_shipped_families(state);
     return 0;
 }
 

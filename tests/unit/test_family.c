@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
+#include "problem_of.h"
 #include "source_tree.h"
 
 static const char good[] = "schema: 1\n"                                      /* 1 */
@@ -59,7 +61,7 @@ static char *in_folder(const char *name)
     return at_format("%s/%s", folder, name);
 }
 
-static void write_file(const char *name, const void *bytes, size_t size)
+static void put_file(const char *name, const void *bytes, size_t size)
 {
     char *path = in_folder(name);
     FILE *file = fopen(path, "w");
@@ -70,19 +72,18 @@ static void write_file(const char *name, const void *bytes, size_t size)
     free(path);
 }
 
-static void write_text(const char *name, const char *text)
+static void put_text(const char *name, const char *text)
 {
-    write_file(name, text, strlen(text));
+    put_file(name, text, strlen(text));
 }
 
-static int make_folder(void **state)
+static int make_folders(void **state)
 {
     static const char *const below[] = {"tuning", "templates"};
 
-    (void)state;
-    folder = at_strdup("/tmp/autotune-test-family-XXXXXX");
-    if (!mkdtemp(folder))
+    if (make_folder(state) != 0)
         return -1;
+    folder = *state;
     for (size_t i = 0; i < AT_COUNT(below); i++) {
         char *path = in_folder(below[i]);
         int made = mkdir(path, 0700);
@@ -91,19 +92,8 @@ static int make_folder(void **state)
         if (made != 0)
             return -1;
     }
-    write_text("templates/tile.cu", "// the template\n");
+    put_text("templates/tile.cu", "// the template\n");
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char *command = at_format("rm -rf %s", folder);
-    int result = system(command);
-
-    (void)state;
-    free(command);
-    free(folder);
-    return result;
 }
 
 static enum at_status read_family(struct at_family **family, struct at_error *err)
@@ -121,7 +111,7 @@ static struct at_family *read_good(void)
     struct at_family *family;
     struct at_error err = {0};
 
-    write_text("tuning/tile.yaml", good);
+    put_text("tuning/tile.yaml", good);
     if (read_family(&family, &err) != AT_OK)
         fail_msg("%s", err.message);
     return family;
@@ -156,7 +146,7 @@ static void prefers_the_template_beside(void **state)
     struct at_family *family;
 
     (void)state;
-    write_text("tuning/tile.cu", "// beside\n");
+    put_text("tuning/tile.cu", "// beside\n");
     family = read_good();
     assert_string_equal(family->source, "// beside\n");
     at_family_free(family);
@@ -237,7 +227,7 @@ static void refuses(void **state)
         struct at_family *family;
         struct at_error err = {0};
 
-        write_text("tuning/tile.yaml", text);
+        put_text("tuning/tile.yaml", text);
         assert_int_equal(read_family(&family, &err), AT_USAGE);
         message = at_format("%s/tuning/tile.yaml%s", folder, cases[i].message);
         assert_string_equal(err.message, message);
@@ -253,13 +243,13 @@ static void refuses_templates(void **state)
     char *text = altered("tile.cu", "other.cu");
 
     (void)state;
-    write_text("tuning/tile.yaml", text);
+    put_text("tuning/tile.yaml", text);
     free(text);
     assert_int_equal(read_family(&family, &err), AT_USAGE);
     assert_non_null(strstr(err.message, "tile.yaml:4:11: template: cannot open "));
     assert_non_null(strstr(err.message, "templates/other.cu: No such file"));
 
-    write_file("templates/other.cu", "a\0b", 3);
+    put_file("templates/other.cu", "a\0b", 3);
     assert_int_equal(read_family(&family, &err), AT_USAGE);
     assert_non_null(strstr(err.message, "templates/other.cu is not a text file"));
 }
@@ -278,16 +268,6 @@ static void formats_configs(void **state)
     assert_string_equal(text, "BLOCK_ROWS=4 TILE=-1");
     free(text);
     at_family_free(family);
-}
-
-static struct at_problem problem_of(const char *spec)
-{
-    struct at_problem problem;
-    struct at_error err = {0};
-
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    return problem;
 }
 
 static void launches(void **state)
@@ -343,7 +323,7 @@ static void says_why_a_config_is_not_legal(void **state)
         struct at_error err = {0};
         bool legal;
 
-        write_text("tuning/tile.yaml", text);
+        put_text("tuning/tile.yaml", text);
         if (read_family(&family, &err) != AT_OK)
             fail_msg("%s", err.message);
         config = at_family_default(family);
@@ -395,13 +375,13 @@ static void reads_folders(void **state)
     assert_int_equal(read_folder(&families, &count, &err), AT_USAGE);
     assert_memory_equal(err.message, "no family found: expected NAME.yaml in ", 39);
 
-    write_text("tuning/tile.yaml", good);
-    write_text("tuning/b.yaml", second);
-    write_text("templates/b.cu", "");
-    write_text("tuning/problems.yaml", "not a space\n");
-    write_text("tuning/.tile.yaml", "not a space\n");
-    write_text("templates/.tile.cu", "");
-    write_text("tuning/tile.yaml~", "not a space\n");
+    put_text("tuning/tile.yaml", good);
+    put_text("tuning/b.yaml", second);
+    put_text("templates/b.cu", "");
+    put_text("tuning/problems.yaml", "not a space\n");
+    put_text("tuning/.tile.yaml", "not a space\n");
+    put_text("templates/.tile.cu", "");
+    put_text("tuning/tile.yaml~", "not a space\n");
     if (read_folder(&families, &count, &err) != AT_OK)
         fail_msg("%s", err.message);
     assert_int_equal(count, 2);
@@ -411,10 +391,10 @@ static void reads_folders(void **state)
         at_family_free(families[--count]);
     free(families);
 
-    write_text("tuning/b.yaml", good);
+    put_text("tuning/b.yaml", good);
     assert_int_equal(read_folder(&families, &count, &err), AT_USAGE);
     assert_non_null(strstr(err.message, "are both named \"tile\""));
-    write_text("tuning/b.yaml", "");
+    put_text("tuning/b.yaml", "");
     assert_int_equal(read_folder(&families, &count, &err), AT_USAGE);
     assert_non_null(strstr(err.message, "b.yaml:1:1: a space file: expected keys and values"));
     free(second);
@@ -430,8 +410,8 @@ static struct at_family *read_tile(const char *more)
 
     assert_non_null(at);
     grown = at_format("%.*s%s%s", (int)(at - space), space, more, at);
-    write_text("tuning/tile.yaml", grown);
-    write_text("tuning/tile.cu", source);
+    put_text("tuning/tile.yaml", grown);
+    put_text("tuning/tile.cu", source);
     if (read_family(&family, &err) != AT_OK)
         fail_msg("%s", err.message);
     free(space);
@@ -482,7 +462,7 @@ static void gets_a_parameter(void **state)
 
 int main(void)
 {
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folders, remove_folder)
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(reads_all_that_is_there),
         WITH_FOLDER(prefers_the_template_beside),

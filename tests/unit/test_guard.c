@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 typedef enum at_status guarded(void *data, struct at_error *err);
 
 /* Run the body once per allocation, which fails alone, and then with all that follow. The body
@@ -253,11 +255,10 @@ static void test_texts(void **state)
 
 static void test_folders(void **state)
 {
-    const char *srcdir = getenv("srcdir");
     char path[4096];
 
     (void)state;
-    snprintf(path, sizeof path, "%s/tuning", srcdir ? srcdir : ".");
+    snprintf(path, sizeof path, "%s/tuning", source_tree());
     fail_each(list_folder, path);
 }
 

@@ -25,29 +25,13 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
+
 static const char setting[] = "Example GPU, driver 1.2, NVRTC 13.0, cold";
 static const struct at_journal_key key = {
     .problem = "8192x8192:f32", .family = "tile", .family_hash = "abc", .config = "PAD=1 TILE=32"};
 
 static const struct at_journal_details details = {.gpu = "GPU-1"};
-
-static int make_folder(void **state)
-{
-    char *folder = at_strdup("/tmp/autotune-test-journal-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char *command = at_format("rm -rf %s", (char *)*state);
-    int result = system(command);
-
-    free(command);
-    free(*state);
-    return result;
-}
 
 static struct at_journal *open_journal(const char *path, bool resume)
 {

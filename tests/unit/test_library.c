@@ -16,18 +16,17 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 static char shipped[4096];
 
 static int set_up(void **state)
 {
-    const char *srcdir = getenv("srcdir");
-
     (void)state;
-    srcdir = srcdir ? srcdir : ".";
-    setenv("AUTOTUNE_DATADIR", srcdir, 1);
+    use_source_tree();
     setenv("XDG_DATA_HOME", "/nonexistent", 1);
     unsetenv("AUTOTUNE_PROFILE_PATH");
-    snprintf(shipped, sizeof shipped, "%s/results/nvidia-h200.yaml", srcdir);
+    snprintf(shipped, sizeof shipped, "%s/results/nvidia-h200.yaml", source_tree());
     return 0;
 }
 

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 static autotune_profile *profile;
 static autotune_device *device;
 static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
@@ -229,13 +231,12 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
 /* Each name in autotune.map has a row here, in the same order. */
 static void test_all_are_here(void **state)
 {
-    const char *srcdir = getenv("srcdir");
     char name[4096], line[256];
     size_t count = 0;
     FILE *map;
 
     (void)state;
-    snprintf(name, sizeof name, "%s/src/lib/autotune.map", srcdir ? srcdir : ".");
+    snprintf(name, sizeof name, "%s/src/lib/autotune.map", source_tree());
     map = fopen(name, "r");
     assert_non_null(map);
     while (fgets(line, sizeof line, map)) {
@@ -312,13 +313,11 @@ static void test_policies(void **state)
 
 static int set_up(void **state)
 {
-    const char *srcdir = getenv("srcdir");
     char name[4096];
 
     (void)state;
-    srcdir = srcdir ? srcdir : ".";
-    setenv("AUTOTUNE_DATADIR", srcdir, 1);
-    snprintf(name, sizeof name, "%s/tests/data/small-profile.yaml", srcdir);
+    use_source_tree();
+    snprintf(name, sizeof name, "%s/tests/data/small-profile.yaml", source_tree());
     strcpy(text, "before");
     return autotune_profile_open(&profile, name, NULL) != AUTOTUNE_OK ||
            autotune_device_described(&device, "h200", NULL) != AUTOTUNE_OK;

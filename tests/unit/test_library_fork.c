@@ -22,6 +22,8 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 enum { THREADS = 4, ROUNDS = 200, HANGS_AFTER_S = 300, SEED_TAKES_US = 200000, LACKS_NVRTC = 77 };
 
 static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
@@ -201,12 +203,9 @@ static void test_with_threads_inside(void **state)
 
 static int set_up(void **state)
 {
-    const char *srcdir = getenv("srcdir");
-
     (void)state;
-    srcdir = srcdir ? srcdir : ".";
-    setenv("AUTOTUNE_DATADIR", srcdir, 1);
-    snprintf(small, sizeof small, "%s/tests/data/small-profile.yaml", srcdir);
+    use_source_tree();
+    snprintf(small, sizeof small, "%s/tests/data/small-profile.yaml", source_tree());
     assert_non_null(mkdtemp(cache));
     setenv("XDG_CACHE_HOME", cache, 1);
     fake_cuda_is_there = true;

@@ -25,6 +25,8 @@
 
 #include <cmocka.h>
 
+#include "source_tree.h"
+
 /* The result of a call: an answer as text, or an error's message. */
 struct result {
     autotune_status status;
@@ -628,12 +630,11 @@ static void link_into(const char *tree, const char *name, const char *target)
 
 static int set_up(void **state)
 {
-    const char *srcdir = getenv("srcdir");
     char command[16384], path[8192];
 
     (void)state;
     tester = getpid();
-    snprintf(source_data, sizeof source_data, "%s", srcdir ? srcdir : ".");
+    snprintf(source_data, sizeof source_data, "%s", source_tree());
     snprintf(shipped, sizeof shipped, "%s/results/nvidia-h200.yaml", source_data);
     snprintf(small, sizeof small, "%s/tests/data/small-profile.yaml", source_data);
     assert_non_null(mkdtemp(folder));

@@ -7,7 +7,6 @@
 #include "lookup/facts.h"
 #include "lookup/lookup.h"
 #include "space/space.h"
-#include "system/output.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -22,6 +21,8 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
+#include "problem_of.h"
 #include "shipped_families.h"
 #include "source_tree.h"
 
@@ -29,20 +30,6 @@ static const char h200_file[] = "tests/data/h200-profile.yaml";
 static const struct at_environment nothing_known;
 
 /* ---- set-up ---- */
-
-static int read_families(void **state)
-{
-    (void)state;
-    read_shipped_families();
-    return 0;
-}
-
-static int free_families(void **state)
-{
-    (void)state;
-    free_shipped_families();
-    return 0;
-}
 
 static struct at_profiles read_profiles(const char *name)
 {
@@ -71,16 +58,6 @@ static struct at_profiles read_groups(const char *name)
 static struct at_device_record *record_of(struct at_profiles *profiles)
 {
     return profiles->files[0].profile.devices.items;
-}
-
-static struct at_problem problem_of(const char *spec)
-{
-    struct at_problem problem;
-    struct at_error err = {AT_OK, ""};
-
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    return problem;
 }
 
 /* Look up a problem. The answer borrows from the profiles only. */
@@ -626,13 +603,6 @@ static void test_facts(void **state)
 
 /* ---- the search path ---- */
 
-static void write_text(const char *path, const char *text)
-{
-    struct at_error err;
-
-    assert_int_equal(at_output_replace(path, text, strlen(text), &err), AT_OK);
-}
-
 /* The files with these words in their paths whose answers are in groups. */
 static size_t count_groups(struct at_profiles *profiles, const char *words)
 {
@@ -828,5 +798,5 @@ int main(void)
         cmocka_unit_test(test_search_path),
     };
 
-    return cmocka_run_group_tests(tests, read_families, free_families);
+    return cmocka_run_group_tests(tests, read_shipped_families, free_shipped_families);
 }

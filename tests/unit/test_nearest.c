@@ -75,9 +75,8 @@ static int read_all(void **state)
 {
     struct at_error err = {AT_OK, ""};
 
-    (void)state;
     use_source_tree();
-    read_shipped_families();
+    read_shipped_families(state);
     if (at_slowdown_open(&slowdown, families, family_count, &err) != AT_OK)
         fail_msg("%s", err.message);
     read_profile("results/nvidia-h200.yaml");
@@ -94,11 +93,10 @@ static int read_all(void **state)
 
 static int free_all(void **state)
 {
-    (void)state;
     free(known);
     at_slowdown_close(slowdown);
     at_profiles_clear(&profiles);
-    free_shipped_families();
+    free_shipped_families(state);
     return 0;
 }
 

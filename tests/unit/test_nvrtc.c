@@ -303,16 +303,8 @@ static void test_known_facts_belong_to_one_file(void **state)
 
 static int read_families(void **state)
 {
-    (void)state;
-    read_shipped_families();
+    read_shipped_families(state);
     render_defaults();
-    return 0;
-}
-
-static int free_families(void **state)
-{
-    (void)state;
-    free_shipped_families();
     return 0;
 }
 
@@ -414,5 +406,5 @@ int main(int argc, char **argv)
         return put_known(argv[1]);
     if (lacks_nvrtc())
         return SKIPPED;
-    return cmocka_run_group_tests(tests, read_families, free_families);
+    return cmocka_run_group_tests(tests, read_families, free_shipped_families);
 }

@@ -22,12 +22,9 @@
 #include <cmocka.h>
 
 #include "roles.h"
+#include "shipped_families.h"
 #include "skipped.h"
 
-enum { HEADER_BYTES_MAX = 1 << 18 };
-
-static struct at_family **families;
-static size_t family_count;
 static char *header;
 static struct at_builder *builder;
 static struct at_device_info device;
@@ -380,38 +377,21 @@ static int set_up(void **state)
 {
     struct at_builder_options options = {
         .compute_capability = 90, .image = AT_IMAGE_PTX, .workers = 1, .use_cache = true};
-    const char *srcdir = getenv("srcdir");
-    char *tuning = at_format("%s/tuning", srcdir), *templates = at_format("%s/templates", srcdir);
-    char *path = at_format("%s/templates/" AT_TEMPLATE_HEADER, srcdir);
-    struct at_error err = {AT_OK, ""};
-    size_t size;
-    enum at_status status = at_file_read(&header, &size, path, HEADER_BYTES_MAX, &err);
+    struct at_error err;
 
-    (void)state;
-    options.header = header;
-    if (status == AT_OK)
-        status = at_families_read(&families, &family_count, tuning, templates, &err);
-    if (status == AT_OK)
-        status = at_description_read(&device, &rates, "h200", &err);
-    if (status == AT_OK)
-        status = at_builder_open(&builder, &options, NULL, 0, &err);
-    if (status != AT_OK)
-        fprintf(stderr, "%s\n", err.message);
-    free(path);
-    free(templates);
-    free(tuning);
-    return status == AT_OK ? 0 : -1;
+    read_shipped_families(state);
+    options.header = header = text_of("templates/" AT_TEMPLATE_HEADER);
+    if (at_description_read(&device, &rates, "h200", &err) != AT_OK ||
+        at_builder_open(&builder, &options, NULL, 0, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     at_builder_close(builder);
-    for (size_t i = 0; i < family_count; i++)
-        at_family_free(families[i]);
-    free(families);
     free(header);
-    return 0;
+    return free_shipped_families(state);
 }
 
 /* What a driver refuses. Registers are of whole warps, and of quarters of a multiprocessor. */
@@ -462,7 +442,6 @@ int main(int argc, char **argv)
         return exit_code;
     if (lacks_nvrtc())
         return SKIPPED;
-    setenv("srcdir", ".", 0);
-    setenv("AUTOTUNE_DATADIR", getenv("srcdir"), 1);
+    use_source_tree();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

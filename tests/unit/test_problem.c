@@ -12,15 +12,7 @@
 
 #include <cmocka.h>
 
-static struct at_problem parse(const char *spec)
-{
-    struct at_problem problem;
-    struct at_error err = {0};
-
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    return problem;
-}
+#include "problem_of.h"
 
 /* A problem from numbers is the same as from its specification. */
 static void completes_numbers(const struct at_problem *p)
@@ -69,7 +61,7 @@ static void fills_in_what_is_not_given(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        struct at_problem p = parse(cases[i].spec), again;
+        struct at_problem p = problem_of(cases[i].spec), again;
         char *shortest = at_problem_format(&p);
 
         completes_numbers(&p);
@@ -84,7 +76,7 @@ static void fills_in_what_is_not_given(void **state)
         assert_int_equal(p.offset_src, cases[i].offset_src);
         assert_int_equal(p.offset_dst, cases[i].offset_dst);
         assert_string_equal(shortest, cases[i].shortest);
-        again = parse(shortest);
+        again = problem_of(shortest);
         assert_memory_equal(&again, &p, sizeof p);
         free(shortest);
     }
@@ -104,7 +96,7 @@ static void knows_types(void **state)
     (void)state;
     for (size_t i = 0; i < AT_COUNT(types); i++) {
         char *spec = at_format("2x3:%s", types[i].name);
-        struct at_problem problem = parse(spec);
+        struct at_problem problem = problem_of(spec);
 
         assert_int_equal(problem.elem_size, types[i].size);
         assert_string_equal(problem.type, types[i].name);
@@ -187,8 +179,9 @@ static void refuses(void **state)
 
 static void counts_bytes_and_extents(void **state)
 {
-    struct at_problem p = parse("3x5:f16,ld_src=8,ld_dst=4,batch=2,stride_src=100,stride_dst=50");
-    struct at_problem largest = parse("2147483648x1073741823:b1"), copy;
+    struct at_problem p =
+        problem_of("3x5:f16,ld_src=8,ld_dst=4,batch=2,stride_src=100,stride_dst=50");
+    struct at_problem largest = problem_of("2147483648x1073741823:b1"), copy;
 
     (void)state;
     assert_int_equal(at_problem_bytes(&p), 2 * 2 * 3 * 5 * 2);
@@ -198,12 +191,12 @@ static void counts_bytes_and_extents(void **state)
 
     copy = at_problem_copy_of(&p);
     assert_int_equal(at_problem_bytes(&copy), at_problem_bytes(&p));
-    p = parse("1x30:f16");
+    p = problem_of("1x30:f16");
     assert_memory_equal(&copy, &p, sizeof p);
-    p = parse("5x5:f16,inplace=1");
+    p = problem_of("5x5:f16,inplace=1");
     assert_int_equal(at_problem_bytes(&p), 2 * 2 * 5 * 5);
     copy = at_problem_copy_of(&p);
-    p = parse("1x25:f16"); /* a copy between two buffers */
+    p = problem_of("1x25:f16"); /* a copy between two buffers */
     assert_memory_equal(&copy, &p, sizeof p);
 }
 
@@ -232,14 +225,14 @@ static void tells_what_is_the_same_work(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(same); i++) {
-        a = parse(same[i][0]);
-        b = parse(same[i][1]);
+        a = problem_of(same[i][0]);
+        b = problem_of(same[i][1]);
         if (!at_problem_equal(&a, &b))
             fail_msg("%s is not %s", same[i][0], same[i][1]);
     }
-    a = parse(like);
+    a = problem_of(like);
     for (size_t i = 0; i < AT_COUNT(others); i++) {
-        b = parse(others[i]);
+        b = problem_of(others[i]);
         if (at_problem_equal(&a, &b))
             fail_msg("%s is %s", like, others[i]);
     }

@@ -24,14 +24,16 @@
 
 #include <cmocka.h>
 
+#include "problem_of.h"
+#include "source_tree.h"
+
 enum { WIDTH = 100 };
 
 static char golden[PATH_MAX], refused[PATH_MAX];
 
 static int find_folders(void **state)
 {
-    const char *srcdir = getenv("srcdir");
-    char *folder = at_format("%s/tests/golden/profile", srcdir ? srcdir : ".");
+    char *folder = path_of("tests/golden/profile");
     bool found = realpath(folder, golden) && realpath("tests/golden/refused", refused);
 
     (void)state;
@@ -403,12 +405,11 @@ static void test_rounding(void **state)
         struct at_device_record *devices = profile.devices.items;
         struct at_entry *entry = devices[0].problems.items;
         double time = cases[i].time_ns, copy = cases[i].copy_ns;
-        struct at_problem problem;
+        struct at_problem problem = problem_of("512x512:f32");
         struct at_error err = {0};
 
         at_free(entry->problem);
         entry->problem = at_strdup("512x512:f32");
-        assert_int_equal(at_problem_parse(&problem, entry->problem, &err), AT_OK);
         entry->winner.time_ns = (int64_t)(time + 0.5);
         entry->winner.bandwidth_MB_per_s =
             (int64_t)(1000 * (double)at_problem_bytes(&problem) / time + 0.5) +

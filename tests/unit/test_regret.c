@@ -112,9 +112,8 @@ static int read_all(void **state)
     struct at_error err = {AT_OK, ""};
     size_t capacity = 0;
 
-    (void)state;
     use_source_tree();
-    read_shipped_families();
+    read_shipped_families(state);
     if (at_description_read(&record->device, NULL, "h200", &err) != AT_OK)
         fail_msg("%s", err.message);
     strcpy(record->device.kind, "cuda");
@@ -131,11 +130,10 @@ static int read_all(void **state)
 
 static int free_all(void **state)
 {
-    (void)state;
     at_profiles_clear(&profiles);
     for (size_t i = 0; i < CONFIGS_MAX; i++)
         free(configs[i]);
-    free_shipped_families();
+    free_shipped_families(state);
     return 0;
 }
 

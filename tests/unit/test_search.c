@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "problem_of.h"
+
 /* ---- strategies ---- */
 
 enum { COUNT_MAX = 1000 };
@@ -294,16 +296,6 @@ static void test_rank_best_of_many(void **state)
 }
 
 /* ---- buffers ---- */
-
-static struct at_problem problem_of(const char *spec)
-{
-    struct at_problem problem;
-    struct at_error err = {AT_OK, ""};
-
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    return problem;
-}
 
 static const struct at_policy *policy_of(const char *name)
 {

@@ -23,6 +23,8 @@
 #include <cmocka.h>
 
 #include "family_problems.h"
+#include "problem_of.h"
+#include "source_tree.h"
 
 /* From the oldest supported device to the newest (CUDA C++ Programming Guide, "Technical
  * Specifications per Compute Capability"), and one whose number of threads is no power of two. */
@@ -73,14 +75,11 @@ static const int elem_sizes[] = {1, 2, 4, 8, 16};
 
 static struct at_run_options options;
 
-static struct at_problem problem_of(const char *shape, const char *type)
+static struct at_problem typed_problem(const char *shape, const char *type)
 {
     char *spec = at_format("%s:%s", shape, type);
-    struct at_problem problem;
-    struct at_error err = {AT_OK, ""};
+    struct at_problem problem = problem_of(spec);
 
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
     free(spec);
     return problem;
 }
@@ -116,7 +115,7 @@ static void assert_legal(const struct at_config *config, const struct at_problem
 /* Each family has a file of its name and is read, so that none is left out silently. */
 static void test_families_are_all_read(void **state)
 {
-    char *pattern = at_format("%s/templates/*.cu", getenv("AUTOTUNE_DATADIR"));
+    char *pattern = path_of("templates/*.cu");
     glob_t files = {0};
     size_t templates = 0;
 
@@ -166,7 +165,7 @@ static void test_defaults_are_legal(void **state)
                 fail_msg("%s on %s: the default is not legal", usual.family->name, devices[j].name);
             for (size_t k = 0; family_own_problems(usual.family) == 0 && k < AT_COUNT(types); k++)
                 for (size_t l = 0; l < AT_COUNT(shapes); l++) {
-                    const struct at_problem problem = problem_of(shapes[l], types[k]);
+                    const struct at_problem problem = typed_problem(shapes[l], types[k]);
 
                     assert_legal(&usual, &problem, &devices[j]);
                 }
@@ -195,7 +194,7 @@ static void test_every_problem_has_a_default(void **state)
     for (size_t i = 0; i < AT_COUNT(shapes); i++)
         for (size_t j = 0; j < AT_COUNT(types); j++)
             for (size_t k = 0; k < AT_COUNT(devices); k++) {
-                const struct at_problem problem = problem_of(shapes[i], types[j]);
+                const struct at_problem problem = typed_problem(shapes[i], types[j]);
 
                 assert_has_default(&problem, &devices[k]);
             }
@@ -314,8 +313,8 @@ static void test_textbook(void **state)
                                  options.session.family_count, &config, &err) != AT_OK)
             fail_msg("%s", err.message);
         for (size_t j = 0; j < AT_COUNT(devices); j++) {
-            const struct at_problem floats = problem_of("8192x8192", "f32");
-            const struct at_problem doubles = problem_of("8192x8192", "f64");
+            const struct at_problem floats = problem_of("8192x8192:f32");
+            const struct at_problem doubles = problem_of("8192x8192:f64");
 
             assert_legal(&config, &floats, &devices[j]);
             assert_legal(&config, &doubles, &devices[j]);
@@ -346,7 +345,7 @@ static void assert_read_as_lines(const char *path)
 /* What a lookup opens. */
 static void test_read_as_lines(void **state)
 {
-    char *pattern = at_format("%s/results/*.yaml", getenv("AUTOTUNE_DATADIR"));
+    char *pattern = path_of("results/*.yaml");
     glob_t files = {0};
 
     (void)state;
@@ -361,7 +360,7 @@ static void test_read_as_lines(void **state)
 
 static void test_results(void **state)
 {
-    char *pattern = at_format("%s/results/*.yaml", getenv("AUTOTUNE_DATADIR"));
+    char *pattern = path_of("results/*.yaml");
     glob_t files = {0};
     int found = glob(pattern, 0, NULL, &files);
 
@@ -440,7 +439,7 @@ static void test_winners(void **state)
 {
     struct at_device_record now, other = {.device.compute_capability = 75};
     struct at_profiles profiles = {0};
-    char *path = at_format("%s/results/nvidia-h200.yaml", getenv("AUTOTUNE_DATADIR"));
+    char *path = path_of("results/nvidia-h200.yaml");
     const struct at_device_record *record;
     struct at_error err;
 
@@ -490,7 +489,7 @@ static void test_winners(void **state)
 static void test_copies(void **state)
 {
     struct at_profiles profiles = {0};
-    char *path = at_format("%s/results/nvidia-h200.yaml", getenv("AUTOTUNE_DATADIR"));
+    char *path = path_of("results/nvidia-h200.yaml");
     struct at_error err;
 
     (void)state;
@@ -516,12 +515,10 @@ static void test_copies(void **state)
 
 static int read_families(void **state)
 {
-    const char *srcdir = getenv("srcdir");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    if (setenv("AUTOTUNE_DATADIR", srcdir ? srcdir : ".", 1) != 0)
-        return -1;
+    use_source_tree();
     at_run_options_init(&options);
     if (at_run_families(&options, &err) == AT_OK)
         return 0;

@@ -243,8 +243,7 @@ static int set_up(void **state)
 {
     char *results;
 
-    (void)state;
-    read_shipped_families();
+    read_shipped_families(state);
     assert_non_null(mkdtemp(folder));
     results = at_format("%s/results", folder);
     assert_int_equal(mkdir(results, 0700), 0);
@@ -257,11 +256,10 @@ static int tear_down(void **state)
 {
     char *results = at_format("%s/results", folder);
 
-    (void)state;
     rmdir(results);
     rmdir(folder);
     free(results);
-    free_shipped_families();
+    free_shipped_families(state);
     return 0;
 }
 

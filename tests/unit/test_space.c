@@ -16,20 +16,13 @@
 
 #include <cmocka.h>
 
+#include "problem_of.h"
+#include "source_tree.h"
+
 static struct at_device_info device_with(int64_t threads)
 {
     return (struct at_device_info){.max_threads_per_block = threads,
                                    .shared_bytes_per_block_optin = 232448};
-}
-
-static struct at_problem problem_of(const char *spec)
-{
-    struct at_problem problem;
-    struct at_error err = {0};
-
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    return problem;
 }
 
 static struct at_family *family_of_file(const char *path)
@@ -44,8 +37,7 @@ static struct at_family *family_of_file(const char *path)
 
 static struct at_family *family_of_data(const char *name)
 {
-    const char *srcdir = getenv("srcdir");
-    char *path = at_format("%s/tests/data/%s.yaml", srcdir ? srcdir : ".", name);
+    char *path = at_format("%s/tests/data/%s.yaml", source_tree(), name);
     struct at_family *family = family_of_file(path);
 
     free(path);

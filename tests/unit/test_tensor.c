@@ -14,15 +14,7 @@
 
 #include <cmocka.h>
 
-static struct at_problem parse(const char *spec)
-{
-    struct at_problem problem;
-    struct at_error err = {0};
-
-    if (at_problem_parse(&problem, spec, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    return problem;
-}
+#include "problem_of.h"
 
 static void is_a_matrix_of_runs(void **state)
 {
@@ -45,7 +37,7 @@ static void is_a_matrix_of_runs(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        struct at_problem problem = parse(cases[i].spec);
+        struct at_problem problem = problem_of(cases[i].spec);
         struct at_runs runs = at_problem_runs(&problem);
 
         if (memcmp(&runs, &cases[i].runs, sizeof runs) != 0)
@@ -104,7 +96,7 @@ static void has_a_canonical_form(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        struct at_problem p = parse(cases[i].spec), again;
+        struct at_problem p = problem_of(cases[i].spec), again;
         char *form = at_problem_format(&p);
 
         if (cases[i].axes > 0) {
@@ -112,7 +104,7 @@ static void has_a_canonical_form(void **state)
             assert_int_equal(at_problem_kind(&p).axes, cases[i].axes);
         }
         assert_int_equal(at_problem_word_bytes(&p), cases[i].word_bytes);
-        again = parse(form);
+        again = problem_of(form);
         assert_true(at_problem_equal(&p, &again));
         assert_memory_equal(&p, &again, sizeof p);
         free(form);
@@ -275,7 +267,7 @@ static void keeps_the_permutation(void **state)
 /* 7 x 5 x 3 x 2 reversed, as matrices and packed with sides of at most 8 words. */
 static void makes_arguments(void **state)
 {
-    struct at_problem p = parse("7x5x3x2:f32,perm=3210");
+    struct at_problem p = problem_of("7x5x3x2:f32,perm=3210");
     struct at_launch launch = {{0}};
     uint64_t word[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
@@ -343,7 +335,7 @@ static void packs(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        struct at_problem p = parse(cases[i].spec);
+        struct at_problem p = problem_of(cases[i].spec);
         struct at_launch launch = {{0}};
         int64_t runs[2];
 

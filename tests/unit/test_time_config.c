@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "problem_of.h"
 #include "session.h"
 
 static struct at_config config_of(const char *family)
@@ -30,13 +31,12 @@ static void test_time(void **state)
     struct at_explanation explanation = {0};
     struct at_device_info described;
     struct at_config_time time;
-    struct at_problem problem;
+    struct at_problem problem = problem_of("200x300:f32");
     struct at_rates rates;
     struct at_error err = {AT_OK, ""};
     bool found;
 
     (void)state;
-    assert_int_equal(at_problem_parse(&problem, "200x300:f32", &err), AT_OK);
     assert_int_equal(at_time_config(session, &config, &problem, &time, NULL, &err), AT_OK);
     assert_int_equal(time.samples, options.session.policy->shootout_samples);
     assert_int_equal(time.spread_permille, 0);
@@ -73,11 +73,10 @@ static void test_faults(void **state)
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         struct at_config config = config_of("fault");
         struct at_config_time time = {.samples = 17};
-        struct at_problem problem;
+        struct at_problem problem = problem_of("64x96:f32");
         struct at_error err = {AT_OK, ""};
 
         config.values[0] = cases[i].fault;
-        assert_int_equal(at_problem_parse(&problem, "64x96:f32", &err), AT_OK);
         assert_int_equal(at_time_config(session, &config, &problem, &time, NULL, &err), AT_FAILED);
         if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
             fail_msg("%s", err.message);
@@ -91,11 +90,10 @@ static void test_no_counters(void **state)
     struct at_config config = config_of("tile");
     struct at_counters counters;
     struct at_config_time time;
-    struct at_problem problem;
+    struct at_problem problem = problem_of("64x96:f32");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    assert_int_equal(at_problem_parse(&problem, "64x96:f32", &err), AT_OK);
     assert_int_equal(at_time_config(session, &config, &problem, &time, &counters, &err), AT_DEVICE);
     assert_string_equal(err.message, "this device has no counters");
 }
@@ -104,11 +102,10 @@ static void test_too_large(void **state)
 {
     struct at_config config = config_of("tile");
     struct at_config_time time;
-    struct at_problem problem;
+    struct at_problem problem = problem_of("16384x16384:b1");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
-    assert_int_equal(at_problem_parse(&problem, "16384x16384:b1", &err), AT_OK);
     assert_int_equal(at_time_config(session, &config, &problem, &time, NULL, &err), AT_USAGE);
 }
 
