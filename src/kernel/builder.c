@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/guard.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"
 
@@ -17,22 +16,15 @@ struct job_queue {
     size_t first, count, capacity; /* items first .. count - 1 wait */
 };
 
-/* A place where one program at a time is compiled. */
-struct slot {
-    struct at_batch *batch; /* being compiled, or NULL */
-    struct at_compile_process process;
-    struct at_compile_thread thread;
-};
-
 struct at_builder {
     struct at_builder_options options;
-    const struct backend *backend;
+    const struct at_compile_backend *backend;
     struct at_nvrtc *nvrtc; /* of this process; NULL: not opened */
     struct at_compiler compiler;
     struct at_cubin_cache *cache;
-    struct slot *slots;          /* one per worker */
-    struct job_queue waiting;    /* for the next free worker */
-    struct job_queue precompile; /* for a worker with nothing else to do */
+    struct at_compile_slot *slots; /* one per worker */
+    struct job_queue waiting;      /* for the next free worker */
+    struct job_queue precompile;   /* for a worker with nothing else to do */
     struct job_queue done;
     struct at_batch **retries; /* parts of programs that failed */
     size_t retry_count, retry_capacity;
@@ -247,109 +239,9 @@ static struct at_batch *next_batch(struct at_builder *builder)
     return precompile_batch(builder);
 }
 
-/* ---- back ends: who compiles a slot's batch ---- */
+/* ---- replies ---- */
 
-struct backend {
-    void (*give)(struct at_builder *builder, struct slot *slot);
-    bool (*ready)(struct slot *slot); /* is there a reply, or will none come? */
-    /* False: it was no reply yet. */
-    bool (*take)(struct at_builder *builder, struct slot *slot, struct at_compile_reply *reply);
-    void (*stop)(struct slot *slot);
-};
-
-static void give_process(struct at_builder *builder, struct slot *slot)
-{
-    (void)builder;
-    at_compile_process_give(&slot->process, slot->batch);
-}
-
-static bool is_process_ready(struct slot *slot)
-{
-    return at_compile_process_ready(&slot->process);
-}
-
-static bool same_compiler(const struct at_compiler *a, const struct at_compiler *b)
-{
-    return strcmp(a->identity, b->identity) == 0 && strcmp(a->version, b->version) == 0 &&
-           strcmp(a->options, b->options) == 0 && a->ptx == b->ptx;
-}
-
-static bool take_process(struct at_builder *builder, struct slot *slot,
-                         struct at_compile_reply *reply)
-{
-    if (!at_compile_process_take(&slot->process, slot->batch, reply))
-        return false;
-    if (reply->end == AT_COMPILED && builder->options.program &&
-        !same_compiler(&slot->process.compiler, &builder->compiler)) {
-        at_free(reply->image);
-        reply->end = AT_NO_COMPILER;
-        snprintf(reply->message, sizeof reply->message,
-                 "the program autotune has another NVRTC than this process");
-    }
-    return true;
-}
-
-static void stop_process(struct slot *slot)
-{
-    at_compile_process_stop(&slot->process);
-}
-
-static const struct backend processes = {give_process, is_process_ready, take_process,
-                                         stop_process};
-
-/* The first program is compiled in the calling thread, which has to wait anyway. */
-static void give_thread(struct at_builder *builder, struct slot *slot)
-{
-    struct at_batch *batch = slot->batch;
-    struct at_rendering *renderings = at_alloc_array(batch->count, sizeof *renderings);
-
-    for (size_t i = 0; i < batch->count; i++)
-        renderings[i] = batch->jobs[i]->rendering;
-    at_compile_thread_give(&slot->thread, builder->nvrtc, builder->options.header,
-                           at_render_program(renderings, batch->count), slot > builder->slots);
-    at_free(renderings);
-}
-
-static bool is_thread_ready(struct slot *slot)
-{
-    (void)slot;
-    return true; /* taking waits */
-}
-
-static bool take_thread(struct at_builder *builder, struct slot *slot,
-                        struct at_compile_reply *reply)
-{
-    struct at_compilation compiled;
-    struct at_error err;
-    enum at_status status = at_compile_thread_take(&slot->thread, &compiled, &err);
-
-    (void)builder;
-    *reply = (struct at_compile_reply){.end = AT_COMPILED};
-    if (status == AT_NO_MEMORY)
-        at_out_of_memory();
-    if (status != AT_OK) {
-        reply->end = at_compile_end_of(status);
-        snprintf(reply->message, sizeof reply->message, "%.*s", AT_QUOTED(err.message, 255));
-        return true;
-    }
-    for (size_t i = 0; i < slot->batch->count; i++)
-        slot->batch->jobs[i]->built.resources =
-            at_ptxas_resources(compiled.log, slot->batch->jobs[i]->rendering.entry);
-    at_free(compiled.log);
-    reply->image = compiled.image;
-    reply->size = compiled.size;
-    return true;
-}
-
-static void stop_thread(struct slot *slot)
-{
-    at_compile_thread_stop(&slot->thread);
-}
-
-static const struct backend threads = {give_thread, is_thread_ready, take_thread, stop_thread};
-
-/* ---- replies: a program that fails is tried again in parts, until the job at fault is alone ----
- */
+/* A program that fails is tried again in parts, until the job at fault is alone. */
 
 static void retry_part(struct at_builder *builder, struct at_job **jobs, size_t count)
 {
@@ -427,14 +319,14 @@ static void take_program(struct at_builder *builder, struct at_batch *batch, voi
     at_program_release(program);
 }
 
-static enum at_status take_reply(struct at_builder *builder, struct slot *slot,
+static enum at_status take_reply(struct at_builder *builder, struct at_compile_slot *slot,
                                  struct at_error *err)
 {
     struct at_compile_reply reply;
     struct at_batch *batch = slot->batch;
     enum at_status status = AT_OK;
 
-    if (!builder->backend->take(builder, slot, &reply))
+    if (!builder->backend->take(slot, &builder->compiler, &reply))
         return AT_OK;
     slot->batch = NULL;
     if (reply.end == AT_COMPILED) {
@@ -539,7 +431,7 @@ static enum at_status load_nvrtc(struct at_builder *builder, struct at_error *er
         return status;
     if (!was_loaded)
         at_nvrtc_remember(builder->nvrtc, compute_capability, builder->cache);
-    if (!at_nvrtc_is_concurrent(builder->nvrtc) && builder->backend == &threads)
+    if (!at_nvrtc_is_concurrent(builder->nvrtc) && builder->backend == &at_compile_threads)
         builder->options.workers = 1;
     builder->compiler = *at_nvrtc_compiler(builder->nvrtc);
     for (size_t i = builder->waiting.first; i < builder->waiting.count; i++)
@@ -556,10 +448,10 @@ enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
 {
     enum at_status status = AT_OK;
 
-    if (builder->backend == &threads && !builder->nvrtc && is_waiting(builder))
+    if (builder->backend == &at_compile_threads && !builder->nvrtc && is_waiting(builder))
         status = load_nvrtc(builder, err);
     for (int i = 0; i < builder->options.workers && status == AT_OK; i++) {
-        struct slot *slot = &builder->slots[i];
+        struct at_compile_slot *slot = &builder->slots[i];
 
         if (slot->batch && builder->backend->ready(slot))
             status = take_reply(builder, slot, err);
@@ -567,16 +459,16 @@ enum at_status at_builder_step(struct at_builder *builder, struct at_error *err)
             continue;
         slot->batch = next_batch(builder);
         if (slot->batch)
-            builder->backend->give(builder, slot);
+            builder->backend->give(slot, builder->nvrtc);
     }
     return status;
 }
 
 enum at_status at_builder_start_workers(struct at_builder *builder, struct at_error *err)
 {
-    if (is_waiting(builder))
+    if (is_waiting(builder) && builder->backend == &at_compile_processes)
         for (int i = 0; i < builder->options.workers; i++)
-            at_compile_process_start(&builder->slots[i].process);
+            builder->backend->start(&builder->slots[i]);
     return at_builder_step(builder, err);
 }
 
@@ -680,7 +572,7 @@ void at_builder_drop(struct at_builder *builder)
     while (builder->retry_count > 0)
         drop_batch(builder, builder->retries[--builder->retry_count]);
     for (int i = 0; i < builder->options.workers; i++) {
-        struct slot *slot = &builder->slots[i];
+        struct at_compile_slot *slot = &builder->slots[i];
 
         if (slot->batch) {
             builder->backend->stop(slot);
@@ -757,17 +649,22 @@ enum at_status at_builder_open(struct at_builder **builder,
     enum at_status status;
 
     opened->options = *options;
-    opened->backend = options->open_nvrtc && !options->program ? &threads : &processes;
+    opened->backend =
+        options->open_nvrtc && !options->program ? &at_compile_threads : &at_compile_processes;
     opened->slots = at_alloc_array((size_t)options->workers, sizeof *opened->slots);
     opened->fds = at_alloc_array((size_t)options->workers + 1, sizeof *opened->fds);
     for (int i = 0; i < options->workers; i++)
-        opened->slots[i].process = (struct at_compile_process){
-            .compute_capability = options->compute_capability,
-            .image = options->image,
-            .header = options->header,
-            .program = options->program,
-            .cpu_limit_s = options->cpu_limit_s,
-            .idle_limit_ns = idle_limit_ns,
+        opened->slots[i] = (struct at_compile_slot){
+            .own_thread = i > 0, /* the caller of the first one has to wait anyway */
+            .process =
+                {
+                    .compute_capability = options->compute_capability,
+                    .image = options->image,
+                    .header = options->header,
+                    .program = options->program,
+                    .cpu_limit_s = options->cpu_limit_s,
+                    .idle_limit_ns = idle_limit_ns,
+                },
         };
     open_cache(opened, note, note_size);
     at_cleanup_push(&cleanup, at_builder_abandon, opened);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/compile.h"
 
-#include "base/guard.h"
 #include "base/memory.h"
 #include "base/printable.h"
 #include "kernel/cuda_headers.h"
 
-#include <locale.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,114 +197,4 @@ enum at_status at_compile(struct at_compilation *compiled, struct at_nvrtc *nvrt
     explain_refusal(nvrtc, source, header, made.log, why, message_chars);
     at_free(made.log);
     return at_fail(err, AT_FAILED, "%s", why);
-}
-
-/* ---- in a thread ---- */
-
-enum {
-    STACK_BYTES = 16 << 20, /* NVRTC recurses as deep as a source is nested */
-    MESSAGE_CHARS = 256,    /* of at_built */
-};
-
-static enum at_status compile_guarded(void *data, struct at_error *err)
-{
-    struct at_compile_thread *thread = data;
-
-    return at_compile(&thread->compiled, thread->nvrtc, thread->source, thread->header,
-                      MESSAGE_CHARS, err);
-}
-
-/* Each thread needs its own guard. */
-static void *run_thread(void *data)
-{
-    struct at_compile_thread *thread = data;
-
-    thread->status = at_guard_run(compile_guarded, thread, &thread->err);
-    return NULL;
-}
-
-/* Start a thread that gets none of the caller's signals. */
-static bool start_thread(struct at_compile_thread *thread)
-{
-    pthread_attr_t attributes;
-    sigset_t all, usual;
-    bool started;
-
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &usual);
-    started = pthread_create(&thread->thread, &attributes, run_thread, thread) == 0;
-    pthread_sigmask(SIG_SETMASK, &usual, NULL);
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
-void at_compile_thread_give(struct at_compile_thread *thread, struct at_nvrtc *nvrtc,
-                            const char *header, char *source, bool own_thread)
-{
-    *thread = (struct at_compile_thread){.nvrtc = nvrtc, .header = header, .source = source};
-    thread->runs = own_thread && start_thread(thread);
-}
-
-static void restore_locale(void *locale)
-{
-    uselocale(locale);
-}
-
-/* nvrtcCompileProgram of CUDA 11.7 to 12.6.1 leaves the thread in another locale (pytorch issue
- * 180569). The library's caller must not notice. */
-static void run_here(struct at_compile_thread *thread)
-{
-    locale_t locale = uselocale((locale_t)0);
-    struct at_cleanup cleanup;
-
-    at_cleanup_push(&cleanup, restore_locale, locale);
-    run_thread(thread);
-    at_cleanup_pop(&cleanup);
-    uselocale(locale);
-}
-
-static void join(struct at_compile_thread *thread)
-{
-    if (thread->runs)
-        pthread_join(thread->thread, NULL);
-    thread->runs = false;
-}
-
-/* Move a block that another thread may have allocated into this thread's guard. */
-static void *adopt(void **block)
-{
-    void *taken = *block;
-
-    *block = NULL;
-    return at_guard_adopt(taken);
-}
-
-enum at_status at_compile_thread_take(struct at_compile_thread *thread,
-                                      struct at_compilation *compiled, struct at_error *err)
-{
-    if (!thread->runs)
-        run_here(thread);
-    join(thread);
-    if (thread->status != AT_OK) {
-        at_compile_thread_stop(thread);
-        return at_fail(err, thread->status, "%s", thread->err.message);
-    }
-    compiled->size = thread->compiled.size;
-    compiled->image = adopt(&thread->compiled.image);
-    compiled->log = adopt((void **)&thread->compiled.log);
-    at_compile_thread_stop(thread);
-    return AT_OK;
-}
-
-void at_compile_thread_stop(struct at_compile_thread *thread)
-{
-    join(thread);
-    at_free(thread->compiled.image);
-    at_free(thread->compiled.log);
-    at_free(thread->source);
-    thread->compiled = (struct at_compilation){0};
-    thread->source = NULL;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles one program with NVRTC, in this thread or in one of its own, and reads the compiler's
- * log: resources and errors. */
+/* Compiles one program with NVRTC and reads the compiler's log: resources and errors. */
 #ifndef AT_KERNEL_COMPILE_H
 #define AT_KERNEL_COMPILE_H
 
 #include "kernel/nvrtc.h"
 
-#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* What ptxas reports of a kernel. */
 struct at_kernel_resources {
@@ -38,29 +39,5 @@ struct at_compilation {
 enum at_status at_compile(struct at_compilation *compiled, struct at_nvrtc *nvrtc,
                           const char *source, const char *header, size_t message_chars,
                           struct at_error *err);
-
-/* A program that is compiled in this process. */
-struct at_compile_thread {
-    struct at_nvrtc *nvrtc; /* borrowed, like header */
-    const char *header;
-    char *source;
-    bool runs; /* in a thread of its own */
-    pthread_t thread;
-    enum at_status status;
-    struct at_compilation compiled;
-    struct at_error err;
-};
-
-/* Take the source and compile it in a thread of its own, if it is to have one and one can start,
- * else in at_compile_thread_take. */
-void at_compile_thread_give(struct at_compile_thread *thread, struct at_nvrtc *nvrtc,
-                            const char *header, char *source, bool own_thread);
-
-/* Wait for the program. Fails as at_compile does; the message has fewer than 256 bytes then. */
-enum at_status at_compile_thread_take(struct at_compile_thread *thread,
-                                      struct at_compilation *compiled, struct at_error *err);
-
-/* Wait, and forget what was given. */
-void at_compile_thread_stop(struct at_compile_thread *thread);
 
 #endif

@@ -2,13 +2,16 @@
 #include "kernel/compile_process.h"
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "base/memory.h"
 #include "base/printable.h"
 #include "kernel/compile_worker.h"
 
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Most programs take a tenth of a second. */
 static int64_t cpu_limit_s(const struct at_compile_process *process)
@@ -155,25 +158,28 @@ bool at_compile_process_ask(struct at_compile_process *process, int32_t type,
     return receive(process, type, reply, &end, message, message_size);
 }
 
-void at_compile_process_start(struct at_compile_process *process)
-{
-    if (process->worker.pid == 0)
-        start_process(process, NULL); /* tried again when there is work */
-}
-
-void at_compile_process_give(struct at_compile_process *process, const struct at_batch *batch)
+/* Render the program of a batch; the caller frees it. */
+static char *render(const struct at_batch *batch)
 {
     struct at_rendering *renderings = at_alloc_array(batch->count, sizeof *renderings);
-    struct at_wire request = {0};
     char *source;
 
     for (size_t i = 0; i < batch->count; i++)
         renderings[i] = batch->jobs[i]->rendering;
     source = at_render_program(renderings, batch->count);
+    at_free(renderings);
+    return source;
+}
+
+void at_compile_process_give(struct at_compile_process *process, const struct at_batch *batch)
+{
+    struct at_wire request = {0};
+    char *source = render(batch);
+
     at_wire_put_text(&request, source);
     at_wire_put_int(&request, (int64_t)batch->count);
     for (size_t i = 0; i < batch->count; i++)
-        at_wire_put_text(&request, renderings[i].entry);
+        at_wire_put_text(&request, batch->jobs[i]->rendering.entry);
     if (process->worker.pid != 0)
         restart_clock(process);
     if (process->worker.pid != 0 || start_process(process, &process->start_error) == AT_OK)
@@ -181,7 +187,6 @@ void at_compile_process_give(struct at_compile_process *process, const struct at
                       &request); /* a failure shows on receiving */
     at_wire_clear(&request);
     at_free(source);
-    at_free(renderings);
 }
 
 bool at_compile_process_ready(struct at_compile_process *process)
@@ -194,7 +199,8 @@ bool at_compile_process_ready(struct at_compile_process *process)
     return true;
 }
 
-enum at_compile_end at_compile_end_of(enum at_status status)
+/* How a compilation ended that failed with this status. */
+static enum at_compile_end end_of(enum at_status status)
 {
     return status == AT_FAILED ? AT_REFUSED : status == AT_DEVICE ? AT_NO_COMPILER : AT_DIED;
 }
@@ -207,7 +213,7 @@ static enum at_compile_end read_program(struct at_batch *batch, struct at_wire *
 
     if (status != AT_OK) {
         at_wire_get_text(wire, reply->message, sizeof reply->message);
-        return at_compile_end_of((enum at_status)status);
+        return end_of((enum at_status)status);
     }
     for (size_t i = 0; i < batch->count; i++)
         at_wire_get_struct(wire, &batch->jobs[i]->built.resources,
@@ -248,7 +254,210 @@ bool at_compile_process_take(struct at_compile_process *process, struct at_batch
     return true;
 }
 
-void at_compile_process_stop(struct at_compile_process *process)
+/* ---- in a thread ---- */
+
+enum {
+    STACK_BYTES = 16 << 20, /* NVRTC recurses as deep as a source is nested */
+    MESSAGE_CHARS = 256,    /* of at_built */
+};
+
+static enum at_status compile_guarded(void *data, struct at_error *err)
 {
-    at_worker_stop(&process->worker, NULL);
+    struct at_compile_thread *thread = data;
+
+    return at_compile(&thread->compiled, thread->nvrtc, thread->source, thread->header,
+                      MESSAGE_CHARS, err);
 }
+
+/* Each thread needs its own guard. */
+static void *run_thread(void *data)
+{
+    struct at_compile_thread *thread = data;
+
+    thread->status = at_guard_run(compile_guarded, thread, &thread->err);
+    return NULL;
+}
+
+/* Start a thread that gets none of the caller's signals. */
+static bool start_thread(struct at_compile_thread *thread)
+{
+    pthread_attr_t attributes;
+    sigset_t all, usual;
+    bool started;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &usual);
+    started = pthread_create(&thread->thread, &attributes, run_thread, thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &usual, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+/* Take the source and compile it in a thread of its own, if it is to have one and one can start,
+ * else in take_program. */
+static void give_program(struct at_compile_thread *thread, struct at_nvrtc *nvrtc,
+                         const char *header, char *source, bool own_thread)
+{
+    *thread = (struct at_compile_thread){.nvrtc = nvrtc, .header = header, .source = source};
+    thread->runs = own_thread && start_thread(thread);
+}
+
+static void restore_locale(void *locale)
+{
+    uselocale(locale);
+}
+
+/* nvrtcCompileProgram of CUDA 11.7 to 12.6.1 leaves the thread in another locale (pytorch issue
+ * 180569). The library's caller must not notice. */
+static void run_here(struct at_compile_thread *thread)
+{
+    locale_t locale = uselocale((locale_t)0);
+    struct at_cleanup cleanup;
+
+    at_cleanup_push(&cleanup, restore_locale, locale);
+    run_thread(thread);
+    at_cleanup_pop(&cleanup);
+    uselocale(locale);
+}
+
+static void join(struct at_compile_thread *thread)
+{
+    if (thread->runs)
+        pthread_join(thread->thread, NULL);
+    thread->runs = false;
+}
+
+/* Move a block that another thread may have allocated into this thread's guard. */
+static void *adopt(void **block)
+{
+    void *taken = *block;
+
+    *block = NULL;
+    return at_guard_adopt(taken);
+}
+
+/* Wait, and forget what was given. */
+static void forget_program(struct at_compile_thread *thread)
+{
+    join(thread);
+    at_free(thread->compiled.image);
+    at_free(thread->compiled.log);
+    at_free(thread->source);
+    thread->compiled = (struct at_compilation){0};
+    thread->source = NULL;
+}
+
+/* Wait for the program. Fails as at_compile does; the message has fewer than 256 bytes then. */
+static enum at_status take_program(struct at_compile_thread *thread,
+                                   struct at_compilation *compiled, struct at_error *err)
+{
+    if (!thread->runs)
+        run_here(thread);
+    join(thread);
+    if (thread->status != AT_OK) {
+        forget_program(thread);
+        return at_fail(err, thread->status, "%s", thread->err.message);
+    }
+    compiled->size = thread->compiled.size;
+    compiled->image = adopt(&thread->compiled.image);
+    compiled->log = adopt((void **)&thread->compiled.log);
+    forget_program(thread);
+    return AT_OK;
+}
+
+/* ---- back ends ---- */
+
+static void start_worker(struct at_compile_slot *slot)
+{
+    if (slot->process.worker.pid == 0)
+        start_process(&slot->process, NULL); /* tried again when there is work */
+}
+
+static void give_process(struct at_compile_slot *slot, struct at_nvrtc *nvrtc)
+{
+    (void)nvrtc;
+    at_compile_process_give(&slot->process, slot->batch);
+}
+
+static bool is_process_ready(struct at_compile_slot *slot)
+{
+    return at_compile_process_ready(&slot->process);
+}
+
+static bool same_compiler(const struct at_compiler *a, const struct at_compiler *b)
+{
+    return strcmp(a->identity, b->identity) == 0 && strcmp(a->version, b->version) == 0 &&
+           strcmp(a->options, b->options) == 0 && a->ptx == b->ptx;
+}
+
+static bool take_process(struct at_compile_slot *slot, const struct at_compiler *compiler,
+                         struct at_compile_reply *reply)
+{
+    const struct at_compile_process *process = &slot->process;
+
+    if (!at_compile_process_take(&slot->process, slot->batch, reply))
+        return false;
+    if (reply->end == AT_COMPILED && process->program &&
+        !same_compiler(&process->compiler, compiler)) {
+        at_free(reply->image);
+        reply->end = AT_NO_COMPILER;
+        snprintf(reply->message, sizeof reply->message,
+                 "the program autotune has another NVRTC than this process");
+    }
+    return true;
+}
+
+static void stop_process(struct at_compile_slot *slot)
+{
+    at_worker_stop(&slot->process.worker, NULL);
+}
+
+const struct at_compile_backend at_compile_processes = {
+    start_worker, give_process, is_process_ready, take_process, stop_process};
+
+static void give_thread(struct at_compile_slot *slot, struct at_nvrtc *nvrtc)
+{
+    give_program(&slot->thread, nvrtc, slot->process.header, render(slot->batch), slot->own_thread);
+}
+
+static bool is_thread_ready(struct at_compile_slot *slot)
+{
+    (void)slot;
+    return true; /* taking waits */
+}
+
+static bool take_thread(struct at_compile_slot *slot, const struct at_compiler *compiler,
+                        struct at_compile_reply *reply)
+{
+    struct at_compilation compiled = {0};
+    struct at_error err;
+    enum at_status status = take_program(&slot->thread, &compiled, &err);
+
+    (void)compiler;
+    *reply = (struct at_compile_reply){.end = AT_COMPILED};
+    if (status == AT_NO_MEMORY)
+        at_out_of_memory();
+    if (status != AT_OK) {
+        reply->end = end_of(status);
+        snprintf(reply->message, sizeof reply->message, "%.*s", AT_QUOTED(err.message, 255));
+        return true;
+    }
+    for (size_t i = 0; i < slot->batch->count; i++)
+        slot->batch->jobs[i]->built.resources =
+            at_ptxas_resources(compiled.log, slot->batch->jobs[i]->rendering.entry);
+    at_free(compiled.log);
+    reply->image = compiled.image;
+    reply->size = compiled.size;
+    return true;
+}
+
+static void stop_thread(struct at_compile_slot *slot)
+{
+    forget_program(&slot->thread);
+}
+
+const struct at_compile_backend at_compile_threads = {NULL, give_thread, is_thread_ready,
+                                                      take_thread, stop_thread};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main process's side of one compile worker, which compiles at most one program at a time. If
- * the process dies, takes too long or stands still, that program failed. The next program starts a
- * new process. */
+/* Where programs are compiled, one at a time in each slot: in a worker process, or in a thread of
+ * this one. If a process dies, takes too long or stands still, its program failed. The next program
+ * starts a new process. */
 #ifndef AT_KERNEL_COMPILE_PROCESS_H
 #define AT_KERNEL_COMPILE_PROCESS_H
 
 #include "kernel/builder.h"
 #include "worker/worker.h"
+
+#include <pthread.h>
 
 /* One config on its way through the builder. */
 struct at_job {
@@ -60,9 +62,6 @@ struct at_compile_reply {
     char message[256];
 };
 
-/* Tell how a compilation ended that failed with this status. */
-enum at_compile_end at_compile_end_of(enum at_status status);
-
 /* Start the process and wait until it has told its compiler's version. */
 enum at_status at_compile_process_hello(struct at_compile_process *process,
                                         struct at_compiler *compiler, struct at_error *err);
@@ -72,9 +71,6 @@ enum at_status at_compile_process_hello(struct at_compile_process *process,
 bool at_compile_process_ask(struct at_compile_process *process, int32_t type,
                             const struct at_wire *request, struct at_wire *reply, char *message,
                             size_t message_size);
-
-/* Start the process, unless it is running; do not wait for it. */
-void at_compile_process_start(struct at_compile_process *process);
 
 /* Have a batch compiled; start the process if it is not running. */
 void at_compile_process_give(struct at_compile_process *process, const struct at_batch *batch);
@@ -87,7 +83,36 @@ bool at_compile_process_ready(struct at_compile_process *process);
 bool at_compile_process_take(struct at_compile_process *process, struct at_batch *batch,
                              struct at_compile_reply *reply);
 
-/* Kill the process. */
-void at_compile_process_stop(struct at_compile_process *process);
+/* A program that is compiled in this process. */
+struct at_compile_thread {
+    struct at_nvrtc *nvrtc; /* borrowed, like header */
+    const char *header;
+    char *source;
+    bool runs; /* in a thread of its own */
+    pthread_t thread;
+    enum at_status status;
+    struct at_compilation compiled;
+    struct at_error err;
+};
+
+struct at_compile_slot {
+    struct at_batch *batch; /* being compiled, or NULL */
+    bool own_thread;        /* a thread other than the caller's */
+    struct at_compile_process process;
+    struct at_compile_thread thread;
+};
+
+/* Who compiles a slot's batch. */
+struct at_compile_backend {
+    void (*start)(struct at_compile_slot *slot); /* unless it runs; do not wait. NULL: no need */
+    void (*give)(struct at_compile_slot *slot, struct at_nvrtc *nvrtc);
+    bool (*ready)(struct at_compile_slot *slot); /* is there a reply, or will none come? */
+    /* Take the reply, which this compiler must have made. False: it was no reply yet. */
+    bool (*take)(struct at_compile_slot *slot, const struct at_compiler *compiler,
+                 struct at_compile_reply *reply);
+    void (*stop)(struct at_compile_slot *slot);
+};
+
+extern const struct at_compile_backend at_compile_processes, at_compile_threads;
 
 #endif

@@ -16,15 +16,6 @@
 enum { CPU_LIMIT_S = 60 };
 static const int64_t idle_limit_ns = 60 * INT64_C(1000000000);
 
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (!slash)
-        return at_strdup(".");
-    return slash == path ? at_strdup("/") : at_strndup(path, (size_t)(slash - path));
-}
-
 static enum at_status put_folder(struct at_wire *request, const char *folder, struct at_error *err)
 {
     char *path = realpath(folder, NULL);
@@ -40,7 +31,7 @@ static enum at_status put_folder(struct at_wire *request, const char *folder, st
 static enum at_status put_folders(struct at_wire *request, const char *path,
                                   const struct at_include_dirs *dirs, struct at_error *err)
 {
-    char *folder = folder_of(path);
+    char *folder = at_path_folder(path);
     enum at_status status;
 
     at_wire_put_int(request, (int64_t)dirs->count + 1);
@@ -188,7 +179,7 @@ enum at_status at_compile_source(struct at_compiled_source *compiled, const char
 
     if (status == AT_OK)
         status = ask(&process, compiled, path, text, dirs, err);
-    at_compile_process_stop(&process);
+    at_worker_stop(&process.worker, NULL);
     return status;
 }
 

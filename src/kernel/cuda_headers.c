@@ -58,21 +58,13 @@ static const struct {
  * older toolkits it is among the headers. */
 static const char *const libcuxx_places[] = {"cccl", "../../cuda_cccl/include"};
 
-/* The folder of a file; NULL if its name has none. */
-static char *folder_of(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-
-    return slash ? at_strndup(file, (size_t)(slash - file)) : NULL;
-}
-
 static char *base_folder(enum base base, const char *nvrtc_path)
 {
     const char *value = variables[base] ? getenv(variables[base]) : NULL;
 
     switch (base) {
     case NVRTC:
-        return folder_of(nvrtc_path);
+        return strchr(nvrtc_path, '/') ? at_path_folder(nvrtc_path) : NULL;
     case CONFIGURED:
         return at_path_from_own_file(AT_CUDA_LIBDIR);
     case SYSTEM:

@@ -8,8 +8,8 @@
 #include "space/space.h"
 #include "system/file.h"
 #include "system/folder.h"
+#include "system/paths.h"
 
-#include <libgen.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -260,9 +260,9 @@ static enum at_status take_rules(const struct reading *reading)
 
 static char *beside(const char *path, const char *name)
 {
-    char *copy = at_strdup(path), *joined = at_format("%s/%s", dirname(copy), name);
+    char *folder = at_path_folder(path), *joined = at_format("%s/%s", folder, name);
 
-    at_free(copy);
+    at_free(folder);
     return joined;
 }
 

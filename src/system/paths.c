@@ -15,6 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+char *at_path_folder(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    if (!slash)
+        return at_strdup(".");
+    return slash == file ? at_strdup("/") : at_strndup(file, (size_t)(slash - file));
+}
+
 /* Write the target of a symbolic link, or "" if that cannot be read. */
 static void read_link(char target[PATH_MAX], const char *link)
 {

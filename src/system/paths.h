@@ -19,6 +19,9 @@ enum at_status at_path_require_data(struct at_error *err);
  * NULL if this file's place is not known. The caller frees it. */
 char *at_path_program(void);
 
+/* Return the folder of a file: "." if its name has none. The caller frees it. */
+char *at_path_folder(const char *file);
+
 /* A folder. A relative one begins where the file of this program or library is; NULL if that is not
  * known. The caller frees it. */
 char *at_path_from_own_file(const char *folder);
