@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a subcommand. The only place that prints errors and chooses exit codes. */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/suggest.h"
 #include "cmd/cmd.h"
 #include "roles.h"

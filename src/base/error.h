@@ -6,6 +6,10 @@
 #define AT_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The values are the program's exit codes. */
 enum at_status {
@@ -15,7 +19,7 @@ enum at_status {
     AT_DEVICE = 3,     /* no device, driver or NVRTC */
     AT_MISMATCH = 4,   /* a profile for another device */
     AT_INTERNAL = 5,   /* a fault of the program, or no memory or processes */
-    AT_NO_MEMORY = 6,  /* library only: the command exits with AT_INTERNAL (base/guard.h) */
+    AT_NO_MEMORY = 6,  /* library only: the command exits with AT_INTERNAL (base/memory.h) */
     AT_INCOMPLETE = 7, /* a listed problem has no entry in the profile */
     AT_INTERRUPTED = 130,
 };
@@ -45,5 +49,22 @@ struct at_source {
 /* Fail with AT_USAGE and "file:line:column: message". */
 enum at_status at_fail_at(struct at_error *err, struct at_source source, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+bool at_text_is_printable(const char *text, size_t size);
+
+/* Replace each byte of an unprintable character by '?'. */
+void at_text_make_printable(char *text);
+
+/* Return how many bytes of text to quote: all, or as many whole characters as `most` bytes hold. */
+int at_text_fit(const char *text, size_t length, size_t most);
+
+/* Text to quote, cut after `most` bytes, as two arguments for "%.*s". */
+#define AT_QUOTED(text, most) at_text_fit((text), strlen(text), (most)), (text)
+
+/* Print text, with each byte of an unprintable character as \xNN. */
+void at_print_safely(FILE *out, const char *text);
+
+/* The same for a text of several lines, which keeps its line ends and tabs. */
+void at_print_lines(FILE *out, const char *text);
 
 #endif

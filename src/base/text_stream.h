@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream that collects text in memory. Unlike with open_memstream, running out of memory never
- * truncates the text: at_text_close ends the call (base/guard.h). */
+ * truncates the text: at_text_close ends the call (base/memory.h). */
 #ifndef AT_BASE_TEXT_STREAM_H
 #define AT_BASE_TEXT_STREAM_H
 
-#include "base/guard.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>

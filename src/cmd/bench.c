@@ -15,7 +15,7 @@
 #include "schema/table.h"
 #include "space/named.h"
 #include "study/bench_report.h"
-#include "study/study_file.h"
+#include "study/study_run.h"
 #include "system/interrupt.h"
 #include "tune/copy_limit.h"
 #include "tune/tune.h"

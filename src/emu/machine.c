@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "device/launch.h"
 #include "emu/lanes.h"
 #include "emu/ops.h"

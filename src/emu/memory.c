@@ -2,7 +2,7 @@
 /* Global memory. No address is used twice, so a use after release is found. The space between two
  * allocations is large, so a wrong index seldom reaches the next one. */
 #include "base/memory.h"
-#include "base/printable.h"
+#include "base/error.h"
 #include "emu/lanes.h"
 #include "emu/warp.h"
 

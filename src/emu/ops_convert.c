@@ -295,7 +295,7 @@ uint64_t at_emu_convert(enum at_emu_format to, enum at_emu_format from, uint64_t
     {"cvt." #D "." #S, letter_D letter_S, cvt_##D##_##S},
 EACH_PAIR(FUNCTION)
 
-/* The most usual conversions of floats; formats.c has them all. */
+/* The most usual conversions of floats; at_emu_convert has them all. */
 #define TO_F32(S, ROW_S) AT_LANES_1(f32_of_##S, u32, ROW_S, at_bits_of_f32((float)(S)x))
 #define TO_F64(S, ROW_S) AT_LANES_1(f64_of_##S, u64, ROW_S, at_bits_of_f64((double)(S)x))
 TO_F32(u32, u32)

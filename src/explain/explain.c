@@ -4,9 +4,9 @@
 #include "cache/hierarchy.h"
 #include "ptx/ptx.h"
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
-#include "model/counts.h"
+#include "model/traffic.h"
 #include "problem/arguments.h"
 #include "schema/table.h"
 #include "system/cpus.h"

@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 #include "emu/machine.h"
+#include "explain/entry_point.h"
+#include "explain/explain.h"
+#include "kernel/compile_source.h"
 #include "space/expr.h"
 
 #include <stdbool.h>
@@ -25,19 +28,9 @@ struct at_element_type {
 /* Find a type by its first `size` characters of name, in which blanks count once. NULL: none. */
 const struct at_element_type *at_element_type_find(const char *name, size_t size);
 
-/* All names, as "bool, char, ..."; the caller frees it. */
-char *at_element_type_names(void);
-
-static inline bool at_element_is_float(const struct at_element_type *type)
-{
-    return type->exponent_bits > 0;
-}
-
 /* Can it be the type's without loss? A number of a floating-point type is rounded. */
 bool at_element_holds(const struct at_element_type *type, int64_t value);
 
-/* Store one lane, as C converts a number to the type. */
-void at_element_store(const struct at_element_type *type, void *to, int64_t value);
 void at_element_store_real(const struct at_element_type *type, void *to, double value);
 
 /* The type of an element. */
@@ -66,6 +59,7 @@ enum { AT_ARGUMENT_WORDS = 4 };
  * fault. */
 enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, const char *text,
                                         struct at_error *err);
+
 void at_kernel_argument_clear(struct at_kernel_argument *argument);
 
 /* The bytes that the kernel takes: of the value, or of a buffer's address. */
@@ -76,8 +70,37 @@ enum at_status at_kernel_argument_make(const struct at_kernel_argument *argument
                                        struct at_emu_memory *memory, uint64_t seed,
                                        uint64_t words[AT_ARGUMENT_WORDS], struct at_error *err);
 
-/* Evaluate an expression without names, such as "1<<20". `what` begins the message. */
-enum at_status at_number_parse(int64_t *value, const char *text, const char *what,
-                               struct at_error *err);
+/* A file, compiled for a device. */
+struct at_own_file {
+    char *path, *text;
+    struct at_compiled_source compiled;
+    struct at_entry_points entries;
+};
+
+/* The kernel and its launch, as the user wrote them. All is borrowed. */
+struct at_own_launch {
+    const char *entry;        /* NULL: the file's only kernel */
+    const char *grid, *block; /* "X", "X,Y" or "X,Y,Z", each an expression */
+    const char *shared;       /* bytes of dynamic shared memory; NULL: 0 */
+    const char *const *arguments;
+    size_t argument_count;
+};
+
+/* Read and compile the zeroed file, which the caller clears. AT_USAGE: it, or a folder, cannot be
+ * read. AT_FAILED: it does not compile. */
+enum at_status at_own_file_read(struct at_own_file *file, const char *path,
+                                const struct at_include_dirs *dirs,
+                                const struct at_device_info *device, struct at_error *err);
+
+void at_own_file_clear(struct at_own_file *file);
+
+/* Run a kernel of the file as at_explain does; it names file, entry, launch and arguments in the
+ * explanation. AT_USAGE: entry, launch or arguments are wrong; the message names the kernel's
+ * parameters. */
+enum at_status at_own_kernel_explain(const struct at_own_file *file,
+                                     const struct at_own_launch *launch,
+                                     const struct at_device_info *device,
+                                     const struct at_rates *rates, int64_t max_blocks,
+                                     struct at_explanation *explanation, struct at_error *err);
 
 #endif

@@ -2,15 +2,68 @@
 /* One self-contained .cu: the kernels, and functions that launch them. NVRTC takes the same file
  * too; it skips the functions, which need nvcc.
  *
- * Only the functions of launchers.h are visible outside, so that programs can have several such
- * files: everything else is static or in a namespace of the file's prefix. NVRTC finds kernels by
- * their names, so there they are not static. */
+ * Only the functions that the format cu-header declares are visible outside, so that programs can
+ * have several such files: everything else is static or in a namespace of the file's prefix. NVRTC
+ * finds kernels by their names, so there they are not static. */
 #include "base/memory.h"
-#include "export/launchers.h"
+#include "export/export.h"
 #include "kernel/render.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A header for C and C++ that declares the functions of the format cu. */
+
+static const char prototypes_beginning[] =
+    "#ifdef __cplusplus\n"
+    "extern \"C\" {\n"
+    "#endif\n"
+    "\n"
+    "/* Transposes: dst[c*ld_dst + r] = src[r*ld_src + c], for each matrix of the batch; in place "
+    "where dst\n"
+    " * is src. cudaErrorNotSupported for a matrix or batch that was not exported. */\n"
+    "cudaError_t @p_transpose(int elem_size, long long rows, long long cols, long long ld_src,\n"
+    "                         long long ld_dst, long long batch, long long stride_src,\n"
+    "                         long long stride_dst, void *dst, const void *src, cudaStream_t "
+    "stream);\n"
+    "\n"
+    "/* One function per problem, tensors among them. */\n";
+
+static const char prototypes_ending[] = "\n"
+                                        "#ifdef __cplusplus\n"
+                                        "}\n"
+                                        "#endif\n";
+
+static void write_prototypes(const struct at_export *export, FILE *out)
+{
+    at_export_write_named(export, prototypes_beginning, out);
+    for (size_t i = 0; i < export->count; i++)
+        fprintf(out,
+                "/* %s */\n"
+                "cudaError_t %s_transpose_%s(void *dst, const void *src, cudaStream_t stream);\n",
+                export->items[i].spec, export->prefix, export->items[i].key);
+    fputs(prototypes_ending, out);
+}
+
+static enum at_status write_header(const struct at_export *export, FILE *out, struct at_error *err)
+{
+    (void)err;
+    fputs("/*\n", out);
+    at_export_write_origin(export, " * ", out);
+    fputs(" */\n", out);
+    at_export_write_guard(export, "LAUNCHERS", out);
+    fputs("#include <cuda_runtime_api.h>\n\n", out);
+    write_prototypes(export, out);
+    fputs("\n#endif\n", out);
+    return AT_OK;
+}
+
+const struct at_export_format at_export_cu_header = {
+    .name = "cu-header",
+    .summary = "a header for C and C++ with the prototypes of the functions in cu",
+    .has_names = true,
+    .write = write_header,
+};
 
 /* Name a kernel by the number of the first item that uses it. */
 static void name_kernel(char name[AT_ENTRY_NAME_CHARS], size_t kernel)
@@ -198,7 +251,7 @@ static void write_launchers(const struct at_export *export, FILE *out)
     for (size_t i = 0; i < export->count; i++)
         words += write_launch(&export->items[i], words, out);
     at_export_write_named(export, middle, out);
-    at_export_write_prototypes(export, out);
+    write_prototypes(export, out);
     at_export_write_named(export, transpose, out);
     for (size_t i = 0; i < export->count; i++)
         fprintf(out,

@@ -47,6 +47,7 @@ struct at_journal_final {
  * process has it open; or `resume` is set and this device has only runs of other settings. */
 enum at_status at_journal_open(struct at_journal **journal, const char *path, const char *setting,
                                bool resume, struct at_error *err);
+
 void at_journal_close(struct at_journal *journal);
 
 /* Move all that the journal `part` has into this one, and remove the file. Measurements become part
@@ -93,5 +94,23 @@ enum at_status at_journal_each(struct at_journal *journal, const char *problem,
 enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
                                        const char *family_hash, int64_t *count,
                                        struct at_error *err);
+
+/* In the order of the text, in which each follows its name. */
+enum at_setting_part {
+    AT_SETTING_PROGRAM,
+    AT_SETTING_DEVICE,
+    AT_SETTING_DRIVER,
+    AT_SETTING_COMPILER,
+    AT_SETTING_OPTIONS, /* of the compiler */
+    AT_SETTING_POLICY,
+    AT_SETTING_PARTS,
+};
+
+/* Join the parts: "program 0.1.0; device ...; driver ..."; the caller frees it. */
+char *at_setting_format(const char *const parts[AT_SETTING_PARTS]);
+
+/* A part of a setting, without its name: "cold l2 x3 train 1000000 ns"; the caller frees it. "" if
+ * the text has too few parts. */
+char *at_setting_part(const char *setting, enum at_setting_part part);
 
 #endif

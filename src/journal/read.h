@@ -10,7 +10,7 @@
  */
 struct at_journal_entry {
     int64_t run;
-    const char *setting;     /* of the run: see journal/setting.h */
+    const char *setting;     /* of the run: see at_setting_format */
     const char *started_utc; /* of the run: "2026-11-21 10:00:00" */
     struct at_journal_key key;
     struct at_journal_details details;

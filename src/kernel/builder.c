@@ -2,7 +2,7 @@
 #include "kernel/builder.h"
 
 #include "base/clock.h"
-#include "base/guard.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "kernel/compile_process.h"
 #include "kernel/cubin_cache.h"

@@ -62,7 +62,7 @@ enum at_status at_builder_open(struct at_builder **builder,
                                size_t note_size, struct at_error *err);
 void at_builder_close(struct at_builder *builder);
 
-/* Release what a builder has besides memory: its cleanup for base/guard.h, for use when memory has
+/* Release what a builder has besides memory: its cleanup for base/memory.h, for use when memory has
  * run out, since its queues may then be half changed. */
 void at_builder_abandon(void *builder);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/compile.h"
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "kernel/cuda_headers.h"
 
 #include <stdbool.h>

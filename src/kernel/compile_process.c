@@ -2,9 +2,8 @@
 #include "kernel/compile_process.h"
 
 #include "base/clock.h"
-#include "base/guard.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "kernel/compile_worker.h"
 
 #include <locale.h>

@@ -2,7 +2,6 @@
 #include "kernel/cubin_cache.h"
 
 #include "base/clock.h"
-#include "base/guard.h"
 #include "base/memory.h"
 #include "system/file.h"
 #include "system/paths.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/nvrtc.h"
 
-#include "base/guard.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "kernel/cubin_cache.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/guard.h"
 #include "base/memory.h"
 #include "lib/objects.h"
 

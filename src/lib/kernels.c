@@ -2,7 +2,6 @@
 #include "lib/kernels.h"
 
 #include "base/clock.h"
-#include "base/guard.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
 #include "lib/process.h"

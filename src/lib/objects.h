@@ -33,7 +33,7 @@ struct autotune_answer {
 /* The body of a public function. `data` holds its arguments and results. */
 typedef enum at_status autotune_body(void *data, struct at_error *err);
 
-/* Run the body in a guard (base/guard.h), and make the caller's error object. */
+/* Run the body in a guard (base/memory.h), and make the caller's error object. */
 autotune_status autotune_call(autotune_body *body, void *data, autotune_error **error);
 
 /* Make the caller's error object unless `error` is NULL. Returns the error's status, or

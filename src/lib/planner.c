@@ -2,7 +2,6 @@
 #include "lib/planner.h"
 
 #include "base/clock.h"
-#include "base/guard.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/cuda/cuda_device.h"
@@ -15,8 +14,8 @@
 #include "measure/race.h"
 #include "profile/entry.h"
 #include "profile/merge.h"
+#include "space/config.h"
 #include "space/named.h"
-#include "space/point.h"
 #include "system/output.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define AT_LIB_PROCESS_H
 
 #include "base/error.h"
-#include "base/guard.h"
+#include "base/memory.h"
 
 /* Take the lock, which protects what the process has once: the handles of libcuda, NVML and NVRTC,
  * what plans have measured, and turns. It is held for short changes only, never while a kernel is

@@ -6,7 +6,7 @@
 #ifndef AT_LOOKUP_PREDICT_H
 #define AT_LOOKUP_PREDICT_H
 
-#include "space/point.h"
+#include "space/config.h"
 
 enum { AT_NETWORKS_MAX = 5, AT_NETWORK_UNITS_MAX = 256 };
 

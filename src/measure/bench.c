@@ -9,7 +9,7 @@
 #include "measure/host_kernels.h"
 #include "measure/policy.h"
 #include "problem/arguments.h"
-#include "problem/tensor.h"
+#include "problem/problem.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "measure/host_kernels.h"
 
 #include "device/device.h"
-#include "problem/tensor.h"
+#include "problem/problem.h"
 
 #include <stdbool.h>
 #include <string.h>

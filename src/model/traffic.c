@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "emu/machine.h"
-#include "model/counts.h"
 #include "ptx/ptx.h"
 
 #include <math.h>
@@ -71,7 +70,7 @@ int at_request_sectors(const struct at_emu_access *access)
     return sectors.count;
 }
 
-int at_request_lines(const struct at_emu_access *access)
+static int request_lines(const struct at_emu_access *access)
 {
     struct small_set lines = {0};
 
@@ -91,7 +90,7 @@ int at_request_tag_sectors(const struct at_emu_access *access)
     return filled.count;
 }
 
-int at_request_wanted_bytes(const struct at_emu_access *access)
+static int request_wanted_bytes(const struct at_emu_access *access)
 {
     struct small_set starts = {0};
 
@@ -102,7 +101,7 @@ int at_request_wanted_bytes(const struct at_emu_access *access)
 
 int at_request_least_sectors(const struct at_emu_access *access)
 {
-    return (at_request_wanted_bytes(access) + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    return (request_wanted_bytes(access) + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
 /* The lanes served together: 32 with up to 4 bytes, 16 with 8, 8 with 16. */
@@ -310,7 +309,7 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     way->sectors += at_request_sectors(access);
     if (seen->costs[access->instruction].streaming)
         way->streamed += at_request_sectors(access);
-    way->lines += at_request_lines(access);
+    way->lines += request_lines(access);
     touch(&seen->touched[access->store], access);
 }
 
@@ -576,4 +575,84 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
     traffic_seen_clear(&seen);
     free(costs);
     return status;
+}
+
+struct at_counts {
+    struct at_emu_observer observer;
+    size_t instructions;
+    struct at_local_counts local;
+    struct at_access_counts
+        accesses[]; /* two per instruction: in global memory, in shared memory */
+};
+
+/* Blocks run on several threads; the order of additions does not matter. */
+static void add_up(int64_t *sum, int64_t value)
+{
+    __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+}
+
+static void count_access(void *context, uint64_t block, const struct at_emu_access *access)
+{
+    struct at_counts *counts = context;
+    struct at_access_counts *sums = &counts->accesses[2 * access->instruction + access->shared];
+
+    (void)block;
+    /* All threads write the same values. */
+    __atomic_store_n(&sums->shared, access->shared, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->store, access->store, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->atomic, access->atomic, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->past_l1, access->fills != NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->bytes, access->bytes, __ATOMIC_RELAXED);
+    add_up(&sums->requests, 1);
+    add_up(&sums->lanes, __builtin_popcount(access->lanes));
+    if (access->shared) {
+        add_up(&sums->wavefronts, at_request_wavefronts(access));
+        add_up(&sums->least_wavefronts, at_request_least_wavefronts(access));
+    } else {
+        add_up(&sums->wanted_bytes, request_wanted_bytes(access));
+        add_up(&sums->sectors, at_request_sectors(access));
+        add_up(&sums->tag_sectors, at_request_tag_sectors(access));
+        add_up(&sums->least_sectors, at_request_least_sectors(access));
+    }
+}
+
+static void count_local(void *context, uint64_t block, const struct at_emu_access *access)
+{
+    struct at_counts *counts = context;
+
+    (void)block;
+    add_up(&counts->local.requests, 1);
+    add_up(&counts->local.sectors, at_request_local_sectors(access));
+}
+
+struct at_counts *at_counts_new(size_t instructions)
+{
+    struct at_counts *counts =
+        at_alloc(sizeof *counts + 2 * instructions * sizeof counts->accesses[0]);
+
+    counts->observer =
+        (struct at_emu_observer){.context = counts, .access = count_access, .local = count_local};
+    counts->instructions = instructions;
+    return counts;
+}
+
+void at_counts_free(struct at_counts *counts)
+{
+    free(counts);
+}
+
+const struct at_emu_observer *at_counts_observer(struct at_counts *counts)
+{
+    return &counts->observer;
+}
+
+const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
+                                            bool shared)
+{
+    return &counts->accesses[2 * index + shared];
+}
+
+const struct at_local_counts *at_counts_local(const struct at_counts *counts)
+{
+    return &counts->local;
 }

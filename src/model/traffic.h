@@ -60,4 +60,57 @@ struct at_piece {
     uint32_t bytes; /* a bit per byte touched */
 };
 
+/* An instruction, in one of the two memories. */
+struct at_access_counts {
+    bool shared, store, atomic;
+    bool past_l1; /* cp.async.cg */
+    int bytes;    /* per lane; 0: no access to this memory */
+    int64_t requests;
+    int64_t lanes;            /* over all requests */
+    int64_t wanted_bytes;     /* global: different bytes */
+    int64_t sectors;          /* global: sectors touched */
+    int64_t tag_sectors;      /* global: as l1tex__t_sectors counts them */
+    int64_t least_sectors;    /* global: for the same wanted bytes side by side */
+    int64_t wavefronts;       /* shared */
+    int64_t least_wavefronts; /* shared: for the same words with no bank idle */
+};
+
+/* Local memory, all instructions together. */
+struct at_local_counts {
+    int64_t requests, sectors;
+};
+
+struct at_counts;
+
+/* Counts for a kernel of this length; the caller frees them. The observer belongs to them. */
+struct at_counts *at_counts_new(size_t instructions);
+
+void at_counts_free(struct at_counts *counts);
+
+const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
+
+/* The counts of instruction `index` in shared or global memory; an asynchronous copy has both. Do
+ * not call it while a grid runs. */
+const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
+                                            bool shared);
+
+/* The same for local memory. */
+const struct at_local_counts *at_counts_local(const struct at_counts *counts);
+
+/* The cost of one request; the counts are sums of these. Local memory is laid out so that the words
+ * of a warp's lanes with the same offset are side by side (CUDA C++ Programming Guide, "Local
+ * Memory": "organized such that consecutive 32-bit words are accessed by consecutive thread IDs").
+ */
+int at_request_sectors(const struct at_emu_access *access);
+
+int at_request_local_sectors(const struct at_emu_access *access);
+
+int at_request_tag_sectors(const struct at_emu_access *access);
+
+int at_request_least_sectors(const struct at_emu_access *access);
+
+int at_request_wavefronts(const struct at_emu_access *access);
+
+int at_request_least_wavefronts(const struct at_emu_access *access);
+
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "device/kind.h"
-#include "journal/setting.h"
+#include "journal/journal.h"
 #include "pipeline/cases.h"
 
 #include <inttypes.h>

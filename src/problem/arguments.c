@@ -2,10 +2,317 @@
 #include "problem/arguments.h"
 
 #include "base/memory.h"
-#include "problem/packing.h"
-#include "problem/tensor.h"
+#include "device/launch.h"
+#include "problem/problem.h"
 
 #include <string.h>
+
+/* An axis that is cut into chunks. A tile has one chunk. */
+struct piece {
+    struct at_axis axis;   /* in words */
+    int64_t chunk;         /* 1 if no edge lists the axis */
+    bool listed[AT_SIDES]; /* on the edge of a side; both of them may list it */
+    enum at_side owner;    /* the edge that it makes longer */
+};
+
+struct packing {
+    struct piece pieces[AT_AXES_MAX]; /* by their strides in the source */
+    size_t by_destination[AT_AXES_MAX], count;
+};
+
+/* The bytes that L2 reads and writes at once (CUDA C++ Best Practices Guide, "Coalesced Access to
+ * Global Memory"). */
+enum { SECTOR = 32 };
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The piece that is at this place if they are sorted by a side's strides. */
+static struct piece *piece_at(struct packing *packing, enum at_side side, size_t place)
+{
+    return &packing->pieces[side == AT_SOURCE ? place : packing->by_destination[place]];
+}
+
+/* Return how many adjacent words `words` must be made of, so that whole sectors result. */
+static int64_t sector_step(int64_t words, int64_t word_bytes)
+{
+    int64_t bytes = words * word_bytes, common = bytes & -bytes;
+
+    return common < SECTOR ? SECTOR / common : 1;
+}
+
+/* Return the length of a chunk, if an axis is cut into equal ones of at most `most`. If whole
+ * sectors fit, they are preferred. */
+static int64_t chunk_of(int64_t extent, int64_t most, int64_t step)
+{
+    int64_t parts = (extent + most - 1) / most, equal = (extent + parts - 1) / parts,
+            whole = (equal + step - 1) / step * step;
+
+    if (parts == 1)
+        return extent;
+    if (whole > most)
+        whole = most / step * step;
+    return whole > 0 ? whole : equal;
+}
+
+/* Take the fastest axes of the source, as many as make the edge; the last one may be cut. Axes that
+ * are fastest in the destination are left to it, except those that are fastest in both. The
+ * destination needs as many of these words as possible, and the source reads them one after the
+ * other in any case. */
+static void take_source(struct packing *packing, const struct at_launch *launch)
+{
+    int64_t words = 1;
+    size_t common = 0;
+
+    while (common < packing->count && packing->by_destination[common] == common)
+        common++;
+    for (size_t i = 0; i < packing->count; i++) {
+        struct piece *piece = piece_at(packing, AT_SOURCE, i);
+        int64_t left = launch->field[AT_SIDE_SRC] / words;
+
+        if (left < 2 || (common < packing->count && i == packing->by_destination[common]))
+            return;
+        piece->chunk =
+            chunk_of(piece->axis.extent, left, sector_step(words, launch->field[AT_WORD_BYTES]));
+        piece->listed[AT_SOURCE] = true;
+        piece->owner = AT_SOURCE;
+        words *= piece->chunk;
+        if (piece->chunk < piece->axis.extent)
+            return;
+    }
+}
+
+/* Return the most words of a row: a thread has one vector of it. */
+static int64_t row_max(const struct at_launch *launch, enum at_side side)
+{
+    int64_t vector = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
+
+    return launch->field[AT_BLOCK_X] * (vector > 1 ? vector : 1);
+}
+
+/* The same for the destination. Axes of the source's edge are listed, too. They make the rows
+ * longer, not the edge. But units of several words need edges without common axes. */
+static void take_destination(struct packing *packing, const struct at_launch *launch)
+{
+    int64_t row = 1, owned = 1;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        struct piece *piece = piece_at(packing, AT_DESTINATION, i);
+        int64_t left = row_max(launch, AT_DESTINATION) / row;
+
+        if (piece->listed[AT_SOURCE]) {
+            if (piece->chunk > left || (owned > 1 && launch->field[AT_UNIT_WORDS] > 1))
+                return;
+        } else {
+            left = smaller(left, launch->field[AT_SIDE_DST] / owned);
+            if (left < 2)
+                return;
+            piece->chunk =
+                chunk_of(piece->axis.extent, left, sector_step(row, launch->field[AT_WORD_BYTES]));
+            piece->owner = AT_DESTINATION;
+            owned *= piece->chunk;
+        }
+        piece->listed[AT_DESTINATION] = true;
+        row *= piece->chunk;
+        if (piece->chunk < piece->axis.extent)
+            return;
+    }
+}
+
+/* List the destination's only axis on the source's edge, too, if its words follow in memory and
+ * the edge does not fill whole sectors: short rows that are one run. */
+static void extend_source(struct packing *packing, const struct at_launch *launch)
+{
+    struct piece *next = NULL;
+    int64_t row = 1;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        struct piece *piece = piece_at(packing, AT_SOURCE, i);
+
+        if (piece->listed[AT_SOURCE]) {
+            if (piece->chunk < piece->axis.extent)
+                return;
+            row *= piece->chunk;
+        } else if (piece->listed[AT_DESTINATION]) {
+            if (next)
+                return;
+            next = piece;
+        }
+    }
+    if (next && next->axis.stride_src == row &&
+        sector_step(row, launch->field[AT_WORD_BYTES]) > 1 &&
+        row * next->chunk <= row_max(launch, AT_SOURCE))
+        next->listed[AT_SOURCE] = true;
+}
+
+/* Some runs are adjacent on both sides. Does each consist of whole words of `word` elements? */
+static bool has_words(const struct at_problem *problem, int64_t word)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+
+    for (size_t i = 0; word > 1 && i < count; i++) {
+        bool adjacent = axes[i].stride_src == 1 && axes[i].stride_dst == 1;
+
+        if (axes[i].extent > 1 &&
+            (adjacent ? axes[i].extent % word != 0
+                      : axes[i].stride_src % word || axes[i].stride_dst % word))
+            return false;
+    }
+    return true;
+}
+
+/* Make the axes of a problem count words, which an adjacent run has several elements each of, and
+ * return how many have more than one. */
+static size_t axes_in_words(const struct at_problem *problem, int64_t word, struct at_axis *axes)
+{
+    size_t count = at_problem_axes(problem, axes), kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (axes[i].extent == 1)
+            continue;
+        if (word > 1 && axes[i].stride_src == 1) {
+            axes[i].extent /= word;
+        } else if (word > 1) {
+            axes[i].stride_src /= word;
+            axes[i].stride_dst /= word;
+        }
+        if (axes[i].extent > 1)
+            axes[kept++] = axes[i];
+    }
+    return kept;
+}
+
+static struct packing packing_of(const struct at_problem *problem, const struct at_launch *launch)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    struct packing packing = {0};
+    size_t count = axes_in_words(problem, launch->field[AT_WORD_BYTES] / problem->elem_size, axes);
+    struct at_axis by_destination[AT_AXES_MAX];
+
+    memcpy(by_destination, axes, sizeof axes);
+    at_axes_sort(by_destination, count, AT_DESTINATION);
+    at_axes_sort(axes, count, AT_SOURCE);
+    for (size_t i = 0; i < count; i++) {
+        packing.pieces[i] = (struct piece){.axis = axes[i], .chunk = 1};
+        for (size_t j = 0; j < count; j++)
+            if (memcmp(&by_destination[i], &axes[j], sizeof *axes) == 0)
+                packing.by_destination[i] = j;
+    }
+    packing.count = count;
+    take_source(&packing, launch);
+    take_destination(&packing, launch);
+    extend_source(&packing, launch);
+    return packing;
+}
+
+/* Return the number of chunks of an axis. */
+static int64_t piece_chunks(const struct piece *piece)
+{
+    return (piece->axis.extent + piece->chunk - 1) / piece->chunk;
+}
+
+/* Return the number of tiles; INT64_MAX if there are more. */
+static int64_t packing_tiles(const struct packing *packing)
+{
+    int64_t tiles = 1;
+
+    for (size_t i = 0; i < packing->count; i++)
+        if (__builtin_mul_overflow(tiles, piece_chunks(&packing->pieces[i]), &tiles))
+            return INT64_MAX;
+    return tiles;
+}
+
+/* Can vectors of this many words move a row? A vector lies within one run of adjacent words and
+ * starts at a multiple of its size. */
+static bool takes_vectors(struct packing *packing, enum at_side side, int64_t words)
+{
+    int64_t run = 1;
+    bool adjacent = true;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        const struct piece *piece = piece_at(packing, side, i);
+        int64_t stride = at_axis_stride(&piece->axis, side);
+
+        adjacent = adjacent && piece->listed[side] && stride == run;
+        if (!adjacent) {
+            if (stride % words != 0)
+                return false;
+            continue;
+        }
+        if (run * (piece->axis.extent % piece->chunk) % words != 0)
+            return false;
+        run *= piece->chunk;
+        adjacent = piece->chunk == piece->axis.extent;
+    }
+    return run % words == 0;
+}
+
+static bool edges_share_axes(const struct packing *packing)
+{
+    for (size_t i = 0; i < packing->count; i++)
+        if (packing->pieces[i].listed[AT_SOURCE] && packing->pieces[i].listed[AT_DESTINATION])
+            return true;
+    return false;
+}
+
+int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch)
+{
+    struct packing packing;
+    int64_t tiles, src = 0, dst = 0;
+
+    if (!has_words(problem, launch->field[AT_WORD_BYTES] / problem->elem_size))
+        return 0;
+    packing = packing_of(problem, launch);
+    tiles = packing_tiles(&packing);
+    for (int side = AT_SOURCE; side < AT_SIDES; side++) {
+        int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST],
+                offset = side == AT_SOURCE ? problem->offset_src : problem->offset_dst,
+                bytes = (words > 1 ? words : 1) * launch->field[AT_WORD_BYTES];
+
+        /* An access has at most the largest power of two that divides the vector. */
+        if (offset * problem->elem_size % (bytes & -bytes) != 0 ||
+            (words > 1 && !takes_vectors(&packing, (enum at_side)side, words)))
+            return 0;
+    }
+    if (launch->field[AT_UNIT_WORDS] > 1 && edges_share_axes(&packing))
+        return 0;
+    for (size_t i = 0; i < packing.count; i++) {
+        const struct piece *piece = &packing.pieces[i];
+
+        src += (piece->chunk - 1) * piece->axis.stride_src;
+        dst += (piece->chunk - 1) * piece->axis.stride_dst;
+    }
+    return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
+}
+
+/* Return the words that are adjacent in a row of a tile. */
+static int64_t adjacent_words(struct packing *packing, enum at_side side)
+{
+    int64_t words = 1;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        const struct piece *piece = piece_at(packing, side, i);
+
+        if (!piece->listed[side] || at_axis_stride(&piece->axis, side) != words)
+            break;
+        words *= piece->chunk;
+        if (piece->chunk < piece->axis.extent)
+            break;
+    }
+    return words;
+}
+
+void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
+                            int64_t runs[2])
+{
+    struct packing packing = packing_of(problem, launch);
+
+    for (int side = AT_SOURCE; side < AT_SIDES; side++)
+        runs[side] = adjacent_words(&packing, (enum at_side)side) * launch->field[AT_WORD_BYTES];
+}
 
 /* A number below 2^31 divided by d is number * multiplier >> shift (Granlund and Montgomery,
  * "Division by Invariant Integers using Multiplication", 1994). */
@@ -72,7 +379,7 @@ static void put_batch(struct writing *writing, const struct at_axis *axes, size_
  * first. Reads go through SOURCE and REST_OF_SOURCE, writes through the other two. */
 enum { SOURCE, REST_OF_SOURCE, DESTINATION, REST_OF_DESTINATION, LISTS };
 
-static bool is_listed(const struct at_piece *piece, int list)
+static bool is_listed(const struct piece *piece, int list)
 {
     switch (list) {
     case SOURCE:
@@ -101,7 +408,7 @@ struct cut {
 
 /* Number the words of a tile: those of an edge in the order of its side. Edges get their lengths.
  */
-static void weigh(const struct at_packing *packing, int64_t weights[AT_AXES_MAX],
+static void weigh(const struct packing *packing, int64_t weights[AT_AXES_MAX],
                   int32_t edges[AT_SIDES])
 {
     static const int64_t unit[AT_SIDES] = {[AT_SOURCE] = 1, [AT_DESTINATION] = 1 << 16};
@@ -110,7 +417,7 @@ static void weigh(const struct at_packing *packing, int64_t weights[AT_AXES_MAX]
         edges[side] = 1;
         for (size_t i = 0; i < packing->count; i++) {
             size_t at = side == AT_SOURCE ? i : packing->by_destination[i];
-            const struct at_piece *piece = &packing->pieces[at];
+            const struct piece *piece = &packing->pieces[at];
 
             if (!piece->listed[side] || piece->owner != (enum at_side)side)
                 continue;
@@ -120,8 +427,8 @@ static void weigh(const struct at_packing *packing, int64_t weights[AT_AXES_MAX]
     }
 }
 
-static void put_lists(struct writing *writing, const struct at_packing *packing,
-                      int32_t counts[LISTS], int32_t sizes[LISTS], int32_t edges[AT_SIDES])
+static void put_lists(struct writing *writing, const struct packing *packing, int32_t counts[LISTS],
+                      int32_t sizes[LISTS], int32_t edges[AT_SIDES])
 {
     int64_t weights[AT_AXES_MAX] = {0};
 
@@ -132,7 +439,7 @@ static void put_lists(struct writing *writing, const struct at_packing *packing,
         for (size_t i = 0; i < packing->count; i++) {
             bool source_order = list == SOURCE || list == REST_OF_DESTINATION;
             size_t at = source_order ? i : packing->by_destination[i];
-            const struct at_piece *piece = &packing->pieces[at];
+            const struct piece *piece = &packing->pieces[at];
             struct listed listed = {divisor_of(piece->chunk),
                                     list <= REST_OF_SOURCE ? piece->axis.stride_src
                                                            : piece->axis.stride_dst,
@@ -148,11 +455,11 @@ static void put_lists(struct writing *writing, const struct at_packing *packing,
 }
 
 /* Put the cut of an axis, and note it for the lists whose last axis that is. */
-static void put_cut(struct writing *writing, const struct at_packing *packing,
+static void put_cut(struct writing *writing, const struct packing *packing,
                     const struct at_axis *axis, int32_t number, int32_t cut_of[LISTS],
                     int64_t extents[LISTS])
 {
-    const struct at_piece *piece = packing->pieces;
+    const struct piece *piece = packing->pieces;
     struct cut cut;
 
     while (memcmp(&piece->axis, axis, sizeof *axis) != 0)
@@ -162,7 +469,7 @@ static void put_cut(struct writing *writing, const struct at_packing *packing,
             cut_of[list] = number;
             extents[list] = axis->extent;
         }
-    cut = (struct cut){divisor_of(at_piece_chunks(piece)), axis->stride_src * piece->chunk,
+    cut = (struct cut){divisor_of(piece_chunks(piece)), axis->stride_src * piece->chunk,
                        axis->stride_dst * piece->chunk};
     put(writing, &cut, sizeof cut);
 }
@@ -173,7 +480,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
 {
     enum { LISTED_WORDS = sizeof(struct listed) / 8, CUT_WORDS = sizeof(struct cut) / 8 };
 
-    struct at_packing packing = at_packing_of(problem, launch);
+    struct packing packing = packing_of(problem, launch);
     size_t axes = (size_t)problem->outer_count + 3, began = writing->used, cuts = 0;
     int32_t counts[LISTS], sizes[LISTS], edges[AT_SIDES], cut_of[LISTS] = {-1, -1, -1, -1};
     int64_t extents[LISTS] = {1, 1, 1, 1};
@@ -183,7 +490,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     put_lists(writing, &packing, counts, sizes, edges);
     writing->used = began + 2 * LISTED_WORDS * axes;
     for (size_t i = 0; i < packing.count; i++)
-        if (at_piece_chunks(&packing.pieces[i]) > 1)
+        if (piece_chunks(&packing.pieces[i]) > 1)
             axes_cut[cuts++] = packing.pieces[i].axis;
     at_axes_order(axes_cut, cuts, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
     for (size_t i = 0; i < cuts; i++)
@@ -195,7 +502,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     put(writing, cut_of, sizeof cut_of);
     put(writing, extents, sizeof extents);
     put_int(writing, (int64_t)cuts);
-    put_int(writing, at_packing_tiles(&packing));
+    put_int(writing, packing_tiles(&packing));
     end_argument(writing, began);
 }
 

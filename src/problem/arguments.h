@@ -6,6 +6,10 @@
 #include "device/launch.h"
 #include "problem/problem.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
  * and how many of them each argument takes. Returns the number of arguments. In place, src is dst.
  *

@@ -1,12 +1,409 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "problem/problem.h"
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "problem/problem_parts.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Problems of several axes: from the axes of a tensor to the canonical form. */
+
+void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side)
+{
+    enum at_side other = side == AT_SOURCE ? AT_DESTINATION : AT_SOURCE;
+
+    for (size_t i = 1; i < count; i++) {
+        struct at_axis axis = axes[i];
+        int64_t stride = at_axis_stride(&axis, side);
+        size_t at = i;
+
+        for (; at > 0; at--) {
+            int64_t before = at_axis_stride(&axes[at - 1], side);
+
+            if (before < stride || (before == stride && at_axis_stride(&axes[at - 1], other) <=
+                                                            at_axis_stride(&axis, other)))
+                break;
+            axes[at] = axes[at - 1];
+        }
+        axes[at] = axis;
+    }
+}
+
+/* Does a stride continue where `inner` ends? */
+static bool continues(const struct at_axis *outer, const struct at_axis *inner, enum at_side side)
+{
+    int64_t whole;
+
+    return !__builtin_mul_overflow(at_axis_stride(inner, side), inner->extent, &whole) &&
+           at_axis_stride(outer, side) == whole;
+}
+
+void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order)
+{
+    at_axes_sort(axes, count, order == AT_OUTER_SOURCE ? AT_SOURCE : AT_DESTINATION);
+    /* After each axis, the others are sorted anew. */
+    for (size_t first = 1; order == AT_OUTER_ALTERNATING && first < count; first++)
+        at_axes_sort(axes + first, count - first, first % 2 == 1 ? AT_SOURCE : AT_DESTINATION);
+}
+
+size_t at_axes_merge(struct at_axis *axes, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (axes[i].extent > 1)
+            axes[kept++] = axes[i];
+    at_axes_sort(axes, kept, AT_SOURCE);
+    count = kept;
+    kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept > 0 && continues(&axes[i], &axes[kept - 1], AT_SOURCE) &&
+            continues(&axes[i], &axes[kept - 1], AT_DESTINATION))
+            axes[kept - 1].extent *= axes[i].extent;
+        else
+            axes[kept++] = axes[i];
+    return kept;
+}
+
+/* ---- overlap ---- */
+
+/* Steps of a search, each of a few nanoseconds. */
+enum { STEPS_MAX = 20000 };
+
+struct search {
+    int64_t stride[AT_AXES_MAX], reach[AT_AXES_MAX]; /* the largest stride first; extent - 1 */
+    int64_t span[AT_AXES_MAX + 1];                   /* of the axes from here on */
+    size_t count;
+    int steps;
+};
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* Two elements with one place differ by d[i] along axis i, and the sum of d[i] * stride[i] is 0. Is
+ * there such a d, not all 0, if the axes before `at` have come to `sum`? */
+static enum at_overlap find_zero(struct search *search, size_t at, int64_t sum, bool moved)
+{
+    int64_t stride, reach, low, high;
+
+    if (at == search->count)
+        return moved && sum == 0 ? AT_OVERLAP : AT_APART;
+    if (++search->steps > STEPS_MAX)
+        return AT_UNDECIDED;
+    stride = search->stride[at];
+    reach = search->reach[at];
+    low = -floor_div(sum + search->span[at + 1], stride);
+    high = floor_div(search->span[at + 1] - sum, stride);
+    if (low < -reach)
+        low = -reach;
+    if (!moved && low < 0) /* of d and -d, one is enough */
+        low = 0;
+    if (high > reach)
+        high = reach;
+    for (int64_t d = low; d <= high; d++) {
+        enum at_overlap found = find_zero(search, at + 1, sum + d * stride, moved || d != 0);
+
+        if (found != AT_APART)
+            return found;
+    }
+    return AT_APART;
+}
+
+enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side)
+{
+    struct at_axis sorted[AT_AXES_MAX];
+    struct search search = {0};
+    bool nested = true;
+
+    memcpy(sorted, axes, count * sizeof *axes);
+    at_axes_sort(sorted, count, side);
+    for (size_t i = count; i-- > 0;) {
+        if (sorted[i].extent == 1)
+            continue;
+        search.stride[search.count] = at_axis_stride(&sorted[i], side);
+        search.reach[search.count++] = sorted[i].extent - 1;
+    }
+    for (size_t i = search.count; i-- > 0;) {
+        nested = nested && search.stride[i] > search.span[i + 1];
+        search.span[i] = search.span[i + 1] + search.reach[i] * search.stride[i];
+    }
+    return nested ? AT_APART : find_zero(&search, 0, 0, false);
+}
+
+bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side, int64_t *extent)
+{
+    int64_t sum = 1, span;
+
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_mul_overflow(axes[i].extent - 1, at_axis_stride(&axes[i], side), &span) ||
+            __builtin_add_overflow(sum, span, &sum) || sum >> 62 != 0)
+            return false;
+    *extent = sum;
+    return true;
+}
+
+enum { WORD_MAX = 16, LINE_BYTES = 128 };
+
+struct at_problem_kind at_problem_kind(const struct at_problem *problem)
+{
+    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count, problem->rows};
+}
+
+size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX])
+{
+    size_t count = 0;
+
+    axes[count++] = (struct at_axis){problem->cols, 1, problem->ld_dst};
+    axes[count++] = (struct at_axis){problem->rows, problem->ld_src, 1};
+    axes[count++] = (struct at_axis){problem->batch, problem->stride_src, problem->stride_dst};
+    for (int64_t i = 0; i < problem->outer_count; i++)
+        axes[count++] = problem->outer[i];
+    return count;
+}
+
+int64_t at_problem_matrices(const struct at_problem *problem)
+{
+    int64_t matrices = problem->batch;
+
+    for (int64_t i = 0; i < problem->outer_count; i++)
+        matrices *= problem->outer[i].extent;
+    return matrices;
+}
+
+bool at_problem_is_tensor(const struct at_problem *problem)
+{
+    return problem->outer_count > 0 ||
+           (problem->batch > 1 &&
+            (problem->stride_src < (problem->rows - 1) * problem->ld_src + problem->cols ||
+             problem->stride_dst < (problem->cols - 1) * problem->ld_dst + problem->rows));
+}
+
+int64_t at_problem_word_bytes(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    int64_t all = problem->offset_src | problem->offset_dst;
+    bool runs = false;
+
+    for (size_t i = 0; i < count; i++) {
+        bool run = axes[i].stride_src == 1 && axes[i].stride_dst == 1;
+
+        runs = runs || (run && axes[i].extent > 1);
+        if (axes[i].extent > 1)
+            all |= run ? axes[i].extent : axes[i].stride_src | axes[i].stride_dst;
+    }
+    all = runs ? all * problem->elem_size | WORD_MAX : problem->elem_size;
+    return all & -all;
+}
+
+struct at_runs at_problem_runs(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    struct at_runs runs = {0};
+
+    if (problem->rows > 1 || problem->cols == 1 || problem->ld_dst != 1)
+        return runs;
+    for (size_t i = 2; i < count; i++) {
+        bool row = axes[i].stride_dst == problem->cols, col = axes[i].stride_src == problem->cols;
+
+        if (axes[i].extent == 1)
+            continue;
+        if (row == col) {
+            runs.stride_src |= axes[i].stride_src;
+            runs.stride_dst |= axes[i].stride_dst;
+        } else if (row) {
+            runs.rows = axes[i].extent;
+            runs.ld_src = axes[i].stride_src;
+        } else {
+            runs.cols = axes[i].extent;
+            runs.ld_dst = axes[i].stride_dst;
+        }
+    }
+    runs.stride_src &= -runs.stride_src;
+    runs.stride_dst &= -runs.stride_dst;
+    return runs.rows > 0 && runs.cols > 0 ? runs : (struct at_runs){0};
+}
+
+/* Words instead of elements: 3 of 4 bytes for 12. */
+static size_t split_elements(struct at_axis *axes, size_t count, int64_t elem_size,
+                             struct at_problem *problem)
+{
+    int64_t word = (elem_size | WORD_MAX) & -(elem_size | WORD_MAX), words = elem_size / word;
+
+    problem->elem_size = word;
+    if (words == 1)
+        return count;
+    for (size_t i = 0; i < count; i++) /* the extents of both sides fit 62 bits of bytes */
+        if (axes[i].extent > 1) {
+            axes[i].stride_src *= words;
+            axes[i].stride_dst *= words;
+        }
+    /* Alignment repeats with every line. */
+    problem->offset_src = problem->offset_src * words % (LINE_BYTES / word);
+    problem->offset_dst = problem->offset_dst * words % (LINE_BYTES / word);
+    axes[count] = (struct at_axis){words, 1, 1};
+    return count + 1;
+}
+
+/* Take the axis that is adjacent on this side out of the list. Its extent is 1 if there is none. */
+static struct at_axis take_adjacent(struct at_axis *axes, size_t *count, enum at_side side)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (at_axis_stride(&axes[i], side) == 1) {
+            struct at_axis taken = axes[i];
+
+            memmove(&axes[i], &axes[i + 1], (--*count - i) * sizeof *axes);
+            return taken;
+        }
+    return (struct at_axis){1, 1, 1};
+}
+
+/* The canonical form of axes that fit 62 bits. */
+static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t count)
+{
+    struct at_axis cols, rows;
+
+    count = at_axes_merge(axes, count);
+    cols = take_adjacent(axes, &count, AT_SOURCE);
+    rows = cols.extent > 1 && cols.stride_dst == 1 ? (struct at_axis){1, 1, 1}
+                                                   : take_adjacent(axes, &count, AT_DESTINATION);
+    problem->cols = cols.extent;
+    problem->rows = rows.extent;
+    problem->ld_src = rows.extent > 1 ? rows.stride_src : cols.extent;
+    problem->ld_dst = cols.extent > 1 ? cols.stride_dst : rows.extent;
+    at_axes_sort(axes, count, AT_DESTINATION);
+    problem->batch = 1;
+    problem->stride_src = problem->rows * problem->ld_src;
+    problem->stride_dst = problem->cols * problem->ld_dst;
+    if (count == 0)
+        return;
+    problem->batch = axes[0].extent;
+    problem->stride_src = axes[0].stride_src;
+    problem->stride_dst = axes[0].stride_dst;
+    problem->outer_count = (int64_t)count - 1;
+    memcpy(problem->outer, axes + 1, (count - 1) * sizeof *axes);
+}
+
+/* AT_USAGE if elements overlap on either side, or it is undecided. */
+static enum at_status check_elements_overlap(const struct at_problem *problem, const char *spec,
+                                             struct at_error *err)
+{
+    static const char *const reasons[2][2] = {
+        {"elements of the source overlap", "elements of the destination overlap"},
+        {"it is undecided whether elements of the source overlap: their strides do not nest",
+         "it is undecided whether elements of the destination overlap: their strides do not nest"}};
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+
+    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+        enum at_overlap overlap = at_axes_overlap(axes, count, (enum at_side)side);
+
+        if (overlap != AT_APART)
+            return at_problem_fail(err, spec, reasons[overlap == AT_UNDECIDED][side]);
+    }
+    return AT_OK;
+}
+
+/* Do both sides fit 62 bits of bytes together? All strides and extents are at least 1. */
+static bool fits(const struct at_axis *axes, size_t count, int64_t elem_size)
+{
+    int64_t src, dst, elements = 1, bytes;
+
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_mul_overflow(elements, axes[i].extent, &elements))
+            return false;
+    return at_axes_extent(axes, count, AT_SOURCE, &src) &&
+           at_axes_extent(axes, count, AT_DESTINATION, &dst) &&
+           !__builtin_add_overflow(src, dst, &bytes) &&
+           !__builtin_mul_overflow(bytes, elem_size, &bytes) && bytes >> 62 == 0 &&
+           !__builtin_mul_overflow(elements, 2 * elem_size, &bytes) && bytes >> 62 == 0;
+}
+
+enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
+                                  size_t count, int64_t elem_size, const int64_t offsets[2],
+                                  const char *spec, struct at_error *err)
+{
+    struct at_axis left[AT_AXES_MAX];
+    struct at_problem made = {.offset_src = offsets[0], .offset_dst = offsets[1]};
+    size_t used = 0;
+    enum at_status status;
+
+    if (elem_size < 1 || elem_size > AT_ELEM_SIZE_MAX)
+        return at_problem_fail(err, spec, "elements have 1 to 64 bytes");
+    if (count > AT_RANK_MAX)
+        return at_problem_fail(err, spec, "a tensor has at most 24 axes");
+    for (size_t i = 0; i < count; i++) {
+        if (axes[i].extent < 1 ||
+            (axes[i].extent > 1 && (axes[i].stride_src < 1 || axes[i].stride_dst < 1)))
+            return at_problem_fail(err, spec, "extents and strides have to be at least 1");
+        if (axes[i].extent > 1)
+            left[used++] = axes[i];
+    }
+    if (offsets[0] > AT_OFFSET_MAX || offsets[1] > AT_OFFSET_MAX)
+        return at_problem_fail(err, spec, "an offset is more than 255 elements");
+    if (!fits(left, used, elem_size))
+        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
+    used = split_elements(left, used, elem_size, &made);
+    take_axes(&made, left, used);
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
+        if (at_problem_types[i].size == made.elem_size) {
+            at_problem_take_type(&made, i);
+            break;
+        }
+    status = check_elements_overlap(&made, spec, err);
+    if (status == AT_OK)
+        *problem = made;
+    return status;
+}
+
+/* Fill in dense strides. */
+static bool default_strides(struct at_tensor *t)
+{
+    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+        int64_t *strides = t->strides[side], stride = 1;
+
+        for (size_t i = strides[0] == 0 ? t->rank : 0; i-- > 0;) {
+            strides[i] = stride;
+            if (__builtin_mul_overflow(
+                    stride, t->extents[side == AT_SOURCE ? i : (size_t)t->perm[i]], &stride))
+                return false;
+        }
+    }
+    return true;
+}
+
+enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
+                                    const char *spec, struct at_error *err)
+{
+    struct at_tensor t = *tensor;
+    struct at_axis axes[AT_RANK_MAX];
+    uint32_t seen = 0;
+
+    if (t.rank < 1 || t.rank > AT_RANK_MAX)
+        return at_problem_fail(err, spec, "a tensor has 1 to 24 axes");
+    for (size_t i = 0; i < t.rank; i++)
+        if (t.perm[i] >= 0 && t.perm[i] < (int64_t)t.rank)
+            seen |= UINT32_C(1) << t.perm[i];
+    if (seen != (UINT32_C(1) << t.rank) - 1)
+        return at_problem_fail(err, spec, "a permutation has each axis once, from 0 on");
+    for (size_t i = 0; i < t.rank; i++)
+        if (t.extents[i] < 1)
+            return at_problem_fail(err, spec, "extents have to be at least 1");
+    if (!default_strides(&t))
+        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
+    for (size_t i = 0; i < t.rank; i++)
+        axes[i] = (struct at_axis){t.extents[t.perm[i]], t.strides[AT_SOURCE][t.perm[i]],
+                                   t.strides[AT_DESTINATION][i]};
+    return at_problem_of_axes(problem, axes, t.rank, t.elem_size, t.offsets, spec, err);
+}
 
 static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
                                     struct at_error *err)
@@ -91,13 +488,13 @@ static enum at_status check_strides(const struct at_problem *problem, const char
         {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
 
     if (problem->outer_count > 0)
-        return at_problem_check_overlap(problem, spec, err);
+        return check_elements_overlap(problem, spec, err);
     for (size_t i = 0; i < AT_COUNT(steps); i++)
         if (steps[i].stride < (problem->in_place ? steps[i].matrix : 1))
             return fail_overlap(&steps[i], spec, err);
     for (size_t i = 0; i < AT_COUNT(steps); i++)
         if (steps[i].stride < steps[i].matrix &&
-            at_problem_check_overlap(problem, spec, NULL) != AT_OK)
+            check_elements_overlap(problem, spec, NULL) != AT_OK)
             return fail_overlap(&steps[i], spec, err);
     return AT_OK;
 }
@@ -118,8 +515,8 @@ static enum at_status check_in_place(const struct at_problem *problem, const cha
 }
 
 /* Elements of several words are tensors of one more axis. */
-static enum at_status split_elements(struct at_problem *problem, const char *spec,
-                                     struct at_error *err)
+static enum at_status split_words(struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
 {
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, axes);
@@ -142,7 +539,7 @@ enum at_status at_problem_fill(struct at_problem *problem, const char *spec, str
     if (status == AT_OK)
         status = check_strides(problem, spec, err);
     return status == AT_OK && !at_problem_is_word(problem->elem_size)
-               ? split_elements(problem, spec, err)
+               ? split_words(problem, spec, err)
                : status;
 }
 

@@ -55,6 +55,7 @@ struct at_problem_kind {
     int64_t elem_size, axes; /* bytes; axes of the batch, at least 1 */
     int64_t rows;            /* matter to a family with tall_rows only */
 };
+
 struct at_problem_kind at_problem_kind(const struct at_problem *problem);
 
 /* Read a specification. Defaults are dense: ld_src = cols, ld_dst = rows, batch = 1, strides of one
@@ -96,6 +97,7 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
 
 /* All axes of a problem: columns, rows, and the batch's. Returns their number. */
 enum { AT_AXES_MAX = 2 + 1 + AT_OUTER_MAX };
+
 size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX]);
 
 /* The matrices of the batch, over all of its axes. */
@@ -115,6 +117,7 @@ struct at_runs {
     int64_t rows, cols, ld_src, ld_dst;
     int64_t stride_src, stride_dst; /* powers of two that divide those of the other axes; 0: none */
 };
+
 struct at_runs at_problem_runs(const struct at_problem *problem);
 
 /* The shortest specification that reads back as the same problem; the caller frees it. */
@@ -122,6 +125,7 @@ char *at_problem_format(const struct at_problem *problem);
 
 /* The number of elements from the first to the last one accessed, both included. */
 int64_t at_problem_src_extent(const struct at_problem *problem);
+
 int64_t at_problem_dst_extent(const struct at_problem *problem);
 
 /* The bytes to be moved: each element is read once and written once. */
@@ -133,5 +137,39 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);
 /* The dense vector 1xN with as many elements. Its transpose is a copy of the same bytes: the copy
  * limit is measured on it. */
 struct at_problem at_problem_copy_of(const struct at_problem *problem);
+
+enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
+
+static inline int64_t at_axis_stride(const struct at_axis *axis, enum at_side side)
+{
+    return side == AT_SOURCE ? axis->stride_src : axis->stride_dst;
+}
+
+/* Sort by the strides of one side, the shortest first; equal ones by the other side. */
+void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side);
+
+/* The order in which the places of several axes are visited; the first axis changes fastest:
+ *   destination  as their strides in the destination: writes are nearly sequential, reads jump;
+ *   source       the other way round;
+ *   alternating  the fastest axis of the destination, the fastest other one of the source, and so
+ *                on. Concurrent visits are close together on both sides: rows of DRAM that are open
+ *                serve several visits, and sectors that two of them share are still in L2. */
+enum at_outer_order { AT_OUTER_DESTINATION, AT_OUTER_SOURCE, AT_OUTER_ALTERNATING };
+
+void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order);
+
+/* Drop axes of extent 1, merge neighbours on both sides, and sort by the source. Returns the number
+ * of axes that are left. */
+size_t at_axes_merge(struct at_axis *axes, size_t count);
+
+/* Do two elements have one place on this side? Exact where strides nest; else a search of bounded
+ * length, well below 1 ms, decides. */
+enum at_overlap { AT_APART, AT_OVERLAP, AT_UNDECIDED };
+
+enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side);
+
+/* The number of elements from the first to the last one accessed, both included. False if it does
+ * not fit 62 bits. */
+bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side, int64_t *extent);
 
 #endif

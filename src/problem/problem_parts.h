@@ -36,24 +36,6 @@ bool at_problem_default(const struct at_problem *problem, size_t key, int64_t *v
 
 void at_problem_take_type(struct at_problem *problem, size_t type);
 
-/* Read the name of a type or a synonym of it, such as float32; b1 to b64 are elements of as many
- * bytes. *type is its index in at_problem_types, AT_PROBLEM_TYPES for an element of several words.
- */
-enum at_status at_problem_read_type(const char *text, size_t length, int64_t *elem_size,
-                                    size_t *type, const char *spec, struct at_error *err);
-
-/* Write a text, a number, or ",KEY=VALUE" at `at`, and a NUL. Return where it is. printf takes
- * microseconds, and a profile has thousands of problems. */
-char *at_put_text(char *at, const char *text);
-char *at_put_number(char *at, int64_t value);
-char *at_put_key(char *at, const char *key, int64_t value);
-
-/* Tensors as text: problem_spec.c. */
-
-/* AT_USAGE if elements overlap on either side, or it is undecided. */
-enum at_status at_problem_check_overlap(const struct at_problem *problem, const char *spec,
-                                        struct at_error *err);
-
 /* Is this size an element's own, or that of several words? */
 static inline bool at_problem_is_word(int64_t elem_size)
 {

@@ -1,13 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...], and tensors. */
+#include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/printable.h"
+#include "problem/problem.h"
 #include "problem/problem_parts.h"
-#include "problem/tensor.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+/* The names of these types in C, NumPy, PyTorch and CUDA. Upper and lower case are read, never
+ * written. */
+static const struct {
+    const char *synonym, *name;
+} synonyms[] = {
+    {"float8", "fp8"},      {"half", "f16"},    {"float16", "f16"}, {"fp16", "f16"},
+    {"bfloat16", "bf16"},   {"float", "f32"},   {"float32", "f32"}, {"fp32", "f32"},
+    {"double", "f64"},      {"float64", "f64"}, {"fp64", "f64"},    {"complex64", "c64"},
+    {"complex128", "c128"}, {"int8", "i8"},     {"uint8", "u8"},    {"int16", "i16"},
+    {"uint16", "u16"},      {"int", "i32"},     {"int32", "i32"},   {"uint32", "u32"},
+    {"int64", "i64"},       {"uint64", "u64"},
+};
+
+static bool is_word(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && strncasecmp(word, text, length) == 0;
+}
+
+/* Find a type by another name, or in another case. Returns AT_PROBLEM_TYPES if there is none. */
+static size_t find_synonym(const char *text, size_t length)
+{
+    size_t type = 0;
+
+    for (size_t i = 0; i < AT_COUNT(synonyms); i++)
+        if (is_word(synonyms[i].synonym, text, length)) {
+            text = synonyms[i].name;
+            length = strlen(text);
+            break;
+        }
+    while (type < AT_PROBLEM_TYPES && !is_word(at_problem_types[type].name, text, length))
+        type++;
+    return type;
+}
+
+/* Read the name of a type or a synonym of it, such as float32; b1 to b64 are elements of as many
+ * bytes. *type is its index in at_problem_types, AT_PROBLEM_TYPES for an element of several words.
+ */
+static enum at_status read_type(const char *text, size_t length, int64_t *elem_size, size_t *type,
+                                const char *spec, struct at_error *err)
+{
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++) {
+        const char *name = at_problem_types[i].name;
+
+        if (name[0] == text[0] && strlen(name) == length && memcmp(name, text, length) == 0) {
+            *elem_size = at_problem_types[i].size;
+            *type = i;
+            return AT_OK;
+        }
+    }
+    *type = find_synonym(text, length);
+    if (*type < AT_PROBLEM_TYPES) {
+        *elem_size = at_problem_types[*type].size;
+        return AT_OK;
+    }
+    if (length > 1 && *text == 'b' && at_integer_parse(text + 1, length - 1, elem_size) &&
+        *elem_size >= 1 && *elem_size <= AT_ELEM_SIZE_MAX)
+        return AT_OK;
+    return at_problem_fail_type(err, text, length, spec);
+}
+
+/* Write a text, a number, or ",KEY=VALUE" at `at`, and a NUL. Return where it is. printf takes
+ * microseconds, and a profile has thousands of problems. */
+static char *put_text(char *at, const char *text)
+{
+    size_t length = strlen(text);
+
+    memcpy(at, text, length + 1);
+    return at + length;
+}
+
+static char *put_number(char *at, int64_t value)
+{
+    char digits[24], *first = digits + sizeof digits - 1;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    *first = '\0';
+    do
+        *--first = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--first = '-';
+    return put_text(at, first);
+}
+
+static char *put_key(char *at, const char *key, int64_t value)
+{
+    at = put_text(put_text(at, ","), key);
+    return put_number(put_text(at, "="), value);
+}
 
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
 
@@ -145,7 +236,7 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
                        "problem \"%.*s\": expected 1 to %d extents of at least 1 and a type, %s",
                        AT_QUOTED(spec, 200), AT_RANK_MAX, tensor_example);
     length = strcspn(++at, ",");
-    status = at_problem_read_type(at, length, &t.tensor.elem_size, &type, spec, err);
+    status = read_type(at, length, &t.tensor.elem_size, &type, spec, err);
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = item_length(++at);
         status = read_tensor_key(&t, at, length);
@@ -169,8 +260,7 @@ static char *put_strides(char *at, const char *name, const struct at_axis *axes,
         dense *= axes[i].extent;
     }
     for (size_t i = count; !all && i-- > 0;)
-        at = at_put_number(at_put_text(at, i + 1 == count ? name : "x"),
-                           at_axis_stride(&axes[i], side));
+        at = put_number(put_text(at, i + 1 == count ? name : "x"), at_axis_stride(&axes[i], side));
     return at;
 }
 
@@ -189,22 +279,22 @@ static char *tensor_format(const struct at_problem *problem)
     at_axes_sort(src, count, AT_SOURCE);
     at_axes_sort(dst, count, AT_DESTINATION);
     for (size_t i = count; i-- > 0;)
-        at = at_put_text(at_put_number(at, src[i].extent), i ? "x" : "");
-    at = at_put_text(at_put_text(at_put_text(at, ":"), problem->type), ",perm=");
+        at = put_text(put_number(at, src[i].extent), i ? "x" : "");
+    at = put_text(put_text(put_text(at, ":"), problem->type), ",perm=");
     for (size_t i = count; i-- > 0;) {
         size_t axis = 0;
 
         while (memcmp(&src[axis], &dst[i], sizeof *src) != 0)
             axis++;
-        at = at_put_number(at, (int64_t)(count - 1 - axis));
-        at = at_put_text(at, i && count > 10 ? "." : "");
+        at = put_number(at, (int64_t)(count - 1 - axis));
+        at = put_text(at, i && count > 10 ? "." : "");
     }
     at = put_strides(at, ",strides_src=", src, count, AT_SOURCE);
     at = put_strides(at, ",strides_dst=", dst, count, AT_DESTINATION);
     if (problem->offset_src)
-        at = at_put_key(at, "offset_src", problem->offset_src);
+        at = put_key(at, "offset_src", problem->offset_src);
     if (problem->offset_dst)
-        at_put_key(at, "offset_dst", problem->offset_dst);
+        put_key(at, "offset_dst", problem->offset_dst);
     return at_strdup(spec);
 }
 
@@ -288,7 +378,7 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
         return status;
     at += 1 + cols + 1;
     length = strcspn(at, ",");
-    status = at_problem_read_type(at, length, &problem->elem_size, &type, spec, err);
+    status = read_type(at, length, &problem->elem_size, &type, spec, err);
     if (status == AT_OK && type < AT_PROBLEM_TYPES)
         at_problem_take_type(problem, type);
     for (at += length; status == AT_OK && *at == ','; at += length) {
@@ -331,16 +421,16 @@ char *at_problem_format(const struct at_problem *problem)
 
     if (problem->outer_count > 0)
         return tensor_format(problem);
-    at = at_put_number(at, problem->rows);
-    at = at_put_number(at_put_text(at, "x"), problem->cols);
-    at = at_put_text(at_put_text(at, ":"), problem->type);
+    at = put_number(at, problem->rows);
+    at = put_number(put_text(at, "x"), problem->cols);
+    at = put_text(put_text(at, ":"), problem->type);
     for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
         int64_t value = value_of(problem, i), usual;
 
         if (!at_problem_default(problem, i, &usual) || value != usual)
-            at = at_put_key(at, at_problem_keys[i].name, value);
+            at = put_key(at, at_problem_keys[i].name, value);
     }
     if (problem->in_place)
-        at_put_key(at, in_place_key, 1);
+        put_key(at, in_place_key, 1);
     return at_strdup(spec);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "emu/ops.h"
 #include "ptx/reader.h"
 

@@ -7,9 +7,7 @@
  *     refused.c   what the machine does not do, by its CUDA name
  *     declare.c   declarations of variables, parameters and registers, and their initial values
  *     names.c     names to rows: registers, constants, special registers; labels; scopes
- *     operands.c  the operands of an instruction
- *     decode_row.c                  instructions in the table of emu/ops.h
- *     decode_{flow,memory,move}.c   all other instructions
+ *     decode_{flow,memory,move}.c   instructions; move: also those in the table of emu/ops.h
  *
  * Functions return false after they set reader->err. */
 #ifndef AT_PTX_READER_H
@@ -182,12 +180,6 @@ bool at_ptx_read_location(struct at_ptx_reader *reader);
 bool at_ptx_read_source_file(struct at_ptx_reader *reader);
 bool at_ptx_skip_section(struct at_ptx_reader *reader);
 
-/* read.c. The next token is .entry. Forgetting frees what belongs to one kernel only.
- */
-
-/* read.c. The next token is the opening brace; the closing one is left. note_problem keeps
- * reader->err as the kernel's problem, if it has none. */
-
 /* names.c */
 void at_ptx_open_scope(struct at_ptx_reader *reader);
 void at_ptx_close_scope(struct at_ptx_reader *reader);
@@ -215,10 +207,7 @@ int at_ptx_type_bytes(const char *type);
 bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name *name, int *bytes,
                           uint32_t *row, bool *found);
 bool at_ptx_constant_row(struct at_ptx_reader *reader, int bytes, uint64_t value, uint32_t *row);
-bool at_ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *name, int bytes,
-                        uint32_t *row, bool *found);
 /* The row with the address of the dynamic array plus an offset. */
-bool at_ptx_dynamic_row(struct at_ptx_reader *reader, int bytes, int64_t offset, uint32_t *row);
 /* The function of this name that has a body, or NULL. */
 struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
                                              const struct at_ptx_name *name);
@@ -229,11 +218,8 @@ const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
 bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_variable *variable);
 /* Set the targets of the jumps from these on, to labels from these on. */
 bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from);
-/* The row with the address of a variable of the module. */
-bool at_ptx_variable_row(struct at_ptx_reader *reader, uint32_t variable, int bytes, int64_t offset,
-                         uint32_t *row);
 
-/* operands.c. Each operand is appended to the rows of op, results first. */
+/* names.c. Each operand is appended to the rows of op, results first. */
 bool at_ptx_read_result(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
 bool at_ptx_read_source(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
 bool at_ptx_read_predicate(struct at_ptx_reader *reader, bool may_flip, uint32_t *row,
@@ -249,7 +235,7 @@ void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
 /* Skip ", policy" after an instruction with .L2::cache_hint. */
 bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
 
-/* read.c, decode_row.c. The next token is the opcode. They read up to the semicolon. */
+/* read.c, decode_move.c. The next token is the opcode. They read up to the semicolon. */
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
 
@@ -259,11 +245,6 @@ struct at_ptx_modifier {
     uint8_t modifiers; /* at_emu_modifier */
     uint8_t rounding;  /* at_emu_rounding */
 };
-
-/* decode_row.c. Read the parts of the opcode from the second to the one before `end` into op.
- * Returns false, without an error, if the table lacks one. */
-bool at_ptx_read_modifiers(const struct at_ptx_opcode *opcode, int end,
-                           const struct at_ptx_modifier *table, struct at_emu_op *op);
 
 typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode);

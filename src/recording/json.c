@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the formats in JSON share. */
 #include "recording/json.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static const char cost_member[] = "evaluation_ns"; /* of our rows */
 
 /* ---- reading ---- */
 
-bool at_json_integer(const json_t *value, int64_t *number)
+/* Read an integer of 32 bits, or true or false. Returns false for anything else. */
+static bool at_json_integer(const json_t *value, int64_t *number)
 {
     if (json_is_boolean(value))
         *number = json_is_true(value);

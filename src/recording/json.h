@@ -55,9 +55,6 @@ enum at_status at_json_read_space(struct at_json_reader *reader, const json_t *r
 
 /* ---- rows ---- */
 
-/* Read an integer of 32 bits, or true or false. Returns false for anything else. */
-bool at_json_integer(const json_t *value, int64_t *number);
-
 /* Read a printable text. AT_USAGE names the expected text. */
 enum at_status at_json_text(const struct at_json_reader *reader, const json_t *value,
                             const char *what, const char **text);

@@ -4,8 +4,8 @@
  * store_cache and read_cache in kernel_tuner/util.py write and read them), and lists of its
  * results, which are only read. Version 1.0.0 and files without a version do not differ in what is
  * read. */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/text_stream.h"
 #include "recording/json.h"
 

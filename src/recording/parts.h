@@ -8,10 +8,6 @@
 /* A sample is at most a quarter of an hour; evaluations time out earlier. */
 #define AT_RECORDING_NS_MAX (INT64_C(900) * 1000 * 1000 * 1000)
 
-/* Reads a recording from the text of the file at path, which is written to. */
-enum at_status at_recording_read_text(struct at_recording *recording, const char *path, char *text,
-                                      size_t size, struct at_error *err);
-
 /* May this be a name, a device or a setting: printable, not empty, no tab, not too long? */
 bool at_recording_text_fits(const char *text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
 #include "recording/parts.h"

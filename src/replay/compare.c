@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "replay/curve.h"
 #include "replay/replay.h"
 #include "schema/table.h"
 #include "search/warm_start.h"

@@ -3,7 +3,7 @@
 #ifndef AT_REPLAY_COMPARE_H
 #define AT_REPLAY_COMPARE_H
 
-#include "replay/curve.h"
+#include "replay/replay.h"
 #include "system/progress.h"
 
 #include <stdbool.h>

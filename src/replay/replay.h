@@ -4,7 +4,11 @@
 #define AT_REPLAY_REPLAY_H
 
 #include "recording/recording.h"
+#include "schema/schema.h"
 #include "search/strategy.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 struct at_replay_plan {
     const struct at_strategy *strategy;
@@ -26,6 +30,7 @@ struct at_course {
  * one outside the space. */
 enum at_status at_replay(struct at_course *course, const struct at_recording *recording,
                          const struct at_replay_plan *plan, struct at_error *err);
+
 void at_course_clear(struct at_course *course);
 
 /* Return the evaluations until the best is within a percentage of the recorded optimum; SIZE_MAX:
@@ -49,6 +54,7 @@ struct at_baseline {
 };
 
 void at_baseline_make(struct at_baseline *baseline, const struct at_recording *recording);
+
 void at_baseline_clear(struct at_baseline *baseline);
 
 /* Return the performance score of Willemsen, Schoonhoven, Filipovic, Torring, van Nieuwpoort and
@@ -57,5 +63,41 @@ void at_baseline_clear(struct at_baseline *baseline);
  * between baseline and optimum that the courses' mean best closes. 1: the optimum at once; 0: as
  * good as random search; below: worse. */
 double at_score(const struct at_baseline *baseline, const struct at_course *courses, size_t count);
+
+/* A point: how much slower the best is than the optimum, in millionths, in the mean of the searches
+ * and by their quartiles. A search without a correct result counts as the slowest correct config.
+ */
+struct at_curve_record {
+    int64_t evaluations; /* the point; or, of a time, how many were complete then, in the mean */
+    int64_t ms; /* the point; or, of evaluations, the time that they took, in the mean of the
+                   searches that made them. 0: unknown, or none did */
+    int64_t behind_ppm, lower_ppm, median_ppm, upper_ppm;
+};
+
+/* Searches of one strategy on one recording. */
+struct at_searches {
+    const struct at_recording *recording;
+    const struct at_baseline *baseline;
+    const struct at_course *courses;
+    size_t count;
+};
+
+/* Make the points after these evaluations: a list of struct at_curve_record, as all here. */
+struct at_list at_curve_after(const struct at_searches *searches, const size_t *evaluations,
+                              size_t count);
+
+/* Make the points after these times; none if the recording has no times of evaluations. */
+struct at_list at_curve_within(const struct at_searches *searches, const int64_t *times_ns,
+                               size_t count);
+
+/* Make the points of a picture, from the first evaluation to the end of the last search. Two lists
+ * of points after evaluations begin alike. */
+struct at_list at_curve_drawn_after(const struct at_searches *searches);
+
+struct at_list at_curve_drawn_within(const struct at_searches *searches);
+
+/* Make the mean of lists that have the same points. A list that is shorter keeps its last point.
+ * Empty lists do not count. */
+struct at_list at_curve_mean(const struct at_list *lists, size_t count);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/printable.h"
+#include "base/error.h"
 #include "schema/fields.h"
-#include "schema/scalars.h"
 #include "schema/sink.h"
 
 #include <inttypes.h>

@@ -23,6 +23,7 @@ struct at_expr;
  * An unknown name is AT_USAGE, and the message lists similar names. */
 enum at_status at_expr_parse(struct at_expr **expr, const char *text, struct at_source source,
                              const char *const *names, size_t name_count, struct at_error *err);
+
 void at_expr_free(struct at_expr *expr);
 
 /* The source text, on one line. */

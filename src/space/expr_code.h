@@ -58,8 +58,4 @@ struct at_expr {
     size_t count, capacity;
 };
 
-/* Fail with AT_USAGE at a character of the text. */
-enum at_status at_expr_fail(const struct at_expr *expr, int offset, const char *reason,
-                            struct at_error *err);
-
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes families from space files: checks their names, numbers and expressions. */
+#include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "schema/table.h"
 #include "space/rules.h"
 #include "space/space.h"

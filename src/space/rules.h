@@ -5,7 +5,7 @@
 #ifndef AT_SPACE_RULES_H
 #define AT_SPACE_RULES_H
 
-#include "space/point.h"
+#include "space/config.h"
 
 enum at_rule_kind {
     AT_RULE_IN_PLACE, /* family and problem are both in place, or both not */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "system/file.h"
 
-#include "base/guard.h"
 #include "base/integer.h"
 #include "base/memory.h"
 

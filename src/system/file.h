@@ -20,7 +20,7 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
 enum at_status at_file_read_text(char **text, size_t *size, const char *path, size_t max_bytes,
                                  struct at_error *err);
 
-/* A cleanup (base/guard.h) that closes the descriptor that data points to. */
+/* A cleanup (base/memory.h) that closes the descriptor that data points to. */
 void at_file_close(void *data);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "system/folder.h"
 
-#include "base/guard.h"
 #include "base/memory.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 #include "system/progress.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/text_stream.h"
 
 #include <fcntl.h>

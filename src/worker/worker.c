@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "system/interrupt.h"
 #include "worker/wire.h"
 

@@ -18,8 +18,8 @@
 #include "pipeline/pipeline.h"
 #include "profile/profiles.h"
 #include "roles.h"
+#include "space/config.h"
 #include "space/named.h"
-#include "space/point.h"
 #include "tune/copy_limit.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cmd/run_options.h"
 #include "fuzz_file.h"
 #include "model/description.h"
-#include "study/study_file.h"
+#include "study/study_run.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>

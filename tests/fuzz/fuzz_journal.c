@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a journal, read as for a report, and opened as a resumed run does: refused with a
  * message, or every value that is read is one that can be, and a new measurement is found again. */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "journal/read.h"
 
 #include <fcntl.h>

@@ -3,7 +3,6 @@
  * explained, with its caches and its time: no figure is negative. */
 #include "base/memory.h"
 #include "explain/kernel_argument.h"
-#include "explain/own_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * is whole runs as `explain` runs it, for a few steps: blocks of several warps, which print. */
 #include "base/memory.h"
 #include "explain/entry_point.h"
-#include "model/counts.h"
+#include "model/traffic.h"
 #include "ptx/reader.h"
 
 #include <stdlib.h>

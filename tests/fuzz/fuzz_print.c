@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as the format of a kernel's printf, and any bytes as its arguments: two warps of two
  * blocks print, and what is shown has a bounded size and no control characters. */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/text_stream.h"
 #include "emu/machine.h"
 #include "ptx/ptx.h"

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "base/rng.h"
 #include "base/stats.h"
 #include "folder.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/guard and functions that allocate in it: whichever allocation fails, everything is released
  * once. */
-#include "base/guard.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/text_stream.h"

@@ -6,7 +6,7 @@
 #include "device/emulated/emulated.h"
 #include "kernel/builder.h"
 #include "measure/bench.h"
-#include "problem/tensor.h"
+#include "problem/problem.h"
 #include "roles.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings as Kernel Tuner caches and T4 results, and back: src/recording/json.c, json_*.c,
- * kernel_tuner.c, t4.c, formats.c. */
+/* Recordings as Kernel Tuner caches and T4 results, and back: src/recording/json.c,
+ * kernel_tuner.c, t4.c, read.c. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "recording/recording.h"

@@ -2,9 +2,9 @@
 /* src/journal: measurements are found again, whatever happened to the process in between, and files
  * that are no journals stay unchanged. */
 #include "base/memory.h"
+#include "journal/journal.h"
 #include "journal/parts.h"
 #include "journal/read.h"
-#include "journal/setting.h"
 #include "measure/measurement.h"
 #include "system/file.h"
 

@@ -7,8 +7,8 @@
 #include "lookup/lookup.h"
 #include "lookup/predict.h"
 #include "model/description.h"
+#include "space/config.h"
 #include "space/named.h"
-#include "space/point.h"
 #include "space/space.h"
 
 #include <math.h>

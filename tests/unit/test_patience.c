@@ -2,7 +2,6 @@
 /* src/search/bayesian: patience, when a search without improvement ends; calibration, how far its
  * predictions are trusted; and turns, which way of choosing configs is next. */
 #include "search/bayesian/guided.h"
-#include "search/bayesian/patience.h"
 
 #include <math.h>
 #include <setjmp.h>

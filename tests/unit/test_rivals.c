@@ -5,8 +5,8 @@
 #include "lookup/predict.h"
 #include "lookup/rivals.h"
 #include "model/description.h"
+#include "space/config.h"
 #include "space/named.h"
-#include "space/point.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include "measure/policy.h"
 #include "pipeline/cases.h"
 #include "pipeline/pipeline.h"
-#include "problem/tensor.h"
+#include "problem/problem.h"
 #include "search/strategy.h"
 #include "space/named.h"
 

@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 #include "schema/lines.h"
 #include "space/named.h"
-#include "study/study_file.h"
+#include "study/study_run.h"
 #include "system/file.h"
 #include "tune/warm_profiles.h"
 

@@ -2,7 +2,7 @@
 /* src/space/space.c: the configs of a space, their order, and errors. The counts of KTT's spaces
  * come from trying its constraints on every point. */
 #include "base/memory.h"
-#include "space/point.h"
+#include "space/config.h"
 #include "space/space.h"
 
 #include <setjmp.h>

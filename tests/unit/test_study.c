@@ -3,7 +3,7 @@
  * every device. */
 #include "base/memory.h"
 #include "space/space.h"
-#include "study/study_file.h"
+#include "study/study_run.h"
 
 #include <glob.h>
 #include <setjmp.h>

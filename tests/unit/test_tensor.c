@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "problem/arguments.h"
-#include "problem/tensor.h"
+#include "problem/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All features of YAML, most of which the reader refuses: tests/data/yaml-cases.txt, read as a
  * small record and as every kind of file. */
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
 #include "profile/profile.h"
 #include "schema/table.h"
 #include "space/family.h"

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guided search's acquisition function: the expected improvement of configs that are not
- * measured. Each family has its own Gaussian process (gaussian_process.h), because configs of
+ * measured. Each family has its own Gaussian process, because configs of
  * different families say little of each other. */
 #ifndef AT_SEARCH_BAYESIAN_ACQUISITION_H
 #define AT_SEARCH_BAYESIAN_ACQUISITION_H
 
 #include "search/landscape.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct at_acquisition;
 
 struct at_acquisition *at_acquisition_create(const struct at_landscape *land, uint64_t seed);
+
 void at_acquisition_free(struct at_acquisition *acquisition);
 
 /* Make a config a candidate, if it is not. Some candidates are drawn from the space at first. */

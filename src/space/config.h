@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of the names in a family's expressions. doc/space-format.md lists the names. */
-#ifndef AT_SPACE_POINT_H
-#define AT_SPACE_POINT_H
+#ifndef AT_SPACE_CONFIG_H
+#define AT_SPACE_CONFIG_H
 
 #include "device/info.h"
 #include "problem/problem.h"
 #include "space/family.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { AT_NAMES_GIVEN = 28, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
