@@ -251,41 +251,37 @@ static enum at_status read_journal(struct at_report_searches *searches, const ch
 
 /* ---- after reading ---- */
 
-struct place {
-    const struct at_report_point *point;
-    size_t index;
-};
-
 /* By config, then by age. Addresses stand for texts: any order will do. */
-static int compare_places(const void *a, const void *b)
+static int compare_configs(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct at_report_point *x = *(const struct at_report_point *const *)a;
+    const struct at_report_point *y = *(const struct at_report_point *const *)b;
 
-    if (x->point->config != y->point->config)
-        return x->point->config < y->point->config ? -1 : 1;
-    if (x->point->family != y->point->family)
-        return x->point->family < y->point->family ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    if (x->config != y->config)
+        return x->config < y->config ? -1 : 1;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    return x < y ? -1 : 1;
 }
 
 /* Drop all but the last measurement of each config. */
 static void drop_older(struct at_report_search *search)
 {
-    struct place *places = at_alloc_array(search->count, sizeof *places);
+    const struct at_report_point **sorted = at_alloc_array(search->count, sizeof *sorted);
     bool *dropped = at_alloc_array(search->count, sizeof *dropped);
     size_t kept = 0;
 
     for (size_t i = 0; i < search->count; i++)
-        places[i] = (struct place){&search->points[i], i};
-    qsort(places, search->count, sizeof *places, compare_places);
+        sorted[i] = &search->points[i];
+    qsort(sorted, search->count, sizeof *sorted, compare_configs);
     for (size_t i = 0; i + 1 < search->count; i++)
-        dropped[places[i].index] = places[i].point->config == places[i + 1].point->config &&
-                                   places[i].point->family == places[i + 1].point->family;
+        dropped[sorted[i] - search->points] = sorted[i]->config == sorted[i + 1]->config &&
+                                              sorted[i]->family == sorted[i + 1]->family;
     for (size_t i = 0; i < search->count; i++)
         if (!dropped[i])
             search->points[kept++] = search->points[i];
     search->count = kept;
-    free(places);
+    free(sorted);
     free(dropped);
 }
 

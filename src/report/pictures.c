@@ -434,33 +434,20 @@ static struct span *make_spans(const struct at_report_device *device, size_t *co
     return spans;
 }
 
-/* What is drawn over time. A value of 0 is unknown. */
-static double clock_of(const struct at_report_point *point)
-{
-    return (double)point->clock_sm_khz;
-}
-
-static double power_of(const struct at_report_point *point)
-{
-    return (double)point->look.power_mw;
-}
-
-static double temperature_of(const struct at_report_point *point)
-{
-    return (double)point->look.temperature_c;
-}
-
+/* What is drawn over time. */
 static const struct panel {
-    double (*value)(const struct at_report_point *point);
+    size_t member; /* where a point has it, as int64_t; a value of 0 is unknown */
     const char *title, *name;
     enum at_axis_unit unit;
     double height;
     bool problems; /* with the problems beneath */
 } panels[] = {
-    {clock_of, "SM clock, MHz", "SM clock over time, with the problems beneath", AT_AXIS_MHZ, 260,
-     true},
-    {power_of, "power, W", "Power over time", AT_AXIS_WATTS, 190, false},
-    {temperature_of, "temperature, °C", "Temperature over time", AT_AXIS_PLAIN, 190, false},
+    {offsetof(struct at_report_point, clock_sm_khz), "SM clock, MHz",
+     "SM clock over time, with the problems beneath", AT_AXIS_MHZ, 260, true},
+    {offsetof(struct at_report_point, look.power_mw), "power, W", "Power over time", AT_AXIS_WATTS,
+     190, false},
+    {offsetof(struct at_report_point, look.temperature_c), "temperature, °C",
+     "Temperature over time", AT_AXIS_PLAIN, 190, false},
 };
 
 struct slot {
@@ -476,7 +463,8 @@ static void fill_slots(const struct at_report_device *device, const struct panel
 
         for (size_t j = 0; search && j < search->count; j++) {
             const struct at_report_point *point = &search->points[j];
-            double after = (double)(point->utc_ms - device->first_ms), value = panel->value(point);
+            double after = (double)(point->utc_ms - device->first_ms);
+            double value = (double)*(const int64_t *)((const char *)point + panel->member);
             struct slot *slot = &slots[(size_t)(after / span_ms * SLOTS)];
 
             if (value > 0 && (slot->high == 0 || value < slot->low))

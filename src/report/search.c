@@ -19,7 +19,7 @@ struct shown {
     const struct at_report_row *row;
     const struct at_report_search *search;
     const struct at_report_point *points, *best;
-    size_t *sorted; /* the correct points, the fastest first */
+    const struct at_report_point **sorted; /* the correct points, the fastest first */
     size_t correct;
     bool *chosen; /* per point */
     size_t limit; /* the most that are chosen */
@@ -28,32 +28,23 @@ struct shown {
 
 /* ---- the points to show ---- */
 
-struct by_time {
-    double ns;
-    size_t index;
-};
-
 static int compare_times(const void *a, const void *b)
 {
-    const struct by_time *x = a, *y = b;
+    const struct at_report_point *x = *(const struct at_report_point *const *)a;
+    const struct at_report_point *y = *(const struct at_report_point *const *)b;
 
     if (x->ns != y->ns)
         return x->ns < y->ns ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    return x < y ? -1 : 1;
 }
 
 static void sort_points(struct shown *shown)
 {
-    struct by_time *times = at_alloc_array(shown->search->count, sizeof *times);
-
+    shown->sorted = at_alloc_array(shown->search->count, sizeof *shown->sorted);
     for (size_t i = 0; i < shown->search->count; i++)
         if (shown->points[i].ns > 0)
-            times[shown->correct++] = (struct by_time){shown->points[i].ns, i};
-    qsort(times, shown->correct, sizeof *times, compare_times);
-    shown->sorted = at_alloc_array(shown->correct, sizeof *shown->sorted);
-    for (size_t i = 0; i < shown->correct; i++)
-        shown->sorted[i] = times[i].index;
-    free(times);
+            shown->sorted[shown->correct++] = &shown->points[i];
+    qsort(shown->sorted, shown->correct, sizeof *shown->sorted, compare_times);
 }
 
 /* Of many points half of the few are the fastest, the others are evenly spread over the rest. */
@@ -69,10 +60,11 @@ static void choose_points(struct shown *shown)
     if (correct < fastest)
         fastest = correct;
     for (size_t i = 0; i < fastest; i++)
-        shown->chosen[shown->sorted[i]] = true;
+        shown->chosen[shown->sorted[i] - shown->points] = true;
     rest = shown->limit - fastest;
     for (size_t i = 0; i < rest && fastest < correct; i++)
-        shown->chosen[shown->sorted[fastest + i * (correct - fastest) / rest]] = true;
+        shown->chosen[shown->sorted[fastest + i * (correct - fastest) / rest] - shown->points] =
+            true;
 }
 
 /* ---- the plots ---- */
@@ -144,7 +136,7 @@ static void add_points(const struct shown *shown, struct at_plot *plot)
 
 static void draw_configs(const struct shown *shown, FILE *out)
 {
-    double slowest = shown->points[shown->sorted[shown->correct - 1]].ns;
+    double slowest = shown->sorted[shown->correct - 1]->ns;
     struct at_plot plot = make_plot(shown, slowest);
 
     plot.name = "Time of each config, in the order of evaluation";
@@ -285,10 +277,11 @@ static void print_fastest(const struct shown *shown, FILE *out)
     at_put(out, "<h5>The fastest of the search</h5>\n");
     at_html_table(out, "scroll", "", "#|name:kernel|%s|interval", shown->device->unit);
     for (size_t i = 0; i < shown->correct && i < FASTEST; i++) {
-        const struct at_report_point *point = &shown->points[shown->sorted[i]];
+        const struct at_report_point *point = shown->sorted[i];
 
-        at_put(out, "<tr><td>%zu<td class=\"name\">%s<td>%a<td>%a – %a%p\n", shown->sorted[i] + 1,
-               point->family, point->ns, point->low_ns, point->high_ns,
+        at_put(out, "<tr><td>%zu<td class=\"name\">%s<td>%a<td>%a – %a%p\n",
+               (size_t)(point - shown->points) + 1, point->family, point->ns, point->low_ns,
+               point->high_ns,
                i > 0 && point->low_ns <= shown->best->high_ns ? "<td class=\"name\">tie" : "");
     }
     at_html_table_end(out);
