@@ -130,13 +130,6 @@ static int by_time(const void *a_row, const void *b_row)
     return order != 0 ? order : strcmp(a->config, b->config);
 }
 
-static void clear_row(struct row *row)
-{
-    free(row->problem);
-    free(row->family);
-    free(row->config);
-}
-
 static bool same_config(const struct row *a, const struct row *b)
 {
     return a->run == b->run && strcmp(a->family, b->family) == 0 &&
@@ -175,7 +168,7 @@ static void keep_last(struct rows *rows)
     }
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].dropped)
-            clear_row(&rows->items[i]);
+            at_schema_clear(&row_schema, &rows->items[i]);
         else
             rows->items[kept++] = rows->items[i];
     rows->count = kept;
@@ -198,7 +191,7 @@ static void rank(struct rows *rows, size_t most)
             row->over_best_permille =
                 (int64_t)(1000 * ((double)row->time_ns - best_ns) / best_ns + 0.5);
             if (row->rank > (int64_t)most)
-                clear_row(row);
+                at_schema_clear(&row_schema, row);
             else
                 rows->items[kept++] = *row;
         }
@@ -255,9 +248,7 @@ static enum at_status show_top(const char *path, size_t most, enum at_output_for
         print_text(&rows);
     else if (status == AT_OK)
         status = at_print_list("configs", &row_schema, rows.items, rows.count, format, stdout, err);
-    for (size_t i = 0; i < rows.count; i++)
-        clear_row(&rows.items[i]);
-    free(rows.items);
+    at_schema_clear_records(&row_schema, rows.items, rows.count);
     free(beside);
     return status;
 }
