@@ -90,11 +90,11 @@ setup() {
     # NVML is not asked during every measurement, and a container may hide it.
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements
         WHERE clock_memory_khz NOT BETWEEN 100000 AND 10000000')" -eq 0 ]
-    [ "$(query best.yaml.journal 'SELECT count(*) FROM looks WHERE power_mw NOT BETWEEN 5000 AND 2000000
+    [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE power_mw NOT BETWEEN 5000 AND 2000000
         OR temperature_c NOT BETWEEN 1 AND 120 OR throttle NOT BETWEEN 0 AND 127')" -eq 0 ]
     # Whoever tells the memory's clock tells one of these too.
     [ "$(query best.yaml.journal 'SELECT count(*) FROM measurements WHERE clock_memory_khz > 0
-        AND id NOT IN (SELECT measurement FROM looks)')" -eq 0 ]
+        AND coalesce(power_mw, temperature_c, throttle) IS NULL')" -eq 0 ]
     # The samples of a shoot-out differ, and the profile has the winner's median.
     [ "$(query best.yaml.journal "SELECT sum(won), min(json_array_length(samples_ns)) >= 15 FROM finals")" = '1|1' ]
     [ "$(query best.yaml.journal "SELECT count(DISTINCT value) > 1 FROM finals, json_each(samples_ns) WHERE won")" = 1 ]
