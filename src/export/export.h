@@ -66,9 +66,6 @@ void at_export_clear(struct at_export *export);
 
 /* ---- shared by formats ---- */
 
-/* Is it a matrix or a plain batch, which sizes, leading dimensions and strides describe? */
-bool at_export_is_matrix(const struct at_export_item *item);
-
 struct at_export_arguments at_export_arguments(const struct at_export_item *item);
 
 /* The words in hexadecimal, with `separator` between them. The caller frees it. */

@@ -159,11 +159,6 @@ void at_export_clear(struct at_export *export)
     export->count = 0;
 }
 
-bool at_export_is_matrix(const struct at_export_item *item)
-{
-    return item->problem.outer_count == 0;
-}
-
 struct at_export_arguments at_export_arguments(const struct at_export_item *item)
 {
     enum { POINTERS = 2 }; /* dst and src, a word each */

@@ -40,10 +40,16 @@ struct at_list at_export_word_counts(const struct at_export_arguments *arguments
     return (struct at_list){counts, arguments->count};
 }
 
+/* Is it a matrix or a plain batch, which sizes, leading dimensions and strides describe? */
+static bool is_matrix(const struct at_export_item *item)
+{
+    return item->problem.outer_count == 0;
+}
+
 void at_export_write_sizes(const struct at_export_item *item, FILE *out)
 {
     static const struct at_problem none;
-    const struct at_problem *problem = at_export_is_matrix(item) ? &item->problem : &none;
+    const struct at_problem *problem = is_matrix(item) ? &item->problem : &none;
 
     fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem->rows,
             (intmax_t)problem->cols, (intmax_t)problem->ld_src, (intmax_t)problem->ld_dst,

@@ -302,18 +302,6 @@ bool at_ptx_skip_braces(struct at_ptx_reader *reader)
     return true;
 }
 
-bool at_ptx_skip_parentheses(struct at_ptx_reader *reader)
-{
-    if (!at_ptx_take(reader, "("))
-        return true;
-    while (!at_ptx_take(reader, ")")) {
-        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
-            return at_ptx_unexpected(reader, ")");
-        at_ptx_next(reader);
-    }
-    return true;
-}
-
 /* Find "inlined_at FILE LINE COLUMN" on the line of a .loc (PTX ISA, "Debugging Directives: .loc").
  */
 static void read_caller(const char *text, struct at_emu_places *places)
@@ -344,30 +332,4 @@ bool at_ptx_read_location(struct at_ptx_reader *reader)
     read_caller(reader->token.text, &reader->places);
     at_ptx_skip_line(reader);
     return true;
-}
-
-/* .file NUMBER "NAME" */
-bool at_ptx_read_source_file(struct at_ptx_reader *reader)
-{
-    struct at_ptx_source_file file;
-    uint64_t number;
-
-    at_ptx_next(reader);
-    if (!at_ptx_expect_integer(reader, AT_PTX_DECLARATIONS_MAX - 1, &number))
-        return false;
-    if (reader->token.kind != AT_PTX_STRING)
-        return at_ptx_unexpected(reader, "a string");
-    file = (struct at_ptx_source_file){(int64_t)number,
-                                       {reader->token.text + 1, reader->token.size - 2}};
-    AT_PUSH(reader->source_files, reader->source_file_count, reader->source_file_capacity, file);
-    at_ptx_skip_line(reader);
-    return true;
-}
-
-/* .section NAME { ... }: debugging information. */
-bool at_ptx_skip_section(struct at_ptx_reader *reader)
-{
-    while (!at_ptx_at(reader, "{") && reader->token.kind != AT_PTX_END)
-        at_ptx_next(reader);
-    return at_ptx_skip_braces(reader);
 }

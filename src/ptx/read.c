@@ -269,14 +269,40 @@ static bool read_label_or_instruction(struct at_ptx_reader *reader)
     return true;
 }
 
+/* .file NUMBER "NAME" */
+static bool ptx_read_source_file(struct at_ptx_reader *reader)
+{
+    struct at_ptx_source_file file;
+    uint64_t number;
+
+    at_ptx_next(reader);
+    if (!at_ptx_expect_integer(reader, AT_PTX_DECLARATIONS_MAX - 1, &number))
+        return false;
+    if (reader->token.kind != AT_PTX_STRING)
+        return at_ptx_unexpected(reader, "a string");
+    file = (struct at_ptx_source_file){(int64_t)number,
+                                       {reader->token.text + 1, reader->token.size - 2}};
+    AT_PUSH(reader->source_files, reader->source_file_count, reader->source_file_capacity, file);
+    at_ptx_skip_line(reader);
+    return true;
+}
+
+/* .section NAME { ... }: debugging information. */
+static bool ptx_skip_section(struct at_ptx_reader *reader)
+{
+    while (!at_ptx_at(reader, "{") && reader->token.kind != AT_PTX_END)
+        at_ptx_next(reader);
+    return at_ptx_skip_braces(reader);
+}
+
 /* Directives of a kernel's body. */
 static const struct {
     const char *name;
     bool (*read)(struct at_ptx_reader *reader);
 } body_directives[] = {
     {".reg", at_ptx_declare_registers}, {".loc", at_ptx_read_location},
-    {".pragma", at_ptx_skip_statement}, {".file", at_ptx_read_source_file},
-    {".section", at_ptx_skip_section},
+    {".pragma", at_ptx_skip_statement}, {".file", ptx_read_source_file},
+    {".section", ptx_skip_section},
 };
 
 /* ".reg.b16" without a blank is two words. */
@@ -440,6 +466,18 @@ static bool ptx_read_kernel(struct at_ptx_reader *reader)
     return at_ptx_expect(reader, "}");
 }
 
+static bool ptx_skip_parentheses(struct at_ptx_reader *reader)
+{
+    if (!at_ptx_take(reader, "("))
+        return true;
+    while (!at_ptx_take(reader, ")")) {
+        if (reader->token.kind == AT_PTX_END || reader->token.kind == AT_PTX_BAD)
+            return at_ptx_unexpected(reader, ")");
+        at_ptx_next(reader);
+    }
+    return true;
+}
+
 /* .func {(result)} name {(parameters)} {directives} { body } or ; */
 static bool note_function(struct at_ptx_reader *reader)
 {
@@ -447,7 +485,7 @@ static bool note_function(struct at_ptx_reader *reader)
 
     at_ptx_next(reader);
     function.text = (struct at_ptx_text){reader->lexer, reader->token};
-    if (!at_ptx_skip_parentheses(reader) || !at_ptx_expect_name(reader, &function.name))
+    if (!ptx_skip_parentheses(reader) || !at_ptx_expect_name(reader, &function.name))
         return false;
     while (!at_ptx_at(reader, "{")) {
         if (at_ptx_take(reader, ";")) /* a declaration */
@@ -469,7 +507,7 @@ static bool note_entry(struct at_ptx_reader *reader)
     struct at_ptx_name name;
 
     at_ptx_next(reader);
-    if (!at_ptx_expect_name(reader, &name) || !at_ptx_skip_parentheses(reader))
+    if (!at_ptx_expect_name(reader, &name) || !ptx_skip_parentheses(reader))
         return false;
     AT_PUSH(reader->entries, reader->entry_count, reader->entry_capacity, entry);
     while (!at_ptx_at(reader, "{")) {
@@ -519,8 +557,8 @@ static const struct {
     {".address_size", read_address_size},
     {".entry", note_entry},
     {".func", note_function},
-    {".file", at_ptx_read_source_file},
-    {".section", at_ptx_skip_section},
+    {".file", ptx_read_source_file},
+    {".section", ptx_skip_section},
     {".pragma", at_ptx_skip_statement},
     {".loc", at_ptx_read_location},
 };

@@ -174,11 +174,8 @@ bool at_ptx_same(const struct at_ptx_name *a, const struct at_ptx_name *b);
 void at_ptx_skip_line(struct at_ptx_reader *reader);
 bool at_ptx_skip_statement(struct at_ptx_reader *reader);
 bool at_ptx_skip_braces(struct at_ptx_reader *reader);
-bool at_ptx_skip_parentheses(struct at_ptx_reader *reader);
 /* Directives that may be anywhere: .loc, .file, .section. */
 bool at_ptx_read_location(struct at_ptx_reader *reader);
-bool at_ptx_read_source_file(struct at_ptx_reader *reader);
-bool at_ptx_skip_section(struct at_ptx_reader *reader);
 
 /* names.c */
 void at_ptx_open_scope(struct at_ptx_reader *reader);

@@ -11,9 +11,6 @@
 /* May this be a name, a device or a setting: printable, not empty, no tab, not too long? */
 bool at_recording_text_fits(const char *text);
 
-/* Compare two configs of a family, by the places of their values in the parameters' lists. */
-int at_config_compare(const struct at_config *a, const struct at_config *b);
-
 /* Set best. Returns false if no config is correct. */
 bool at_recording_find_best(struct at_recording *recording);
 

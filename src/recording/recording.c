@@ -92,18 +92,6 @@ enum at_status at_recording_write(const struct at_recording *recording, const ch
 
 /* ---- for both readers ---- */
 
-int at_config_compare(const struct at_config *a, const struct at_config *b)
-{
-    for (size_t i = 0; i < a->family->param_count; i++) {
-        size_t left = at_param_level(&a->family->params[i], a->values[i]);
-        size_t right = at_param_level(&b->family->params[i], b->values[i]);
-
-        if (left != right)
-            return left < right ? -1 : 1;
-    }
-    return 0;
-}
-
 bool at_recording_text_fits(const char *text)
 {
     size_t size = strnlen(text, AT_RECORDING_TEXT_MAX + 1);
