@@ -9,11 +9,11 @@
 #include "cmd/files.h"
 #include "cmd/run_options.h"
 #include "device/kind.h"
-#include "fleet/fleet.h"
 #include "pipeline/results.h"
 #include "problem/share.h"
 #include "profile/merge.h"
 #include "profile/newest.h"
+#include "queue/run.h"
 #include "schema/table.h"
 #include "space/space.h"
 #include "system/cpus.h"
@@ -50,7 +50,7 @@ struct tune_run {
     size_t device_count;
     size_t tuners; /* of each device */
     struct at_run_budget budget;
-    struct at_fleet_result result;
+    struct at_tuning_result result;
     struct at_accumulation counts;
     size_t missing; /* problems without an entry at the end */
     char *missing_names;
@@ -212,7 +212,7 @@ enum { ENTRY_BYTES = 1500 };
 /* Refuse before the first measurement what could not be written after the last one. */
 static enum at_status check_size(const struct tune_run *run, struct at_error *err)
 {
-    size_t models = at_fleet_models(run->devices, run->device_count);
+    size_t models = at_tuning_models(run->devices, run->device_count);
     size_t there = at_profile_entries(&run->profile);
 
     if (run->profile.devices.count + models > AT_DEVICES_MAX ||
@@ -396,7 +396,7 @@ static size_t list_missing(const struct tune_run *run, char **names)
     for (size_t i = 0; i < run->device_count; i++) {
         struct at_device_record place = place_of(run, i);
 
-        if (at_fleet_models(run->devices, i + 1) == at_fleet_models(run->devices, i))
+        if (at_tuning_models(run->devices, i + 1) == at_tuning_models(run->devices, i))
             continue; /* another device of this model shares its problems */
         for (size_t j = 0; j < run->problem_count; j++) {
             char *problem = at_problem_format(&run->problems[j]);
@@ -458,7 +458,7 @@ static enum at_status fail_interrupted(const struct tune_run *run, bool delivere
 /* Return how a run without errors ended. */
 static enum at_status judge(const struct tune_run *run, bool delivered, struct at_error *err)
 {
-    const struct at_fleet_result *result = &run->result;
+    const struct at_tuning_result *result = &run->result;
 
     if (at_interrupt_seen())
         return fail_interrupted(run, delivered, err);
@@ -503,7 +503,7 @@ static enum at_status conclude(struct tune_run *run, enum at_status status, stru
 static enum at_status tune_all(struct tune_run *run, struct at_error *err)
 {
     const struct tune_options *options = run->options;
-    const struct at_fleet_options fleet = {
+    const struct at_tuning_options tuning = {
         .session = &options->run.session,
         .problems = run->problems,
         .problem_count = run->problem_count,
@@ -518,7 +518,7 @@ static enum at_status tune_all(struct tune_run *run, struct at_error *err)
     enum at_status status;
 
     at_interrupt_catch();
-    status = at_fleet_run(&fleet, &run->result, err);
+    status = at_tuning_run(&tuning, &run->result, err);
     return conclude(run, status, err);
 }
 

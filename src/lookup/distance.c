@@ -34,7 +34,7 @@ enum { BLOCKS_ENOUGH = 2 };
 
 /* The weight of a difference if the asked problem has more of the coordinate than the tuned one,
  * and if it has less. The unit is a doubling of the aspect, which weighs least. The weights were
- * fitted to times like tests/data/h200-lookup.tsv; doc/downstream.md tells how, and what they are
+ * fitted to times like tests/data/h200-lookup.tsv; doc/lab/lookup.md tells how, and what they are
  * worth.
  *
  * Less alignment costs little: a config that needs more is illegal, and not compared. A kernel for

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tuner: one device that tunes the problems it is dealt. */
-#ifndef AT_FLEET_TUNER_H
-#define AT_FLEET_TUNER_H
+/* A tuner: one device that tunes the problems which it takes from a job source. */
+#ifndef AT_QUEUE_TUNER_H
+#define AT_QUEUE_TUNER_H
 
 #include "pipeline/session.h"
 #include "profile/profile.h"
@@ -19,12 +19,12 @@ struct at_tuner {
 };
 
 /* What a tuner is to do next. */
-struct at_deal {
-    size_t problem; /* index; AT_DECK_NONE: nothing */
+struct at_tuning_job {
+    size_t problem; /* index; AT_NO_JOB: nothing */
     size_t number;  /* of the run's problems, this is the n-th to be tuned */
     size_t of;
     struct at_budget budget;
-    struct at_list news; /* entries that other tuners of this model have finished; owned */
+    struct at_list results; /* entries that other tuners of this model have finished; owned */
 };
 
 /* What a tuner knows of a problem when a run is resumed. */
@@ -43,20 +43,21 @@ struct at_tuned {
     struct at_entry *entry;         /* if the status is AT_OK; the receiver moves it away */
 };
 
-/* Who deals. */
-struct at_dealer {
+/* Where a tuner takes its jobs, and delivers its results. */
+struct at_job_source {
     void *state;
     /* The tuner has opened its device. Its journal has measurements of these problems. */
     enum at_status (*opened)(void *state, const struct at_known *known, size_t count,
                              struct at_error *err);
-    /* Deal a problem. Without `wait`, tell which one will be dealt next, or nothing. */
-    enum at_status (*deal)(void *state, bool wait, struct at_deal *deal, struct at_error *err);
-    enum at_status (*take)(void *state, struct at_tuned *tuned, struct at_error *err);
+    /* Take a job. Without `wait`, tell which one will be next, or nothing. */
+    enum at_status (*take_job)(void *state, bool wait, struct at_tuning_job *job,
+                               struct at_error *err);
+    enum at_status (*take_result)(void *state, struct at_tuned *tuned, struct at_error *err);
 };
 
-/* Open the device and tune until nothing is dealt any more. Fails if the device or a dealer's
- * function fails, or with the status of a problem after which the device cannot go on. */
-enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_dealer *dealer,
+/* Open the device and tune until there is no job any more. Fails if the device or a function
+ * of the source fails, or with the status of a problem after which the device cannot go on. */
+enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_job_source *source,
                             struct at_error *err);
 
 #endif

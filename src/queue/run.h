@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fleet: the devices of a run tune its problems. Devices of one model share the list, and each
+/* A run: its devices tune its problems. Devices of one model share the list, and each
  * problem is tuned on one of them; each other model tunes the whole list. */
-#ifndef AT_FLEET_FLEET_H
-#define AT_FLEET_FLEET_H
+#ifndef AT_QUEUE_RUN_H
+#define AT_QUEUE_RUN_H
 
 #include "pipeline/session.h"
 #include "profile/profile.h"
@@ -13,7 +13,7 @@ struct at_run_budget {
     int64_t problem_evaluations;
 };
 
-struct at_fleet_options {
+struct at_tuning_options {
     const struct at_session_options *session; /* its journal is that of the first device */
     const struct at_problem *problems;
     size_t problem_count;
@@ -26,7 +26,7 @@ struct at_fleet_options {
     bool fresh;       /* do not start from the winners of earlier profiles */
 };
 
-struct at_fleet_result {
+struct at_tuning_result {
     struct at_list records; /* of struct at_device_record, one per model that has results; the
                              * caller clears them with the profile */
     size_t of;              /* problems, times models */
@@ -35,7 +35,7 @@ struct at_fleet_result {
 };
 
 /* Return how many models the devices are of. */
-size_t at_fleet_models(const struct at_device_info *devices, size_t count);
+size_t at_tuning_models(const struct at_device_info *devices, size_t count);
 
 /* Tune all problems. A single tuner works in this process, several in a process each. The tuners of
  * a device measure by turns: while one waits for its compilers, another has the device. If one
@@ -46,7 +46,7 @@ size_t at_fleet_models(const struct at_device_info *devices, size_t count);
  * ("best.yaml.journal.1"). While a device has several tuners, so has each but its first one a part
  * ("best.yaml.journal.tuner1"), which the device's journal takes at the end. In a resumed run a
  * part begins with what the device's journal has. A problem goes to those that know most of it. */
-enum at_status at_fleet_run(const struct at_fleet_options *options, struct at_fleet_result *result,
-                            struct at_error *err);
+enum at_status at_tuning_run(const struct at_tuning_options *options,
+                             struct at_tuning_result *result, struct at_error *err);
 
 #endif

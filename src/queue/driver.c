@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver: the main process of a run with several tuners. Each tuner has a process of its own.
- * The driver deals problems, takes results, and does without a process that dies. */
+ * The driver gives out problems, takes results, and does without a process that dies. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "device/kind.h"
-#include "fleet/parts.h"
-#include "fleet/tuner.h"
 #include "measure/gpu.h"
+#include "queue/parts.h"
+#include "queue/tuner.h"
 #include "system/cpus.h"
 #include "system/interrupt.h"
 #include "worker/worker.h"
@@ -24,7 +24,7 @@
 /* Frames from a tuner. Only TUNER_ASK is answered, by a frame of the same type. */
 enum tuner_frame {
     TUNER_OPENED = 1, /* count, int each: the problems that its journal has */
-    TUNER_ASK,        /* int wait -> a deal */
+    TUNER_ASK,        /* int wait -> a job */
     TUNER_PROGRESS,   /* text what, a progress state */
     TUNER_TUNED,      /* what came of a problem */
     TUNER_ENDED,      /* int status, text message: the tuner's last frame */
@@ -55,33 +55,33 @@ static void get_entry(struct at_wire *wire, struct at_entry *entry)
         wire->bad = true;
 }
 
-static void deal_put(struct at_wire *wire, const struct at_deal *deal)
+static void put_job(struct at_wire *wire, const struct at_tuning_job *job)
 {
-    const struct at_entry *news = deal->news.items;
+    const struct at_entry *results = job->results.items;
 
-    at_wire_put_int(wire, (int64_t)deal->problem);
-    at_wire_put_int(wire, (int64_t)deal->number);
-    at_wire_put_int(wire, (int64_t)deal->of);
-    at_wire_put_bytes(wire, &deal->budget, sizeof deal->budget);
-    at_wire_put_int(wire, (int64_t)deal->news.count);
-    for (size_t i = 0; i < deal->news.count; i++)
-        put_entry(wire, &news[i]);
+    at_wire_put_int(wire, (int64_t)job->problem);
+    at_wire_put_int(wire, (int64_t)job->number);
+    at_wire_put_int(wire, (int64_t)job->of);
+    at_wire_put_bytes(wire, &job->budget, sizeof job->budget);
+    at_wire_put_int(wire, (int64_t)job->results.count);
+    for (size_t i = 0; i < job->results.count; i++)
+        put_entry(wire, &results[i]);
 }
 
-static bool get_deal(struct at_wire *wire, struct at_deal *deal)
+static bool get_job(struct at_wire *wire, struct at_tuning_job *job)
 {
-    struct at_entry *news;
+    struct at_entry *results;
     size_t count;
 
-    *deal = (struct at_deal){.problem = (size_t)at_wire_get_int(wire),
-                             .number = (size_t)at_wire_get_int(wire),
-                             .of = (size_t)at_wire_get_int(wire)};
-    at_wire_get_struct(wire, &deal->budget, sizeof deal->budget);
+    *job = (struct at_tuning_job){.problem = (size_t)at_wire_get_int(wire),
+                                  .number = (size_t)at_wire_get_int(wire),
+                                  .of = (size_t)at_wire_get_int(wire)};
+    at_wire_get_struct(wire, &job->budget, sizeof job->budget);
     count = at_wire_get_count(wire, sizeof(uint64_t));
-    news = at_alloc_array(count, sizeof *news);
-    deal->news = (struct at_list){news, count};
+    results = at_alloc_array(count, sizeof *results);
+    job->results = (struct at_list){results, count};
     for (size_t i = 0; i < count; i++)
-        get_entry(wire, &news[i]);
+        get_entry(wire, &results[i]);
     return at_wire_done(wire);
 }
 
@@ -152,7 +152,8 @@ static enum at_status send_opened(void *state, const struct at_known *known, siz
     return send_frame(*(const int *)state, TUNER_OPENED, &wire, err);
 }
 
-static enum at_status ask(void *state, bool wait, struct at_deal *deal, struct at_error *err)
+static enum at_status ask_job(void *state, bool wait, struct at_tuning_job *job,
+                              struct at_error *err)
 {
     int fd = *(const int *)state;
     struct at_wire wire = {0};
@@ -162,7 +163,7 @@ static enum at_status ask(void *state, bool wait, struct at_deal *deal, struct a
     at_wire_put_int(&wire, wait);
     status = send_frame(fd, TUNER_ASK, &wire, err);
     if (status == AT_OK && (at_frame_receive(fd, &type, &wire, 0) != AT_FRAME_OK ||
-                            type != TUNER_ASK || !get_deal(&wire, deal)))
+                            type != TUNER_ASK || !get_job(&wire, job)))
         status = lost(err);
     at_wire_clear(&wire);
     return status;
@@ -192,7 +193,7 @@ static void serve(int fd, const struct at_tuner *inherited)
 {
     struct at_tuner tuner = *inherited;
     struct at_progress progress = *inherited->session.progress;
-    const struct at_dealer dealer = {&fd, send_opened, ask, send_tuned};
+    const struct at_job_source source = {&fd, send_opened, ask_job, send_tuned};
     struct at_error err = {AT_OK, ""};
     struct at_wire wire = {0};
 
@@ -201,7 +202,7 @@ static void serve(int fd, const struct at_tuner *inherited)
     tuner.session.progress = &progress;
     if (tuner.session.jobs > at_usable_cpus())
         tuner.session.jobs = at_usable_cpus();
-    at_wire_put_int(&wire, at_tuner_run(&tuner, &dealer, &err));
+    at_wire_put_int(&wire, at_tuner_run(&tuner, &source, &err));
     at_wire_put_text(&wire, err.message);
     send_frame(fd, TUNER_ENDED, &wire, NULL);
 }
@@ -238,159 +239,161 @@ static enum at_status tuner_start(struct at_worker *worker, const struct at_tune
     return AT_OK;
 }
 
-/* List the entries that this member has not seen, of other members of its model. They are borrowed.
+/* List the entries that this process has not seen, of others of its model. They are borrowed.
  * An emulated device takes nothing from one problem to the next. */
-static struct at_list tell_news(struct at_fleet *fleet, struct at_member *to)
+static struct at_list list_results(struct at_tuning *run, struct at_tuner_process *to)
 {
-    struct at_entry *news = NULL;
+    struct at_entry *results = NULL;
     size_t count = 0, capacity = 0;
 
     if (at_device_kind(to->tuner.device)->isolated)
         return (struct at_list){0};
-    for (size_t i = 0; i < fleet->count; i++) {
-        const struct at_member *from = &fleet->members[i];
+    for (size_t i = 0; i < run->count; i++) {
+        const struct at_tuner_process *from = &run->processes[i];
         const struct at_entry *entries = from->record.problems.items;
 
         if (from == to || from->model != to->model)
             continue;
         for (; to->told[i] < from->record.problems.count; to->told[i]++)
-            AT_PUSH(news, count, capacity, entries[to->told[i]]);
+            AT_PUSH(results, count, capacity, entries[to->told[i]]);
     }
-    return (struct at_list){news, count};
+    return (struct at_list){results, count};
 }
 
-static void answer(struct at_fleet *fleet, struct at_member *member, bool reserve)
+static void answer(struct at_tuning *run, struct at_tuner_process *process, bool reserve)
 {
     struct at_wire wire = {0};
-    struct at_deal dealt;
+    struct at_tuning_job job;
 
-    at_fleet_deal(fleet, member, reserve, &dealt);
-    dealt.news = tell_news(fleet, member);
-    deal_put(&wire, &dealt);
-    free(dealt.news.items);
-    at_frame_send(member->worker.fd, TUNER_ASK, &wire); /* if it is gone, that shows later */
+    at_tuning_take_job(run, process, reserve, &job);
+    job.results = list_results(run, process);
+    put_job(&wire, &job);
+    free(job.results.items);
+    at_frame_send(process->worker.fd, TUNER_ASK, &wire); /* if it is gone, that shows later */
     at_wire_clear(&wire);
 }
 
-/* Deal to the members that wait, once all have opened their devices. If one cannot open its device,
- * the run fails before anything is measured. A problem that another member has may come back, so a
- * member waits as long as there is one. */
-static void answer_waiting(struct at_fleet *fleet)
+/* Give problems to the processes that wait, once all have opened their devices. If one cannot open
+ * its device, the run fails before anything is measured. A problem that another process has may
+ * come back, so a process waits as long as there is one. */
+static void answer_waiting(struct at_tuning *run)
 {
-    for (size_t i = 0; i < fleet->count; i++)
-        if (!fleet->members[i].opened && fleet->members[i].worker.pid != 0)
+    for (size_t i = 0; i < run->count; i++)
+        if (!run->processes[i].opened && run->processes[i].worker.pid != 0)
             return;
-    for (size_t i = 0; i < fleet->count; i++) {
-        struct at_member *member = &fleet->members[i];
-        const struct at_deck *deck = fleet->decks[member->model];
-        bool over = at_fleet_is_over(fleet) || at_deck_open(deck) == 0;
+    for (size_t i = 0; i < run->count; i++) {
+        struct at_tuner_process *process = &run->processes[i];
+        const struct at_queue *queue = run->queues[process->model];
+        bool over = at_tuning_is_over(run) || at_queue_unfinished(queue) == 0;
 
-        if (member->waits &&
-            (over || at_deck_waits(deck, member->place) || member->reserved != AT_DECK_NONE)) {
-            member->waits = false;
-            answer(fleet, member, false);
+        if (process->waits &&
+            (over || at_queue_has_job(queue, process->place) || process->reserved != AT_NO_JOB)) {
+            process->waits = false;
+            answer(run, process, false);
         }
     }
 }
 
 /* A resumed run measures nothing twice: who knows a problem goes on with it. */
-static bool take_opened(struct at_fleet *fleet, struct at_member *member, struct at_wire *wire)
+static bool take_opened(struct at_tuning *run, struct at_tuner_process *process,
+                        struct at_wire *wire)
 {
-    struct at_deck *deck = fleet->decks[member->model];
+    struct at_queue *queue = run->queues[process->model];
     size_t count = at_wire_get_count(wire, sizeof(struct at_known));
 
     for (size_t i = 0; i < count; i++) {
         struct at_known known = {0};
 
         at_wire_get_struct(wire, &known, sizeof known);
-        if (wire->bad || known.problem >= fleet->options->problem_count)
+        if (wire->bad || known.problem >= run->options->problem_count)
             return false;
-        at_deck_know(deck, known.problem, member->place, known.measurements);
+        at_queue_set_known(queue, known.problem, process->place, known.measurements);
     }
-    member->opened = true;
+    process->opened = true;
     return at_wire_done(wire);
 }
 
-static bool take_tuned(struct at_fleet *fleet, struct at_member *member, struct at_wire *wire)
+static bool take_tuned(struct at_tuning *run, struct at_tuner_process *process,
+                       struct at_wire *wire)
 {
     struct at_tuned tuned;
     struct at_entry entry = {0};
     struct at_error message;
 
-    member->what[0] = '\0';
+    process->what[0] = '\0';
     if (!tuned_get(wire, &tuned, &entry, &message) ||
-        tuned.problem >= fleet->options->problem_count) {
+        tuned.problem >= run->options->problem_count) {
         at_schema_clear(&at_entry_schema, &entry);
         return false;
     }
-    at_fleet_take(fleet, member, &tuned);
+    at_tuning_take_result(run, process, &tuned);
     return true;
 }
 
-/* The problems in a lost member's hands go to others of its model. */
-static void return_problems(struct at_fleet *fleet, const struct at_member *member,
+/* The problems that a lost process has go to others of its model. */
+static void return_problems(struct at_tuning *run, const struct at_tuner_process *process,
                             const char *another)
 {
-    struct at_deck *deck = fleet->decks[member->model];
+    struct at_queue *queue = run->queues[process->model];
     size_t problem;
 
-    while ((problem = at_deck_in_hand(deck, member->place)) != AT_DECK_NONE) {
-        char *text = at_problem_format(&fleet->options->problems[problem]);
+    while ((problem = at_queue_taken_by(queue, process->place)) != AT_NO_JOB) {
+        char *text = at_problem_format(&run->options->problems[problem]);
 
-        if (at_deck_return(deck, problem)) {
-            at_warn(fleet->progress, "%s waits for another %s", text, another);
+        if (at_queue_return(queue, problem)) {
+            at_warn(run->progress, "%s waits for another %s", text, another);
         } else {
-            at_warn(fleet->progress, "%s is given up: it was lost with two %ss", text, another);
-            fleet->failed++;
+            at_warn(run->progress, "%s is given up: it was lost with two %ss", text, another);
+            run->failed++;
         }
         free(text);
     }
 }
 
-static bool lives_any(const struct at_fleet *fleet, size_t model)
+static bool lives_any(const struct at_tuning *run, size_t model)
 {
-    for (size_t i = 0; i < fleet->count; i++)
-        if (fleet->members[i].model == model && fleet->members[i].worker.pid != 0)
+    for (size_t i = 0; i < run->count; i++)
+        if (run->processes[i].model == model && run->processes[i].worker.pid != 0)
             return true;
     return false;
 }
 
-/* A member has ended, with a status or without a word (AT_INTERNAL). Fails if it could not open its
- * device, unless another member has that device: then that one goes on alone. Later, the others go
- * on; the run fails at its end if a model has no device left. */
-static enum at_status end_member(struct at_fleet *fleet, struct at_member *member,
-                                 enum at_status status, const char *message, struct at_error *err)
+/* A process has ended, with a status or without a word (AT_INTERNAL). Fails if it could not open
+ * its device, unless another process has that device: then that one goes on alone. Later, the
+ * others go on; the run fails at its end if a model has no device left. */
+static enum at_status end_process(struct at_tuning *run, struct at_tuner_process *process,
+                                  enum at_status status, const char *message, struct at_error *err)
 {
-    const struct at_device_info *device = member->tuner.device;
-    bool shared = member->tuner.session.turn.turns;
+    const struct at_device_info *device = process->tuner.device;
+    bool shared = process->tuner.session.turn.turns;
     struct at_worker_end end = {0};
 
-    at_worker_stop(&member->worker, &end);
-    at_turn_end(member->tuner.session.turn);
-    at_deck_release(fleet->decks[member->model], member->place);
-    member->what[0] = '\0';
-    member->waits = false;
-    member->reserved = AT_DECK_NONE;
+    at_worker_stop(&process->worker, &end);
+    at_turn_end(process->tuner.session.turn);
+    at_queue_forget(run->queues[process->model], process->place);
+    process->what[0] = '\0';
+    process->waits = false;
+    process->reserved = AT_NO_JOB;
     if (status == AT_OK)
         return AT_OK;
     if (!message)
         message = end.text;
-    if (!member->opened && member->tuner.session.turn.place > 0) {
-        at_note(fleet->progress, "%s (%s) tunes fewer problems at a time: %s", device->name,
+    if (!process->opened && process->tuner.session.turn.place > 0) {
+        at_note(run->progress, "%s (%s) tunes fewer problems at a time: %s", device->name,
                 device->uuid, message);
         return AT_OK;
     }
-    if (!member->opened)
+    if (!process->opened)
         return at_fail(err, status, "%s", message);
-    at_warn(fleet->progress, "%s%s (%s) is lost: %s", shared ? "a tuner of " : "", device->name,
+    at_warn(run->progress, "%s%s (%s) is lost: %s", shared ? "a tuner of " : "", device->name,
             device->uuid, message);
-    return_problems(fleet, member, shared ? "tuner" : "device");
-    if (!lives_any(fleet, member->model) && at_deck_open(fleet->decks[member->model]) > 0)
-        at_fail(&fleet->failure, status, "no %s is left: %s", device->name, message);
+    return_problems(run, process, shared ? "tuner" : "device");
+    if (!lives_any(run, process->model) && at_queue_unfinished(run->queues[process->model]) > 0)
+        at_fail(&run->failure, status, "no %s is left: %s", device->name, message);
     return AT_OK;
 }
 
-static enum at_status take_frame(struct at_fleet *fleet, struct at_member *member,
+static enum at_status take_frame(struct at_tuning *run, struct at_tuner_process *process,
                                  struct at_error *err)
 {
     struct at_wire wire = {0};
@@ -398,24 +401,24 @@ static enum at_status take_frame(struct at_fleet *fleet, struct at_member *membe
     bool sound = true, ended = false;
     struct at_error reason = {AT_INTERNAL, "it sent something unknown"};
     int32_t type;
-    bool closed = at_frame_receive(member->worker.fd, &type, &wire, 0) != AT_FRAME_OK;
+    bool closed = at_frame_receive(process->worker.fd, &type, &wire, 0) != AT_FRAME_OK;
 
     if (!closed)
         switch (type) {
         case TUNER_OPENED:
-            sound = take_opened(fleet, member, &wire);
+            sound = take_opened(run, process, &wire);
             break;
         case TUNER_ASK:
             if (at_wire_get_int(&wire))
-                member->waits = true;
+                process->waits = true;
             else
-                answer(fleet, member, true);
+                answer(run, process, true);
             break;
         case TUNER_PROGRESS:
-            sound = tuner_progress_get(&wire, &member->shown, member->what, sizeof member->what);
+            sound = tuner_progress_get(&wire, &process->shown, process->what, sizeof process->what);
             break;
         case TUNER_TUNED:
-            sound = take_tuned(fleet, member, &wire);
+            sound = take_tuned(run, process, &wire);
             break;
         case TUNER_ENDED:
             ended = true;
@@ -426,113 +429,113 @@ static enum at_status take_frame(struct at_fleet *fleet, struct at_member *membe
             sound = false;
         }
     if (closed || ended || !sound)
-        status = end_member(fleet, member, reason.status, closed ? NULL : reason.message, err);
+        status = end_process(run, process, reason.status, closed ? NULL : reason.message, err);
     at_wire_clear(&wire);
     return status;
 }
 
-/* The member whose problem has been in hand for longest; NULL: none has told of one. */
-static const struct at_member *find_oldest(const struct at_fleet *fleet)
+/* The process that has had its problem for longest; NULL: none has told of one. */
+static const struct at_tuner_process *find_oldest(const struct at_tuning *run)
 {
-    const struct at_member *oldest = NULL;
+    const struct at_tuner_process *oldest = NULL;
 
-    for (size_t i = 0; i < fleet->count; i++) {
-        const struct at_member *member = &fleet->members[i];
+    for (size_t i = 0; i < run->count; i++) {
+        const struct at_tuner_process *process = &run->processes[i];
 
-        if (member->what[0] && (!oldest || member->shown.index < oldest->shown.index))
-            oldest = member;
+        if (process->what[0] && (!oldest || process->shown.index < oldest->shown.index))
+            oldest = process;
     }
     return oldest;
 }
 
 /* With one device, show a problem; with several, how many problems they have finished. */
-static void draw(const struct at_fleet *fleet)
+static void draw(const struct at_tuning *run)
 {
-    bool one = fleet->options->device_count == 1;
-    const struct at_member *oldest = find_oldest(fleet);
-    double past_s = (double)(at_now_ns() - fleet->started_ns) / 1e9;
+    bool one = run->options->device_count == 1;
+    const struct at_tuner_process *oldest = find_oldest(run);
+    double past_s = (double)(at_now_ns() - run->started_ns) / 1e9;
     char what[32];
     struct at_progress_state state = {
         .what = what,
-        .index = fleet->finished,
-        .of = fleet->options->problem_count * fleet->models,
+        .index = run->finished,
+        .of = run->options->problem_count * run->models,
         .left_s = -1,
         .run_left_s = -1,
-        .run_ends_ns =
-            fleet->options->budget.ns > 0 ? fleet->started_ns + fleet->options->budget.ns : 0,
+        .run_ends_ns = run->options->budget.ns > 0 ? run->started_ns + run->options->budget.ns : 0,
     };
 
     if (one && !oldest)
         return;
-    snprintf(what, sizeof what, "%zu devices", fleet->options->device_count);
+    snprintf(what, sizeof what, "%zu devices", run->options->device_count);
     if (one) {
         state = oldest->shown;
         state.what = oldest->what;
-        state.run_left_s /= (double)fleet->count;
+        state.run_left_s /= (double)run->count;
     }
-    if (fleet->finished > 0)
-        state.run_left_s = past_s * (double)at_fleet_open(fleet) / (double)fleet->finished;
-    at_progress_draw(fleet->progress, &state);
+    if (run->finished > 0)
+        state.run_left_s = past_s * (double)at_tuning_unfinished(run) / (double)run->finished;
+    at_progress_draw(run->progress, &state);
 }
 
-/* Wait for frames and take one of each member that has sent some. */
-static enum at_status step(struct at_fleet *fleet, struct at_error *err)
+/* Wait for frames and take one of each process that has sent some. */
+static enum at_status step(struct at_tuning *run, struct at_error *err)
 {
-    struct pollfd *fds = at_alloc_array(fleet->count, sizeof *fds);
+    struct pollfd *fds = at_alloc_array(run->count, sizeof *fds);
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < fleet->count; i++) {
-        const struct at_worker *worker = &fleet->members[i].worker;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct at_worker *worker = &run->processes[i].worker;
 
         fds[i] = (struct pollfd){.fd = worker->pid != 0 ? worker->fd : -1, .events = POLLIN};
     }
-    poll(fds, fleet->count, 100); /* for the progress line and the budget */
-    for (size_t i = 0; i < fleet->count && status == AT_OK; i++)
+    poll(fds, run->count, 100); /* for the progress line and the budget */
+    for (size_t i = 0; i < run->count && status == AT_OK; i++)
         if (fds[i].fd >= 0 && fds[i].revents)
-            status = take_frame(fleet, &fleet->members[i], err);
+            status = take_frame(run, &run->processes[i], err);
     free(fds);
     return status;
 }
 
-static bool lives(const struct at_fleet *fleet)
+static bool lives(const struct at_tuning *run)
 {
-    for (size_t i = 0; i < fleet->models; i++)
-        if (lives_any(fleet, i))
+    for (size_t i = 0; i < run->models; i++)
+        if (lives_any(run, i))
             return true;
     return false;
 }
 
-static void tell_interrupt(struct at_fleet *fleet, bool *told)
+static void tell_interrupt(struct at_tuning *run, bool *told)
 {
     if (*told || !at_interrupt_seen())
         return;
     *told = true;
-    for (size_t i = 0; i < fleet->count; i++)
-        if (fleet->members[i].worker.pid != 0)
-            kill(fleet->members[i].worker.pid, AT_INTERRUPT_FOLLOWED);
+    for (size_t i = 0; i < run->count; i++)
+        if (run->processes[i].worker.pid != 0)
+            kill(run->processes[i].worker.pid, AT_INTERRUPT_FOLLOWED);
 }
 
-enum at_status at_fleet_drive(struct at_fleet *fleet, struct at_error *err)
+enum at_status at_tuning_drive(struct at_tuning *run, struct at_error *err)
 {
     enum at_status status = AT_OK;
     bool told = false;
 
-    for (size_t i = 0; i < fleet->count && status == AT_OK; i++)
-        status = tuner_start(&fleet->members[i].worker, &fleet->members[i].tuner, err);
-    while (status == AT_OK && lives(fleet)) {
-        tell_interrupt(fleet, &told);
-        answer_waiting(fleet);
-        if (fleet->begun > 0)
+    for (size_t i = 0; i < run->count && status == AT_OK; i++)
+        status = tuner_start(&run->processes[i].worker, &run->processes[i].tuner, err);
+    while (status == AT_OK && lives(run)) {
+        tell_interrupt(run, &told);
+        answer_waiting(run);
+        if (run->begun > 0)
             at_gpu_end_spare(); /* until now it has kept the GPUs awake */
-        draw(fleet);
-        status = step(fleet, err);
+        draw(run);
+        status = step(run, err);
     }
-    at_progress_clear(fleet->progress);
+    at_progress_clear(run->progress);
     at_gpu_end_spare();
-    /* After a failure the other devices' results so far are kept, but not the problems in hand. */
-    for (size_t i = 0; i < fleet->count; i++)
-        at_worker_stop(&fleet->members[i].worker, NULL);
-    if (status == AT_OK && fleet->failure.status != AT_OK)
-        status = at_fail(err, fleet->failure.status, "%s", fleet->failure.message);
+    /* After a failure the other devices' results so far are kept, but not the unfinished problems.
+     */
+    for (size_t i = 0; i < run->count; i++)
+        at_worker_stop(&run->processes[i].worker, NULL);
+    if (status == AT_OK && run->failure.status != AT_OK)
+        status = at_fail(err, run->failure.status, "%s", run->failure.message);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/tuner.h"
+#include "queue/tuner.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/kind.h"
-#include "fleet/deck.h"
+#include "queue/queue.h"
 #include "tune/tune.h"
 #include "tune/warm_profiles.h"
 
@@ -12,10 +12,10 @@
 
 struct work {
     const struct at_tuner *tuner;
-    const struct at_dealer *dealer;
+    const struct at_job_source *source;
     struct at_session *session;
     struct at_device_record record;
-    double waiting; /* how long the problems that are not dealt take, by at_tune_weight */
+    double waiting; /* how long the problems that still wait take, by at_tune_weight */
     bool ahead;     /* has the next problem been looked at? */
 };
 
@@ -94,7 +94,7 @@ static enum at_status list_known(const struct work *work, struct at_known *known
     return status;
 }
 
-/* Tell the dealer what the journal of a resumed run knows. */
+/* Tell the job source what the journal of a resumed run knows. */
 static enum at_status tell_opened(const struct work *work, struct at_error *err)
 {
     const struct at_session *session = work->session;
@@ -105,56 +105,55 @@ static enum at_status tell_opened(const struct work *work, struct at_error *err)
     if (session->options.resume && session->journal)
         status = list_known(work, known, &count, err);
     if (status == AT_OK)
-        status = work->dealer->opened(work->dealer->state, known, count, err);
+        status = work->source->opened(work->source->state, known, count, err);
     free(known);
     return status;
 }
 
-static enum at_status deal(const struct work *work, bool wait, struct at_deal *dealt,
-                           struct at_error *err)
+static enum at_status take_job(const struct work *work, bool wait, struct at_tuning_job *job,
+                               struct at_error *err)
 {
-    enum at_status status = work->dealer->deal(work->dealer->state, wait, dealt, err);
+    enum at_status status = work->source->take_job(work->source->state, wait, job, err);
 
     if (status != AT_OK)
         return status;
-    at_warm_profiles_add(work->session, &dealt->news);
-    for (size_t i = 0; i < dealt->news.count; i++)
-        at_schema_clear(&at_entry_schema, &((struct at_entry *)dealt->news.items)[i]);
-    free(dealt->news.items);
-    dealt->news = (struct at_list){0};
+    at_warm_profiles_add(work->session, &job->results);
+    for (size_t i = 0; i < job->results.count; i++)
+        at_schema_clear(&at_entry_schema, &((struct at_entry *)job->results.items)[i]);
+    free(job->results.items);
+    job->results = (struct at_list){0};
     return AT_OK;
 }
 
 /* Have the next problem's first configs compiled, until fd can be read. A failure shows when the
- * problem is dealt. */
+ * job is taken. */
 static void compile_ahead(void *state, int fd, int64_t deadline_ns)
 {
     struct work *work = state;
-    struct at_deal next;
+    struct at_tuning_job next;
 
-    if (!work->ahead && deal(work, false, &next, NULL) == AT_OK && next.problem != AT_DECK_NONE)
+    if (!work->ahead && take_job(work, false, &next, NULL) == AT_OK && next.problem != AT_NO_JOB)
         at_tune_ahead(work->session, &work->tuner->problems[next.problem], next.budget.evaluations);
     work->ahead = true;
     at_builder_work_until(work->session->builder, fd, deadline_ns);
 }
 
-static enum at_status tune(struct work *work, const struct at_deal *dealt, struct at_error *err)
+static enum at_status tune(struct work *work, const struct at_tuning_job *job, struct at_error *err)
 {
     struct at_entry entry = {0};
     struct at_error failure = {0};
-    const struct at_problem *problem = &work->tuner->problems[dealt->problem];
+    const struct at_problem *problem = &work->tuner->problems[job->problem];
     double weight = at_tune_weight(problem, work->tuner->device);
     int64_t before = work->session->measured;
-    struct at_tuned tuned = {.problem = dealt->problem, .message = failure.message};
+    struct at_tuned tuned = {.problem = job->problem, .message = failure.message};
 
     work->waiting -= weight;
     work->ahead = false;
     at_forecast_begin(&work->session->forecast, weight, work->waiting, at_now_ns());
-    tuned.status =
-        at_tune_problem(work->session, problem, &dealt->budget,
-                        (struct at_tune_place){dealt->number, dealt->of, work->tuner->run_ends_ns,
-                                               compile_ahead, work},
-                        &entry, &failure);
+    tuned.status = at_tune_problem(
+        work->session, problem, &job->budget,
+        (struct at_tune_place){job->number, job->of, work->tuner->run_ends_ns, compile_ahead, work},
+        &entry, &failure);
     if (tuned.status == AT_OK)
         at_forecast_end(&work->session->forecast, at_now_ns());
     if (tuned.status != AT_OK && tuned.status != AT_FAILED && tuned.status != AT_INTERRUPTED)
@@ -163,33 +162,32 @@ static enum at_status tune(struct work *work, const struct at_deal *dealt, struc
     tuned.evaluations = work->session->measured - before;
     tuned.record = work->record;
     tuned.entry = tuned.status == AT_OK ? &entry : NULL;
-    return work->dealer->take(work->dealer->state, &tuned, err);
+    return work->source->take_result(work->source->state, &tuned, err);
 }
 
 static enum at_status tune_all(struct work *work, struct at_error *err)
 {
-    struct at_deal dealt;
-    enum at_status status = deal(work, true, &dealt, err);
+    struct at_tuning_job job;
+    enum at_status status = take_job(work, true, &job, err);
 
     for (size_t i = 0; i < work->tuner->problem_count; i++)
         work->waiting += at_tune_weight(&work->tuner->problems[i], work->tuner->device);
 
     /* Compile the first problem's configs while its copies are searched. */
-    if (status == AT_OK && dealt.problem != AT_DECK_NONE)
-        at_tune_ahead(work->session, &work->tuner->problems[dealt.problem],
-                      dealt.budget.evaluations);
-    while (status == AT_OK && dealt.problem != AT_DECK_NONE) {
-        status = tune(work, &dealt, err);
+    if (status == AT_OK && job.problem != AT_NO_JOB)
+        at_tune_ahead(work->session, &work->tuner->problems[job.problem], job.budget.evaluations);
+    while (status == AT_OK && job.problem != AT_NO_JOB) {
+        status = tune(work, &job, err);
         if (status == AT_OK)
-            status = deal(work, true, &dealt, err);
+            status = take_job(work, true, &job, err);
     }
     return status;
 }
 
-enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_dealer *dealer,
+enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_job_source *source,
                             struct at_error *err)
 {
-    struct work work = {.tuner = tuner, .dealer = dealer};
+    struct work work = {.tuner = tuner, .source = source};
     enum at_status status = at_session_open(&work.session, tuner->device, &tuner->session, err);
 
     if (status != AT_OK)
