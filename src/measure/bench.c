@@ -264,30 +264,37 @@ enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_dev
     return start(device, harness, AT_CHECK, buffers->dst_pitch / p->elem_size, call, err);
 }
 
+/* One set's source or destination. */
+struct region {
+    at_address base; /* of the front red zone */
+    int64_t zone, pitch;
+};
+
 /* Is a buffer still filled like a source? */
 static enum at_outcome check_filled(const struct at_buffers *buffers, struct at_device *device,
-                                    const struct at_harness *harness, at_address base, int64_t zone,
-                                    int64_t pitch, at_address result, struct at_error *err)
+                                    const struct at_harness *harness, struct region region,
+                                    at_address result, struct at_error *err)
 {
     const struct at_problem *p = &buffers->problem;
     struct at_call call = {.args = {
-                               base,
-                               (uint64_t)zone,
+                               region.base,
+                               (uint64_t)region.zone,
                                (uint64_t)at_problem_src_extent(p),
                                (uint64_t)p->elem_size,
                                result,
                            }};
 
-    return start(device, harness, AT_CHECK_SOURCE, pitch / p->elem_size, call, err);
+    return start(device, harness, AT_CHECK_SOURCE, region.pitch / p->elem_size, call, err);
 }
 
 enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
                                         const struct at_harness *harness, int64_t set,
                                         at_address result, struct at_error *err)
 {
-    return check_filled(buffers, device, harness,
-                        buffers->src + (uint64_t)(set * buffers->src_pitch), buffers->src_zone,
-                        buffers->src_pitch, result, err);
+    struct region region = {buffers->src + (uint64_t)(set * buffers->src_pitch), buffers->src_zone,
+                            buffers->src_pitch};
+
+    return check_filled(buffers, device, harness, region, result, err);
 }
 
 enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
@@ -295,9 +302,10 @@ enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
                                           const struct at_harness *harness, int64_t set,
                                           at_address result, struct at_error *err)
 {
-    return check_filled(buffers, device, harness,
-                        buffers->dst + (uint64_t)(set * buffers->dst_pitch), buffers->dst_zone,
-                        buffers->dst_pitch, result, err);
+    struct region region = {buffers->dst + (uint64_t)(set * buffers->dst_pitch), buffers->dst_zone,
+                            buffers->dst_pitch};
+
+    return check_filled(buffers, device, harness, region, result, err);
 }
 
 /* ---- cases and runs ---- */
