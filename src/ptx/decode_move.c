@@ -452,7 +452,7 @@ bool at_ptx_decode_to_space(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (opcode->part_count != 3 + from_generic ||
         strcmp(opcode->part[opcode->part_count - 1], "u64") != 0)
         return at_ptx_unknown(reader, opcode);
-    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+    for (size_t i = 0; i < AT_COUNT(windows); i++)
         if (strcmp(space, windows[i].name) == 0) {
             op->run = at_emu_run_add_constant;
             op->immediate = (int64_t)(from_generic ? 0 - windows[i].start : windows[i].start);
@@ -491,7 +491,7 @@ static bool read_combine(const char *name, uint8_t *combine)
     static const char *const names[] = {
         [AT_EMU_AND] = "and", [AT_EMU_OR] = "or", [AT_EMU_XOR] = "xor"};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < AT_COUNT(names); i++)
         if (strcmp(name, names[i]) == 0) {
             *combine = (uint8_t)i;
             return true;

@@ -111,7 +111,7 @@ static enum at_ptx_token_kind read_number(struct at_ptx_token *token)
         {"0b", 2, 0, AT_PTX_INTEGER}, {"0B", 2, 0, AT_PTX_INTEGER},
     };
 
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    for (size_t i = 0; i < AT_COUNT(forms); i++)
         if (token->size > 2 && memcmp(token->text, forms[i].prefix, 2) == 0) {
             if (forms[i].size != 0 && token->size != forms[i].size)
                 return AT_PTX_BAD;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 #include <unistd.h>
@@ -38,13 +39,13 @@ static void handle(int signal_number, void (*handler)(int))
 
 void at_interrupt_catch(void)
 {
-    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+    for (size_t i = 0; i < AT_COUNT(interrupts); i++)
         handle(interrupts[i], note_signal);
 }
 
 void at_interrupt_ignore(void)
 {
-    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+    for (size_t i = 0; i < AT_COUNT(interrupts); i++)
         handle(interrupts[i], SIG_IGN);
 }
 
