@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune cache: show or clear the cache of compiled kernels. */
+#include "kernel/cache.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "cmd/command_line.h"
-#include "kernel/cubin_cache.h"
 #include "schema/table.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "cmd/files.h"
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
-#include "model/description.h"
+#include "emulated/time/description.h"
 #include "report/report.h"
 #include "schema/table.h"
 #include "study/study_run.h"

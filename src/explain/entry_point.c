@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
-#include "ptx/lex.h"
+#include "emulated/ptx/lex.h"
 
 #include <ctype.h>
 #include <stdbool.h>

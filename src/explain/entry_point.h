@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of a PTX text, with their parameters. Unlike ptx/ptx.h, this also lists kernels that
- * the emulated device cannot run. */
+/* The kernels of a PTX text, with their parameters. Unlike emulated/ptx/ptx.h, this also lists
+ * kernels that the emulated device cannot run. */
 #ifndef AT_EXPLAIN_ENTRY_POINT_H
 #define AT_EXPLAIN_ENTRY_POINT_H
 

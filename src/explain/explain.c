@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
-#include "cache/count.h"
-#include "cache/hierarchy.h"
-#include "ptx/ptx.h"
+#include "emulated/caches/count.h"
+#include "emulated/caches/hierarchy.h"
+#include "emulated/ptx/ptx.h"
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "model/traffic.h"
+#include "emulated/time/traffic.h"
 #include "problem/arguments.h"
 #include "schema/table.h"
 #include "system/cpus.h"

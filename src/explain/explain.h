@@ -6,9 +6,9 @@
 #define AT_EXPLAIN_EXPLAIN_H
 
 #include "device/counters.h"
+#include "emulated/time/occupancy.h"
+#include "emulated/time/predict.h"
 #include "kernel/builder.h"
-#include "model/occupancy.h"
-#include "model/predict.h"
 #include "schema/schema.h"
 
 /* The accesses of one kind at one line that cost alike: those of an unrolled loop are one, two
@@ -29,8 +29,8 @@ struct at_explained_line {
     int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
 };
 
-/* The caches and the traffic between them: cache/count.h. Bytes and sectors are of the whole
- * grid. */
+/* The caches and the traffic between them: emulated/caches/count.h. Bytes and sectors are of the
+ * whole grid. */
 struct at_explained_caches {
     int64_t blocks; /* counted, next to each other; 0: they make too many requests to keep */
     int64_t carveout_bytes, l1_bytes; /* per multiprocessor */
@@ -98,7 +98,7 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  struct at_error *err);
 
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one;
- * for the caches, a sample of cache/count.h.
+ * for the caches, a sample of emulated/caches/count.h.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.
  * AT_FAILED: the kernel does not compile, or the emulated device found a fault, which the message
  * names. The caller clears the explanation by its schema. */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/text_stream.h"
-#include "emu/machine.h"
+#include "emulated/machine/machine.h"
 #include "explain/entry_point.h"
 #include "explain/explain.h"
 #include "kernel/compile_source.h"

@@ -5,7 +5,7 @@
 #define AT_EXPLAIN_KERNEL_ARGUMENT_H
 
 #include "base/error.h"
-#include "emu/machine.h"
+#include "emulated/machine/machine.h"
 #include "explain/entry_point.h"
 #include "explain/explain.h"
 #include "kernel/compile_source.h"

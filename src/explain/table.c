@@ -3,7 +3,7 @@
 
 #include "base/flow.h"
 #include "base/memory.h"
-#include "cache/hierarchy.h"
+#include "emulated/caches/hierarchy.h"
 #include "schema/table.h"
 #include "system/paths.h"
 #include "system/progress.h"

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "kernel/cache.h"
 #include "kernel/compile_process.h"
-#include "kernel/cubin_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>

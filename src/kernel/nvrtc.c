@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "kernel/cubin_cache.h"
+#include "kernel/cache.h"
 #include "kernel/cuda_headers.h"
 #include "kernel/render.h"
 #include "system/library.h"

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
+#include "emulated/time/description.h"
 #include "lib/process.h"
-#include "model/description.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/cuda/cuda_device.h"
-#include "device/emulated/emulated.h"
+#include "emulated/device/emulated.h"
 #include "measure/race.h"
 
 #include <stdio.h>

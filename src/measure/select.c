@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
+#include "emulated/time/description.h"
 #include "measure/gpu.h"
-#include "model/description.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/kind.h"
+#include "emulated/time/description.h"
 #include "journal/journal.h"
 #include "journal/read.h"
 #include "kernel/render.h"
-#include "model/description.h"
 #include "report/sections.h"
 #include "space/named.h"
 

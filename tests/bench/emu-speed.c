@@ -6,10 +6,10 @@
  *
  * An argument @N stands for the address of a new buffer of N bytes. */
 #include "base/memory.h"
-#include "cache/count.h"
-#include "emu/machine.h"
-#include "model/description.h"
-#include "ptx/ptx.h"
+#include "emulated/caches/count.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
+#include "emulated/time/description.h"
 #include "system/file.h"
 
 #include <stdio.h>

@@ -8,11 +8,11 @@
  * spread evenly over the ranks. --all takes all configs. Configs that this tree no longer has are
  * left out and counted. --list prints every config. */
 #include "base/memory.h"
+#include "emulated/ptx/ptx.h"
+#include "emulated/time/description.h"
+#include "emulated/time/predict.h"
 #include "kernel/builder.h"
-#include "model/description.h"
-#include "model/predict.h"
 #include "problem/arguments.h"
-#include "ptx/ptx.h"
 #include "recording/recording.h"
 #include "roles.h"
 #include "space/space.h"

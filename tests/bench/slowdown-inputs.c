@@ -5,8 +5,8 @@
  *
  * A line of PAIRS is a problem, a tab and a config; INPUTS has AT_IN_OWN floats for each, NAN if
  * the config is not legal. The device is a name in tuning/devices. */
+#include "emulated/time/description.h"
 #include "lookup/predict.h"
-#include "model/description.h"
 #include "space/named.h"
 #include "space/space.h"
 

@@ -2,8 +2,8 @@
 /* Any bytes as each of the smaller files of the data folder: a description of a device, a list of
  * problems, the textbook's rows. */
 #include "cmd/run_options.h"
+#include "emulated/time/description.h"
 #include "fuzz_file.h"
-#include "model/description.h"
 #include "study/study_run.h"
 
 #include <stdbool.h>

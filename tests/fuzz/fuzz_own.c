@@ -2,9 +2,9 @@
 /* Any text as the PTX of a user's file: its kernels are listed with their parameters, and each that
  * is whole runs as `explain` runs it, for a few steps: blocks of several warps, which print. */
 #include "base/memory.h"
+#include "emulated/ptx/reader.h"
+#include "emulated/time/traffic.h"
 #include "explain/entry_point.h"
-#include "model/traffic.h"
-#include "ptx/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

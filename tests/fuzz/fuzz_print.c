@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "emu/machine.h"
-#include "ptx/ptx.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as PTX: the reader gives an error or kernels, and each of these that is whole runs, one
  * block of one warp for a few instructions, to its end or to a fault. */
-#include "emu/machine.h"
-#include "ptx/reader.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/reader.h"
 
 #include <stdlib.h>
 

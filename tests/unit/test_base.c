@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "base/stats.h"
 #include "folder.h"
-#include "kernel/cubin_cache.h"
+#include "kernel/cache.h"
 #include "system/file.h"
 #include "system/paths.h"
 

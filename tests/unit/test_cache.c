@@ -2,8 +2,8 @@
 /* The caches of the emulated device, on accesses whose hits and bytes were worked out by hand. Here
  * a multiprocessor's L1 has two lines and L2 four, so that what leaves is easy to follow. */
 #include "base/memory.h"
-#include "cache/count.h"
-#include "cache/hierarchy.h"
+#include "emulated/caches/count.h"
+#include "emulated/caches/hierarchy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

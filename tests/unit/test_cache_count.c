@@ -2,10 +2,10 @@
 /* What flows between the caches, on kernels with well-known patterns of access: y = a + b over 8M
  * floats in blocks of 64 threads, on an H200's caches. All figures were worked out by hand. */
 #include "base/memory.h"
-#include "cache/count.h"
-#include "cache/hierarchy.h"
-#include "model/description.h"
-#include "ptx/ptx.h"
+#include "emulated/caches/count.h"
+#include "emulated/caches/hierarchy.h"
+#include "emulated/ptx/ptx.h"
+#include "emulated/time/description.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

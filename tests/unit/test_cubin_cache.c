@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/cubin_cache.c: whatever happened to the files, the cache returns only what was put
+/* src/kernel/cache.c: whatever happened to the files, the cache returns only what was put
  * there. */
 #include "base/memory.h"
-#include "kernel/cubin_cache.h"
+#include "kernel/cache.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptions of devices in tuning/devices: facts that hold for every GPU, so that a slip of the
  * pen is found. */
-#include "model/description.h"
+#include "emulated/time/description.h"
 
 #include "base/memory.h"
 #include "system/paths.h"

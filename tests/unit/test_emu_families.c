@@ -6,11 +6,11 @@
  */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "emu/machine.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 #include "problem/arguments.h"
-#include "ptx/ptx.h"
 #include "space/space.h"
 
 #include <setjmp.h>

@@ -5,10 +5,10 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "emu/machine.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
 #include "export/export.h"
 #include "kernel/nvrtc.h"
-#include "ptx/ptx.h"
 #include "space/space.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * templates/harness.cu do. Both fill the same buffers alike and find the same faults. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "device/emulated/emulated.h"
+#include "emulated/device/emulated.h"
 #include "kernel/builder.h"
 #include "measure/bench.h"
 #include "problem/problem.h"

@@ -3,10 +3,10 @@
  * and its results equal those of a function in C. What the machine does not run is refused in
  * CUDA's words, at the line of the source. */
 #include "base/memory.h"
-#include "emu/machine.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
 #include "kernel/cuda_headers.h"
 #include "kernel/nvrtc.h"
-#include "ptx/ptx.h"
 
 #include <dlfcn.h>
 #include <nvrtc.h>

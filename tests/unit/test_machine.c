@@ -3,8 +3,8 @@
  * thread, and no bugs in kernels without any. Lanes diverge and meet; blocks run on several host
  * threads; an observer sees every access. */
 #include "base/memory.h"
-#include "emu/machine.h"
-#include "ptx/ptx.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

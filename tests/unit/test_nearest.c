@@ -4,9 +4,9 @@
  * that is far, it is the config that is predicted to be the fastest. */
 #include "base/memory.h"
 #include "base/rng.h"
+#include "emulated/time/description.h"
 #include "lookup/lookup.h"
 #include "lookup/predict.h"
-#include "model/description.h"
 #include "space/config.h"
 #include "space/named.h"
 #include "space/space.h"

@@ -4,7 +4,7 @@
  * headers are those of the NVRTC that was loaded. */
 #include "base/memory.h"
 #include "kernel/builder.h"
-#include "kernel/cubin_cache.h"
+#include "kernel/cache.h"
 #include "kernel/cuda_headers.h"
 #include "system/cpus.h"
 

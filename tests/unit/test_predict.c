@@ -2,12 +2,12 @@
 /* The time model: facts that hold for any prediction, whatever its rates. tests/bench/rank measures
  * how well it orders configs. */
 #include "base/memory.h"
+#include "emulated/ptx/ptx.h"
+#include "emulated/time/description.h"
+#include "emulated/time/occupancy.h"
+#include "emulated/time/predict.h"
+#include "emulated/time/traffic.h"
 #include "kernel/builder.h"
-#include "model/description.h"
-#include "model/occupancy.h"
-#include "model/predict.h"
-#include "model/traffic.h"
-#include "ptx/ptx.h"
 #include "space/space.h"
 #include "system/file.h"
 

@@ -4,8 +4,8 @@
  * refuses. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "emu/machine.h"
-#include "ptx/ptx.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -5,8 +5,8 @@
  * AUTOTUNE_SHOW_REGRET=1 prints the table of doc/downstream.md. */
 #include "base/memory.h"
 #include "base/stats.h"
+#include "emulated/time/description.h"
 #include "lookup/lookup.h"
-#include "model/description.h"
 #include "space/space.h"
 
 #include <setjmp.h>

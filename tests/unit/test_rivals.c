@@ -2,9 +2,9 @@
 /* src/lookup/rivals.c over the shipped profiles of an H200: what rivals are, for problems of all
  * kinds. */
 #include "base/memory.h"
+#include "emulated/time/description.h"
 #include "lookup/predict.h"
 #include "lookup/rivals.h"
-#include "model/description.h"
 #include "space/config.h"
 #include "space/named.h"
 

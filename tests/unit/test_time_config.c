@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time of one config, on the emulated device: what `explain --gpu 0` does on a GPU. */
 #include "base/memory.h"
+#include "emulated/time/description.h"
 #include "explain/explain.h"
-#include "model/description.h"
 #include "system/paths.h"
 #include "tune/time_config.h"
 

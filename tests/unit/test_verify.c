@@ -2,7 +2,7 @@
 /* src/measure/verify: what is verified, and a kernel that is wrong now and then. No kernel is so on
  * an emulated device; here one launch in fifty of a correct kernel changes a byte of the result. */
 #include "base/memory.h"
-#include "device/emulated/emulated.h"
+#include "emulated/device/emulated.h"
 #include "kernel/builder.h"
 #include "measure/bench.h"
 #include "roles.h"

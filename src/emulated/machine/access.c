@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads and stores: addresses, checks and data. Memory and host are both little-endian: the low
+ * bytes of a register come first. */
+#include "emulated/machine/lanes.h"
+#include "emulated/machine/ops.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on a GPU");
+
+void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
+                             int64_t offset, uint64_t address[AT_WARP])
+{
+    if (register_bytes == 4)
+        AT_EACH_LANE (i)
+            address[i] = AT_EMU_ROW(u32, warp, row)[i] + (u32)offset;
+    else
+        AT_EACH_LANE (i)
+            address[i] = AT_EMU_ROW(u64, warp, row)[i] + (u64)offset;
+}
+
+int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
+                        struct at_emu_part parts[AT_EMU_PARTS])
+{
+    static const struct {
+        enum at_emu_space space;
+        uint64_t start, size;
+    } windows[] = {
+        {AT_EMU_GLOBAL, 0, AT_EMU_SHARED_WINDOW},
+        {AT_EMU_SHARED, AT_EMU_SHARED_WINDOW, AT_EMU_LOCAL_WINDOW - AT_EMU_SHARED_WINDOW},
+        {AT_EMU_LOCAL, AT_EMU_LOCAL_WINDOW, AT_EMU_PARAM_WINDOW - AT_EMU_LOCAL_WINDOW},
+        {AT_EMU_PARAM, AT_EMU_PARAM_WINDOW, 0 - AT_EMU_PARAM_WINDOW},
+    };
+    int count = 0;
+
+    if (op->space != AT_EMU_GENERIC) {
+        parts[0] = (struct at_emu_part){(enum at_emu_space)op->space, lanes};
+        return 1;
+    }
+    for (int k = 0; k < AT_EMU_PARTS && lanes; k++) {
+        uint32_t within = 0;
+
+        AT_EACH_OF (i, lanes)
+            if (address[i] - windows[k].start < windows[k].size) {
+                within |= at_lane_bit[i];
+                address[i] -= windows[k].start;
+            }
+        if (within)
+            parts[count++] = (struct at_emu_part){windows[k].space, within};
+        lanes &= ~within;
+    }
+    return count;
+}
+
+static bool aligned(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                    uint32_t bytes, const uint64_t address[AT_WARP])
+{
+    AT_EACH_OF (i, lanes)
+        if (address[i] & (bytes - 1)) {
+            at_emu_raise(warp, op, AT_EMU_MISALIGNED, i, address[i], "%u bytes", bytes);
+            return false;
+        }
+    return true;
+}
+
+static bool resolve_global(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                           uint32_t bytes, const uint64_t address[AT_WARP], char *host[AT_WARP])
+{
+    const struct at_emu_allocation *in = warp->near;
+
+    AT_EACH_OF (i, lanes) {
+        if (!in || address[i] - in->address >= in->size)
+            in = at_emu_memory_find(warp->block->memory, address[i]);
+        /* The size of an allocation may be no multiple of the access's: check the end too. */
+        if (!in || in->size - (address[i] - in->address) < bytes) {
+            at_emu_raise(warp, op, AT_EMU_GLOBAL_BOUNDS, i, address[i], "%u bytes", bytes);
+            return false;
+        }
+        host[i] = in->bytes + (address[i] - in->address);
+    }
+    warp->near = in;
+    return true;
+}
+
+/* Resolve addresses in shared or local memory: lane i's `size` bytes begin at start + i * pitch. */
+static bool resolve_window(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                           enum at_emu_fault_kind kind, char *start, uint32_t size, uint32_t pitch,
+                           uint32_t bytes, const uint64_t address[AT_WARP], char *host[AT_WARP])
+{
+    AT_EACH_OF (i, lanes) {
+        if (size < bytes || address[i] > size - bytes) {
+            at_emu_raise(warp, op, kind, i, address[i], "%u bytes of %u", bytes, size);
+            return false;
+        }
+        host[i] = start + (size_t)i * pitch + address[i];
+    }
+    return true;
+}
+
+bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                           enum at_emu_space space, uint32_t bytes, const uint64_t address[AT_WARP],
+                           char *host[AT_WARP])
+{
+    struct at_emu_block *block = warp->block;
+    uint32_t local = block->kernel->local_bytes, frame = block->kernel->frame_bytes;
+
+    at_emu_spend(block);
+    if (!aligned(op, warp, lanes, bytes, address))
+        return false;
+    switch (space) {
+    case AT_EMU_SHARED:
+        return resolve_window(op, warp, lanes, AT_EMU_SHARED_BOUNDS, block->shared.bytes,
+                              block->shared.size, 0, bytes, address, host);
+    case AT_EMU_LOCAL:
+        return resolve_window(op, warp, lanes, AT_EMU_LOCAL_BOUNDS,
+                              block->local + (size_t)warp->first_thread * local, local, local,
+                              bytes, address, host);
+    case AT_EMU_FRAME:
+        return resolve_window(op, warp, lanes, AT_EMU_PARAM_BOUNDS,
+                              block->frames + (size_t)warp->first_thread * frame, frame, frame,
+                              bytes, address, host);
+    case AT_EMU_PARAM:
+        return resolve_window(op, warp, lanes, AT_EMU_PARAM_BOUNDS, block->params,
+                              block->kernel->param_bytes, 0, bytes, address, host);
+    default:
+        return resolve_global(op, warp, lanes, bytes, address, host);
+    }
+}
+
+void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                          enum at_emu_space space, bool store, uint32_t bytes,
+                          const uint64_t address[AT_WARP], const uint64_t *fills)
+{
+    const struct at_emu_observer *observer = warp->block->observer;
+    struct at_emu_access access;
+
+    void (*report)(void *, uint64_t, const struct at_emu_access *);
+
+    if (!observer || space >= AT_EMU_PARAM)
+        return;
+    report = space == AT_EMU_LOCAL ? observer->local : observer->access;
+    if (!report)
+        return;
+    access = (struct at_emu_access){
+        .instruction = (size_t)(op - warp->block->kernel->ops),
+        .warp = warp->first_thread / AT_WARP,
+        .shared = space == AT_EMU_SHARED,
+        .store = store,
+        .atomic = op->atomic,
+        .bytes = (int)bytes,
+        .lanes = lanes,
+        .fills = fills,
+    };
+    memcpy(access.address, address, sizeof access.address);
+    report(observer->context, warp->block->index, &access);
+}
+
+/* An aligned element moves whole, even if a thread of another block accesses it at the same time.
+ */
+#define LOAD_AS(MEMORY, REGISTER)                                                                  \
+    AT_EACH_OF (i, lanes) {                                                                        \
+        MEMORY value;                                                                              \
+                                                                                                   \
+        memcpy(&value, host[i] + offset, sizeof value);                                            \
+        AT_EMU_ROW(REGISTER, warp, row)[i] = (REGISTER)value;                                      \
+    }                                                                                              \
+    break
+
+/* The case of a load: a signed element is extended to the width of the register by its sign, an
+ * unsigned one by zeros (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). */
+#define WIDTHS(memory_bytes, register_bytes, sign)                                                 \
+    ((memory_bytes) << 8 | (register_bytes) << 1 | ((sign) && (memory_bytes) < (register_bytes)))
+
+static void load_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                      uint32_t row, size_t offset, char *const host[AT_WARP])
+{
+    switch (WIDTHS(op->unit_bytes, op->value_bytes, op->sign_extended)) {
+    case WIDTHS(1, 2, 0):
+        LOAD_AS(u8, u16);
+    case WIDTHS(1, 2, 1):
+        LOAD_AS(s8, u16);
+    case WIDTHS(1, 4, 0):
+        LOAD_AS(u8, u32);
+    case WIDTHS(1, 4, 1):
+        LOAD_AS(s8, u32);
+    case WIDTHS(1, 8, 0):
+        LOAD_AS(u8, u64);
+    case WIDTHS(1, 8, 1):
+        LOAD_AS(s8, u64);
+    case WIDTHS(2, 2, 0):
+        LOAD_AS(u16, u16);
+    case WIDTHS(2, 4, 0):
+        LOAD_AS(u16, u32);
+    case WIDTHS(2, 4, 1):
+        LOAD_AS(s16, u32);
+    case WIDTHS(2, 8, 0):
+        LOAD_AS(u16, u64);
+    case WIDTHS(2, 8, 1):
+        LOAD_AS(s16, u64);
+    case WIDTHS(4, 4, 0):
+        LOAD_AS(u32, u32);
+    case WIDTHS(4, 8, 0):
+        LOAD_AS(u32, u64);
+    case WIDTHS(4, 8, 1):
+        LOAD_AS(s32, u64);
+    default:
+        LOAD_AS(u64, u64);
+    }
+}
+
+static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                      enum at_emu_space space, const uint64_t address[AT_WARP])
+{
+    uint32_t bytes = (uint32_t)op->unit_bytes * op->units, unwritten = 0;
+    char *host[AT_WARP];
+
+    if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
+        return;
+    at_emu_access_report(op, warp, lanes, space, false, bytes, address, NULL);
+    if (space == AT_EMU_SHARED &&
+        !at_emu_shared_note(op, warp, lanes, false, false, bytes, address, 0, &unwritten))
+        return;
+    for (uint32_t k = 0; k < op->units; k++) {
+        load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
+        if (unwritten)
+            at_emu_undefined_mark(warp, op->row[k], lanes, unwritten,
+                                  (uint32_t)(op - warp->block->kernel->ops));
+    }
+}
+
+void at_emu_run_load(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint64_t address[AT_WARP];
+    struct at_emu_part parts[AT_EMU_PARTS];
+    int count;
+
+    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+    count = at_emu_access_split(op, lanes, address, parts);
+    for (int k = 0; k < count && !warp->block->fault.kind; k++)
+        load_part(op, warp, parts[k].lanes, parts[k].space, address);
+}
+
+/* The address is a constant that the decoder has checked, or in a register. */
+void at_emu_run_load_param(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint32_t bytes = (uint32_t)op->unit_bytes * op->units;
+    uint64_t address[AT_WARP];
+    char *host[AT_WARP];
+
+    if (op->address == AT_EMU_TRUE_ROW) {
+        AT_EACH_LANE (i)
+            host[i] = warp->block->params + op->immediate;
+    } else {
+        at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+        if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_PARAM, bytes, address, host))
+            return;
+    }
+    for (uint32_t k = 0; k < op->units; k++)
+        load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
+}
+
+#define STORE_BYTES(size)                                                                          \
+    AT_EACH_OF (i, lanes)                                                                          \
+        memcpy(host[i] + offset, warp->file + row + i * op->value_bytes, size);                    \
+    break
+
+static void store_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                       uint32_t row, size_t offset, char *const host[AT_WARP])
+{
+    switch (op->unit_bytes) {
+    case 1:
+        STORE_BYTES(1);
+    case 2:
+        STORE_BYTES(2);
+    case 4:
+        STORE_BYTES(4);
+    default:
+        STORE_BYTES(8);
+    }
+}
+
+/* The operands of a store are its address and then its elements. */
+static uint32_t element_row(const struct at_emu_op *op, uint32_t k)
+{
+    return op->row[1 + k];
+}
+
+static bool note_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                       uint32_t bytes, const uint64_t address[AT_WARP])
+{
+    uint64_t part[AT_WARP];
+
+    if (warp->undefined_rows == 0)
+        return at_emu_shared_note(op, warp, lanes, true, false, bytes, address, 0, NULL);
+    for (uint32_t k = 0; k < op->units; k++) {
+        AT_EACH_LANE (i)
+            part[i] = address[i] + k * op->unit_bytes;
+        if (!at_emu_shared_note(op, warp, lanes, true, false, op->unit_bytes, part,
+                                at_emu_undefined(warp, element_row(op, k)), NULL))
+            return false;
+    }
+    return true;
+}
+
+static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                       enum at_emu_space space, const uint64_t address[AT_WARP])
+{
+    uint32_t bytes = (uint32_t)op->unit_bytes * op->units;
+    char *host[AT_WARP];
+
+    if (space == AT_EMU_PARAM) {
+        at_emu_raise(warp, op, AT_EMU_PARAM_BOUNDS, __builtin_ctz(lanes), 0, "it is a store");
+        return;
+    }
+    if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
+        return;
+    at_emu_access_report(op, warp, lanes, space, true, bytes, address, NULL);
+    if (space == AT_EMU_SHARED && !note_store(op, warp, lanes, bytes, address))
+        return;
+    for (uint32_t k = 0; k < op->units; k++)
+        store_unit(op, warp, lanes, element_row(op, k), k * op->unit_bytes, host);
+}
+
+void at_emu_run_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint64_t address[AT_WARP];
+    struct at_emu_part parts[AT_EMU_PARTS];
+    int count;
+
+    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+    count = at_emu_access_split(op, lanes, address, parts);
+    for (int k = 0; k < count && !warp->block->fault.kind; k++)
+        store_part(op, warp, parts[k].lanes, parts[k].space, address);
+}
+
+char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
+                            uint32_t bytes)
+{
+    const struct at_emu_block *block = warp->block;
+    uint32_t local = block->kernel->local_bytes;
+    uint64_t offset;
+
+    if (address < AT_EMU_SHARED_WINDOW)
+        return at_emu_memory_host(block->memory, address, bytes);
+    if (address < AT_EMU_LOCAL_WINDOW) {
+        offset = address - AT_EMU_SHARED_WINDOW;
+        return block->shared.size >= bytes && offset <= block->shared.size - bytes
+                   ? block->shared.bytes + offset
+                   : NULL;
+    }
+    offset = address - AT_EMU_LOCAL_WINDOW;
+    return local >= bytes && offset <= local - bytes
+               ? block->local + (size_t)(warp->first_thread + (uint32_t)lane) * local + offset
+               : NULL;
+}
+
+/* isspacep: op->space is the one that is asked for. */
+void at_emu_run_is_space(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const struct at_emu_image *image = warp->block->kernel->image;
+    AT_SOURCE(u64, a, 1);
+    uint32_t within = 0;
+
+    AT_EACH_OF (i, lanes) {
+        enum at_emu_space space = a[i] < AT_EMU_SHARED_WINDOW  ? AT_EMU_GLOBAL
+                                  : a[i] < AT_EMU_LOCAL_WINDOW ? AT_EMU_SHARED
+                                  : a[i] < AT_EMU_PARAM_WINDOW ? AT_EMU_LOCAL
+                                                               : AT_EMU_PARAM;
+
+        for (size_t k = 0; warp->block->variables && k < image->count; k++)
+            if (image->variables[k].constant &&
+                a[i] - warp->block->variables[k] < image->variables[k].bytes)
+                space = AT_EMU_CONST;
+        if (space == op->space)
+            within |= at_lane_bit[i];
+    }
+    at_keep_predicate(warp, op->row[0], within, lanes);
+}

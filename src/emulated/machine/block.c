@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A block: its warps run in turn, each from barrier to barrier.
+ *
+ * The lanes of a warp share one pc most of the time. When they diverge, the lanes at the lowest pc
+ * run first, until they reach the pc of other lanes and join them. This works because compilers lay
+ * code out so that lanes meet again further down, and a loop is left only at its end. */
+#include "emulated/machine/lanes.h"
+
+static void start_warp(struct at_emu_warp *warp)
+{
+    at_emu_undefined_clear(warp);
+    warp->alive = warp->active = warp->lanes;
+    warp->pc = 0;
+    warp->stop = UINT32_MAX;
+    warp->waiting = false;
+    warp->stalled = NULL;
+    warp->synced = warp->acquired = warp->joined = warp->block->shared.synced;
+    warp->copy_count = 0;
+    warp->carry = 0;
+    memset(warp->executed, 0, sizeof warp->executed);
+    memset(warp->groups, 0, sizeof warp->groups);
+    memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
+}
+
+/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. */
+static void choose_lanes(struct at_emu_warp *warp)
+{
+    uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
+
+    warp->active = 0;
+    AT_EACH_OF (i, warp->alive) {
+        uint32_t pc = warp->lane_pc[i];
+
+        if (pc < lowest) {
+            next = lowest;
+            lowest = pc;
+            warp->active = 0;
+        } else if (pc > lowest && pc < next) {
+            next = pc;
+        }
+        if (pc == lowest)
+            warp->active |= at_lane_bit[i];
+    }
+    warp->pc = lowest;
+    warp->stop = next;
+}
+
+static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
+{
+    AT_EACH_OF (i, lanes)
+        warp->lane_pc[i] = pc;
+}
+
+/* Instructions after which the limits are looked at again. */
+enum { SLICE = 4096 };
+
+/* How many instructions the active lanes may now execute. */
+static uint64_t budget_of(const struct at_emu_warp *warp)
+{
+    uint64_t limit = warp->block->launch->instruction_limit, most = 0;
+
+    AT_EACH_OF (i, warp->active)
+        if (warp->executed[i] > most)
+            most = warp->executed[i];
+    limit = limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
+    limit = limit < warp->block->left ? limit : warp->block->left;
+    return limit < SLICE ? limit : SLICE;
+}
+
+static void raise_limit(struct at_emu_warp *warp, const struct at_emu_op *op)
+{
+    const struct at_emu_launch *launch = warp->block->launch;
+    bool of_block = warp->block->left == 0;
+
+    at_emu_raise(warp, op, AT_EMU_LIMIT, __builtin_ctz(warp->active), 0,
+                 "more than %ju %s; is this loop endless?",
+                 (uintmax_t)(of_block ? launch->block_limit : launch->instruction_limit),
+                 of_block ? "steps of the warps of a block" : "a thread");
+}
+
+bool at_emu_pay(const struct at_emu_op *op, struct at_emu_warp *warp, uint64_t steps)
+{
+    struct at_emu_block *block = warp->block;
+
+    block->left -= block->left < steps ? block->left : steps;
+    if (block->left == 0)
+        raise_limit(warp, op);
+    return block->left > 0;
+}
+
+static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t count)
+{
+    AT_EACH_OF (i, lanes)
+        warp->executed[i] += count;
+}
+
+static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
+{
+    warp->alive &= ~lanes;
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+/* Branch; `taken` are the active lanes that jump, and op is the instruction at pc. */
+static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t taken)
+{
+    /* All lanes jump together: nothing to choose. */
+    if (taken == warp->active && warp->stop == UINT32_MAX) {
+        warp->pc = op->target;
+        return;
+    }
+    place_lanes(warp, taken, op->target);
+    place_lanes(warp, warp->active & ~taken, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+/* brx.idx: each lane takes the target of its index. */
+static void switch_lanes(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    const struct at_ptx_kernel *kernel = warp->block->kernel;
+    AT_SOURCE(u32, index, 0);
+
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    AT_EACH_OF (i, lanes) {
+        if (index[i] >= op->immediate) { /* undefined (PTX ISA, brx.idx) */
+            at_emu_raise(warp, op, AT_EMU_TRAP, i, 0, "index %u of a table of %d", index[i],
+                         (int)op->immediate);
+            return;
+        }
+        warp->lane_pc[i] = kernel->targets[op->target + index[i]];
+    }
+    choose_lanes(warp);
+}
+
+/* The clock counts the instructions of the thread. */
+static void read_clock(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    AT_EACH_OF (i, lanes) {
+        uint64_t now = warp->executed[i] + warp->spent;
+
+        if (op->value_bytes == 4)
+            AT_EMU_ROW(u32, warp, op->row[0])[i] = (u32)now;
+        else
+            AT_EMU_ROW(u64, warp, op->row[0])[i] = now;
+    }
+}
+
+/* bar.sync counts warps, so the lanes of a warp must arrive together (PTX ISA, bar: "the barrier
+ * instructions signal the arrival of the executing threads"; in conditionally executed code only if
+ * all threads evaluate the condition alike). */
+static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    int lane = __builtin_ctz(lanes);
+
+    if (warp->alive != warp->lanes) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "other threads of its warp have exited");
+    } else if (lanes != warp->lanes) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "with lanes %#x of its warp, not %#x",
+                     lanes, warp->lanes);
+    } else {
+        warp->waiting = true;
+        warp->barrier = (uint32_t)op->immediate;
+        if (op->vote)
+            warp->yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
+        warp->pc++;
+    }
+}
+
+/* Apply the control flow of the instruction at pc. False: the warp cannot continue now. */
+static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    switch (lanes ? (enum at_emu_flow)op->flow : AT_EMU_NEXT) {
+    case AT_EMU_NEXT:
+        warp->pc++;
+        break;
+    case AT_EMU_BRANCH:
+        branch(warp, op, lanes);
+        break;
+    case AT_EMU_EXIT:
+        exit_lanes(warp, lanes);
+        break;
+    case AT_EMU_BARRIER_WAIT:
+        arrive(warp, op, lanes);
+        break;
+    case AT_EMU_SWITCH:
+        switch_lanes(warp, op, lanes);
+        break;
+    case AT_EMU_CLOCK:
+        read_clock(warp, op, lanes);
+        warp->pc++;
+        break;
+    }
+    if (warp->pc == warp->stop) {
+        place_lanes(warp, warp->active, warp->pc);
+        choose_lanes(warp);
+    }
+    return !warp->waiting && warp->alive;
+}
+
+static void spend(struct at_emu_block *block, uint64_t instructions)
+{
+    uint64_t steps = instructions + block->slow * (AT_EMU_SLOW_STEPS - 1);
+
+    block->left -= block->left < steps ? block->left : steps;
+    block->slow = 0;
+}
+
+/* Run until the set of active lanes changes or the warp stops. False: it stopped. */
+static bool run_lanes(struct at_emu_warp *warp)
+{
+    struct at_emu_block *block = warp->block;
+    const struct at_emu_op *ops = block->kernel->ops;
+    const struct at_emu_observer *observer = block->observer;
+    uint32_t active = warp->active;
+    uint64_t budget = budget_of(warp), left = budget;
+    bool going = true;
+
+    if (budget == 0) {
+        raise_limit(warp, &ops[warp->pc]);
+        return false;
+    }
+    while (going && warp->active == active && left > 0) {
+        const struct at_emu_op *op = &ops[warp->pc];
+        uint32_t lanes = active & (*AT_EMU_ROW(uint32_t, warp, op->guard) ^ op->guard_flip);
+
+        left--;
+        if (warp->undefined_rows && !at_emu_undefined_step(op, warp, lanes))
+            return false;
+        if (op->run && lanes)
+            op->run(op, warp, lanes);
+        if (block->fault.kind)
+            return false;
+        if (observer && observer->executed)
+            observer->executed(observer->context, block->index, (size_t)(op - ops), lanes);
+        if (op->flow == AT_EMU_NEXT && warp->pc + 1 != warp->stop) {
+            warp->pc++;
+        } else {
+            warp->spent = budget - left;
+            going = follow(warp, op, lanes);
+        }
+        going = going && !warp->stalled;
+    }
+    count_executed(warp, active, budget - left);
+    spend(block, budget - left);
+    return going && !block->fault.kind;
+}
+
+static void run_warp(struct at_emu_warp *warp)
+{
+    warp->stalled = NULL;
+    while (run_lanes(warp))
+        ;
+}
+
+static const struct at_emu_op *barrier_of(const struct at_emu_warp *warp)
+{
+    return &warp->block->kernel->ops[warp->pc - 1];
+}
+
+/* bar.red: all threads get the result of the votes. */
+static void give_votes(struct at_emu_block *block)
+{
+    uint32_t count = 0;
+    bool all = true;
+
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        count += (uint32_t)__builtin_popcount(block->warps[k].yes);
+        all &= block->warps[k].yes == block->warps[k].lanes;
+    }
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct at_emu_warp *warp = &block->warps[k];
+        const struct at_emu_op *op = barrier_of(warp);
+
+        if (op->vote == AT_EMU_VOTE_COUNT)
+            AT_EACH_OF (i, warp->lanes)
+                AT_EMU_ROW(u32, warp, op->row[0])[i] = count;
+        else if (op->vote != AT_EMU_NO_VOTE)
+            at_keep_predicate(warp, op->row[0],
+                              (op->vote == AT_EMU_VOTE_ALL ? all : count > 0) ? UINT32_MAX : 0,
+                              warp->lanes);
+    }
+}
+
+/* All warps wait or have ended. True: they wait at the same barrier, and continue. */
+static bool release_barrier(struct at_emu_block *block)
+{
+    struct at_emu_warp *first = NULL;
+    const char *why = NULL;
+
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (block->warps[i].waiting) {
+            first = first ? first : &block->warps[i];
+            if (block->warps[i].barrier != first->barrier ||
+                barrier_of(&block->warps[i])->vote != barrier_of(first)->vote)
+                why = "other threads of the block wait at another barrier";
+        }
+    if (!first)
+        return false;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (!block->warps[i].waiting)
+            why = "other threads of the block have exited";
+    if (why) {
+        at_emu_raise(first, &block->kernel->ops[first->pc - 1], AT_EMU_BARRIER, 0, 0, "%s", why);
+        return false;
+    }
+    give_votes(block);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].waiting = false;
+    at_emu_shared_barrier(block);
+    return true;
+}
+
+/* Run each warp as far as it can go. True: some wait for an mbarrier. */
+static bool run_warps(struct at_emu_block *block)
+{
+    uint32_t events = block->mbarrier_events;
+    struct at_emu_warp *stalled = NULL;
+    bool moved = false;
+
+    for (uint32_t i = 0; i < block->warp_count && !block->fault.kind; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+
+        if (warp->waiting || !warp->alive)
+            continue;
+        run_warp(warp);
+        if (warp->stalled && !stalled)
+            stalled = warp;
+        moved |= !warp->stalled;
+    }
+    if (stalled && !moved && events == block->mbarrier_events)
+        at_emu_raise(stalled, stalled->stalled, AT_EMU_BARRIER, __builtin_ctz(stalled->active), 0,
+                     "an mbarrier's phase never completes");
+    return stalled != NULL;
+}
+
+void at_emu_block_run(struct at_emu_block *block)
+{
+    at_emu_shared_begin_block(&block->shared);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        start_warp(&block->warps[i]);
+    block->mbarrier_count = block->bulk_count = 0;
+    block->left = block->launch->block_limit ? block->launch->block_limit : UINT64_MAX;
+    while (run_warps(block) || release_barrier(block))
+        if (block->fault.kind)
+            break;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For the functions that execute instructions. Each computes all 32 lanes in one loop that the
+ * compiler can vectorise, into a buffer, because the row of the result may also be a source. Then
+ * it keeps the lanes that take part. */
+#ifndef AT_EMULATED_MACHINE_LANES_H
+#define AT_EMULATED_MACHINE_LANES_H
+
+#include "emulated/machine/warp.h"
+
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t s8;
+typedef int16_t s16;
+typedef int32_t s32;
+typedef int64_t s64;
+
+static const uint32_t at_lane_bit[AT_WARP] = {
+#define FOUR(i) 1u << (i), 1u << ((i) + 1), 1u << ((i) + 2), 1u << ((i) + 3)
+    FOUR(0), FOUR(4), FOUR(8), FOUR(12), FOUR(16), FOUR(20), FOUR(24), FOUR(28),
+#undef FOUR
+};
+
+#define AT_KEEP(type)                                                                              \
+    static inline void at_keep_##type(type *row, const type *out, uint32_t lanes)                  \
+    {                                                                                              \
+        if (lanes == UINT32_MAX)                                                                   \
+            memcpy(row, out, AT_WARP * sizeof *row);                                               \
+        else                                                                                       \
+            AT_EACH_LANE (i)                                                                       \
+                row[i] = lanes & at_lane_bit[i] ? out[i] : row[i];                                 \
+    }
+AT_KEEP(u16)
+AT_KEEP(u32)
+AT_KEEP(u64)
+#undef AT_KEEP
+
+static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uint32_t value,
+                                     uint32_t lanes)
+{
+    uint32_t *predicate = AT_EMU_ROW(uint32_t, warp, row);
+
+    *predicate = (*predicate & ~lanes) | (value & lanes);
+}
+
+/* Registers of float bits: a row has the width of a value, not its type. */
+static inline float at_f32_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double at_f64_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t at_bits_of_f32(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t at_bits_of_f64(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+#define AT_SOURCE(type, name, k) const type *name = AT_EMU_ROW(type, warp, op->row[k])
+#define AT_RUN(name)                                                                               \
+    static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+
+/* Define an instruction with one to four sources: `value` is the result of a lane whose sources are
+ * x, y, z and w; D is the unsigned type of the result's row. */
+#define AT_LANES_1(name, D, A, value)                                                              \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        AT_SOURCE(A, a, 1);                                                                        \
+        D out[AT_WARP];                                                                            \
+        AT_EACH_LANE (i) {                                                                         \
+            A x = a[i];                                                                            \
+            out[i] = (D)(value);                                                                   \
+        }                                                                                          \
+        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
+    }
+
+#define AT_LANES_2(name, D, A, B, value)                                                           \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        AT_SOURCE(A, a, 1);                                                                        \
+        AT_SOURCE(B, b, 2);                                                                        \
+        D out[AT_WARP];                                                                            \
+        AT_EACH_LANE (i) {                                                                         \
+            A x = a[i];                                                                            \
+            B y = b[i];                                                                            \
+            out[i] = (D)(value);                                                                   \
+        }                                                                                          \
+        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
+    }
+
+#define AT_LANES_3(name, D, A, B, C, value)                                                        \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        AT_SOURCE(A, a, 1);                                                                        \
+        AT_SOURCE(B, b, 2);                                                                        \
+        AT_SOURCE(C, c, 3);                                                                        \
+        D out[AT_WARP];                                                                            \
+        AT_EACH_LANE (i) {                                                                         \
+            A x = a[i];                                                                            \
+            B y = b[i];                                                                            \
+            C z = c[i];                                                                            \
+            out[i] = (D)(value);                                                                   \
+        }                                                                                          \
+        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
+    }
+
+#define AT_LANES_4(name, D, A, B, C, E, value)                                                     \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        AT_SOURCE(A, a, 1);                                                                        \
+        AT_SOURCE(B, b, 2);                                                                        \
+        AT_SOURCE(C, c, 3);                                                                        \
+        AT_SOURCE(E, e, 4);                                                                        \
+        D out[AT_WARP];                                                                            \
+        AT_EACH_LANE (i) {                                                                         \
+            A x = a[i];                                                                            \
+            B y = b[i];                                                                            \
+            C z = c[i];                                                                            \
+            E w = e[i];                                                                            \
+            out[i] = (D)(value);                                                                   \
+        }                                                                                          \
+        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
+    }
+
+#endif

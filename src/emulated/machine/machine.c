@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grids: each host thread has the state of one block, and runs one block after the other. */
+#include "emulated/machine/machine.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/launch.h"
+#include "emulated/machine/lanes.h"
+#include "emulated/machine/ops.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* printf and assert in kernels. The compiler makes a call of vprintf with a format and a buffer of
+ * arguments, each aligned to its size (CUDA C++ Programming Guide, "Formatted Output"). */
+
+enum {
+    STRING_MAX = 4096, /* bytes of a format or a string, and of one conversion */
+    FIELD_MAX = 1024,  /* width and precision; a greater one is taken as this */
+};
+
+static uint64_t argument(const struct at_emu_warp *warp, int lane, int64_t offset, size_t bytes)
+{
+    const struct at_emu_block *block = warp->block;
+    uint64_t value = 0;
+
+    memcpy(&value,
+           block->frames +
+               (size_t)(warp->first_thread + (uint32_t)lane) * block->kernel->frame_bytes + offset,
+           bytes);
+    return value;
+}
+
+/* Copy at most `most` characters of a string from a generic address. Returns their number. */
+static size_t read_string(const struct at_emu_warp *warp, int lane, uint64_t address,
+                          char text[STRING_MAX], size_t most)
+{
+    size_t size = 0;
+
+    while (size < most && size < STRING_MAX - 1) {
+        const char *byte = at_emu_access_generic(warp, lane, address + size, 1);
+
+        if (!byte || !*byte)
+            break;
+        text[size++] = *byte;
+    }
+    text[size] = '\0';
+    return size;
+}
+
+/* One call by one lane. Its arguments are taken one after the other. */
+struct call {
+    struct at_emu_warp *warp;
+    int lane;
+    uint64_t address, offset;
+    int count;      /* of arguments */
+    uint64_t steps; /* to pay: one for each byte that is read or made */
+};
+
+static bool is_shown(const struct call *call)
+{
+    const struct at_emu_block *block = call->warp->block;
+
+    return block->launch->printer && block->printed_bytes < AT_EMU_PRINTED_OF_BLOCK;
+}
+
+static void append(struct call *call, const char *text, size_t size)
+{
+    static const char full[] = "\n... and more: this block prints too much\n";
+    struct at_emu_block *block = call->warp->block;
+
+    call->steps += size;
+    if (!is_shown(call))
+        return;
+    for (size_t i = 0; i < size && block->printed_bytes < AT_EMU_PRINTED_OF_BLOCK; i++)
+        AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, text[i]);
+    if (block->printed_bytes == AT_EMU_PRINTED_OF_BLOCK)
+        for (const char *c = full; *c; c++)
+            AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, *c);
+}
+
+static uint64_t next_argument(struct call *call, uint32_t bytes)
+{
+    const char *from;
+    uint64_t value = 0;
+
+    call->offset = (call->offset + bytes - 1) / bytes * bytes;
+    from = at_emu_access_generic(call->warp, call->lane, call->address + call->offset, bytes);
+    if (from)
+        memcpy(&value, from, bytes);
+    call->offset += bytes;
+    call->count++;
+    return value;
+}
+
+/* The flags, width and precision of a conversion. */
+struct field {
+    char flags[6];        /* each once */
+    int width, precision; /* a negative width aligns left; precision -1: none */
+    char length[3];       /* letters */
+};
+
+/* Read a number, or take that of an argument for a '*'. */
+static const char *read_number(struct call *call, const char *text, int *number)
+{
+    if (*text == '*') {
+        *number = (s32)next_argument(call, 4);
+        *number = *number < -FIELD_MAX ? -FIELD_MAX : *number > FIELD_MAX ? FIELD_MAX : *number;
+        return text + 1;
+    }
+    for (*number = 0; *text >= '0' && *text <= '9'; text++)
+        *number = *number < FIELD_MAX ? 10 * *number + (*text - '0') : FIELD_MAX;
+    *number = *number < FIELD_MAX ? *number : FIELD_MAX;
+    return text;
+}
+
+/* Read a field after its '%'; returns its letter. */
+static const char *read_field(struct call *call, const char *text, struct field *field)
+{
+    size_t flags = 0, letters = 0;
+
+    *field = (struct field){.precision = -1};
+    for (; *text && strchr("-+ #0", *text); text++)
+        if (!strchr(field->flags, *text))
+            field->flags[flags++] = *text;
+    text = read_number(call, text, &field->width);
+    if (*text == '.')
+        text = read_number(call, text + 1, &field->precision);
+    for (; *text && strchr("hlLzjtq", *text); text++)
+        if (letters < 2)
+            field->length[letters++] = *text;
+    return text;
+}
+
+/* The value of an integer conversion. */
+static long long integer_of(struct call *call, const char *length, bool is_signed)
+{
+    bool wide =
+        strchr(length, 'l') || strchr(length, 'z') || strchr(length, 'j') || strchr(length, 't');
+    uint64_t value = next_argument(call, wide ? 8 : 4);
+
+    if (strcmp(length, "hh") == 0)
+        return is_signed ? (s8)value : (u8)value;
+    if (strcmp(length, "h") == 0)
+        return is_signed ? (s16)value : (u16)value;
+    return wide ? (long long)value : is_signed ? (s32)value : (long long)(u32)value;
+}
+
+/* Formats are the kernel's, taken apart and put together again for one argument each. */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+static void convert(struct call *call, const struct field *f, char letter)
+{
+    char format[sizeof f->flags + 8], out[STRING_MAX] = "", string[STRING_MAX];
+    bool is_integer = letter && strchr("diouxX", letter);
+
+    snprintf(format, sizeof format, "%%%s*.*%s%c", f->flags, is_integer ? "ll" : "", letter);
+    if (is_integer) {
+        snprintf(out, sizeof out, format, f->width, f->precision,
+                 integer_of(call, f->length, letter == 'd' || letter == 'i'));
+    } else if (letter && strchr("fFeEgGaA", letter)) {
+        snprintf(out, sizeof out, format, f->width, f->precision,
+                 at_f64_of(next_argument(call, 8)));
+    } else if (letter == 'c') {
+        snprintf(out, sizeof out, format, f->width, f->precision, (int)next_argument(call, 4));
+    } else if (letter == 'p') {
+        snprintf(out, sizeof out, "%#llx", (unsigned long long)next_argument(call, 8));
+    } else if (letter == 's') {
+        uint64_t address = next_argument(call, 8);
+        size_t most = f->precision < 0 ? STRING_MAX : (size_t)f->precision;
+
+        read_string(call->warp, call->lane, address, string, is_shown(call) ? most : 0);
+        snprintf(out, sizeof out, format, f->width, f->precision, string);
+    } else if (letter == '%') {
+        strcpy(out, "%");
+    }
+    append(call, out, strlen(out));
+}
+
+static void print(struct call *call, const char *format)
+{
+    struct field field;
+
+    while (*format) {
+        size_t plain = strcspn(format, "%");
+
+        append(call, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        format = read_field(call, format + 1, &field);
+        convert(call, &field, *format);
+        format += *format != '\0';
+    }
+}
+
+/* The lanes print one after the other. immediate and source_offset are the places of the format's
+ * and the buffer's addresses in the frame, target that of the result. */
+void at_emu_run_printf(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const struct at_emu_block *block = warp->block;
+    char format[STRING_MAX];
+
+    AT_EACH_OF (i, lanes) {
+        size_t thread = warp->first_thread + (uint32_t)i;
+        struct call call = {
+            .warp = warp, .lane = i, .address = argument(warp, i, op->source_offset, 8)};
+
+        call.steps = read_string(warp, i, argument(warp, i, op->immediate, 8), format, STRING_MAX);
+        print(&call, format);
+        memcpy(block->frames + thread * block->kernel->frame_bytes + op->target, &call.count,
+               sizeof call.count);
+        if (!at_emu_pay(op, warp, call.steps))
+            return;
+    }
+}
+
+/* immediate, source_offset, to_offset: the places of the condition's text, the file's name and the
+ * line. */
+void at_emu_run_assert(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    char condition[STRING_MAX], file[STRING_MAX];
+    int lane = __builtin_ctz(lanes);
+
+    read_string(warp, lane, argument(warp, lane, op->immediate, 8), condition, STRING_MAX);
+    read_string(warp, lane, argument(warp, lane, op->source_offset, 8), file, STRING_MAX);
+    at_emu_raise(warp, op, AT_EMU_ASSERTION, lane, 0, "%.*s (%.*s:%d)", AT_QUOTED(condition, 96),
+                 AT_QUOTED(file, 96), (int)argument(warp, lane, op->to_offset, 4));
+}
+
+/* ---- of all blocks ---- */
+
+static int by_turn(const void *left, const void *right)
+{
+    const struct at_emu_printed *a = left, *b = right;
+
+    return (a->turn > b->turn) - (a->turn < b->turn);
+}
+
+static void leave_out(struct at_emu_prints *prints, const char *text)
+{
+    for (; *text; text++)
+        prints->left_out += *text == '\n' || !text[1];
+}
+
+/* Sort the texts, and drop those beyond the limit. */
+static void shorten(struct at_emu_prints *prints)
+{
+    size_t kept = 0;
+
+    if (prints->count > 0)
+        qsort(prints->items, prints->count, sizeof *prints->items, by_turn);
+    prints->bytes = 0;
+    for (size_t i = 0; i < prints->count; i++) {
+        struct at_emu_printed *item = &prints->items[i];
+
+        if (prints->bytes < AT_EMU_PRINTED_BYTES) {
+            prints->bytes += strlen(item->text);
+            prints->items[kept++] = *item;
+        } else {
+            leave_out(prints, item->text);
+            free(item->text);
+        }
+    }
+    prints->count = kept;
+}
+
+/* Take the output of a block. */
+static void emu_print_take(struct at_emu_prints *prints, struct at_emu_block *block, uint64_t turn)
+{
+    struct at_emu_printed printed = {.turn = turn};
+
+    if (!block->printed)
+        return;
+    prints->bytes += block->printed_bytes;
+    AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, '\0');
+    printed.text = block->printed;
+    AT_PUSH(prints->items, prints->count, prints->capacity, printed);
+    block->printed = NULL;
+    block->printed_bytes = block->printed_capacity = 0;
+    if (prints->bytes > 2 * (size_t)AT_EMU_PRINTED_BYTES)
+        shorten(prints);
+}
+
+/* Pass all on to the printer, and free it. */
+static void emu_print_all(const struct at_emu_printer *printer, struct at_emu_prints *prints)
+{
+    char *all = NULL, *more;
+    size_t used = 0, capacity = 0, lines = 0;
+
+    shorten(prints);
+    for (size_t k = 0; k < prints->count; k++) {
+        const char *c = prints->items[k].text;
+
+        for (; *c && lines < AT_EMU_PRINTED_LINES && used < AT_EMU_PRINTED_BYTES; c++) {
+            AT_PUSH(all, used, capacity, *c);
+            lines += *c == '\n';
+        }
+        leave_out(prints, c);
+        free(prints->items[k].text);
+    }
+    if (prints->left_out > 0) {
+        more = at_format("%s... and %zu more lines\n", all[used - 1] == '\n' ? "" : "\n",
+                         prints->left_out);
+        for (const char *c = more; *c; c++)
+            AT_PUSH(all, used, capacity, *c);
+        free(more);
+    }
+    if (used > 0) {
+        AT_PUSH(all, used, capacity, '\0');
+        printer->print(printer->context, all);
+    }
+    free(all);
+    free(prints->items);
+}
+
+struct run {
+    struct at_emu_memory *memory;
+    const struct at_emu_launch *launch;
+    char *params;
+    uint64_t next;        /* the next block, counted in the order of the launch */
+    uint64_t count;       /* of blocks */
+    pthread_mutex_t lock; /* for the two below */
+    uint64_t fault_turn;  /* of the first block known to have a fault; count: none */
+    struct at_emu_fault fault;
+    const uint64_t *variables; /* of the kernel's module; NULL: it uses none */
+    struct at_emu_prints prints;
+};
+
+/* Set a lane's value in a preset's row. */
+static void fill(struct at_emu_warp *warp, const struct at_emu_preset *preset, int lane,
+                 uint64_t value)
+{
+    if (preset->bytes == 2)
+        AT_EMU_ROW(u16, warp, preset->row)[lane] = (u16)value;
+    else if (preset->bytes == 4)
+        AT_EMU_ROW(u32, warp, preset->row)[lane] = (u32)value;
+    else if (preset->bytes == 8)
+        AT_EMU_ROW(u64, warp, preset->row)[lane] = value;
+    else
+        AT_EMU_ROW(u32, warp, preset->row)[0] = value ? UINT32_MAX : 0;
+}
+
+static uint32_t dynamic_shared_offset(const struct at_ptx_kernel *kernel)
+{
+    uint32_t align = kernel->dynamic_align;
+
+    return (kernel->shared_bytes + align - 1) / align * align;
+}
+
+static uint64_t multiprocessors_of(const struct at_emu_launch *launch)
+{
+    return launch->multiprocessors < 1 ? 1 : (uint64_t)launch->multiprocessors;
+}
+
+static uint64_t preset_value(const struct at_emu_preset *preset, const struct at_emu_warp *warp,
+                             uint32_t lane)
+{
+    const struct at_emu_block *block = warp->block;
+    const uint32_t *size = block->launch->block;
+    uint32_t thread = warp->first_thread + lane, below = (1u << lane) - 1, own = 1u << lane;
+
+    switch (preset->kind) {
+    case AT_EMU_CONSTANT:
+        return preset->value;
+    case AT_EMU_DYNAMIC_SHARED:
+        return dynamic_shared_offset(block->kernel) + preset->value;
+    case AT_EMU_TID:
+        return thread % size[0];
+    case AT_EMU_TID + 1:
+        return thread / size[0] % size[1];
+    case AT_EMU_TID + 2:
+        return thread / size[0] / size[1];
+    case AT_EMU_LANEID:
+        return lane;
+    case AT_EMU_WARPID:
+        return warp->first_thread / AT_WARP;
+    case AT_EMU_NWARPID:
+        return block->warp_count;
+    case AT_EMU_LANEMASK_EQ:
+        return own;
+    case AT_EMU_LANEMASK_LT:
+        return below;
+    case AT_EMU_LANEMASK_LE:
+        return below | own;
+    case AT_EMU_LANEMASK_GT:
+        return ~(below | own);
+    case AT_EMU_LANEMASK_GE:
+        return ~below;
+    case AT_EMU_SMID:
+        return block->index % multiprocessors_of(block->launch);
+    case AT_EMU_NSMID:
+        return multiprocessors_of(block->launch);
+    case AT_EMU_DYNAMIC_BYTES:
+        return (uint64_t)block->launch->dynamic_shared_bytes;
+    case AT_EMU_TOTAL_SHARED_BYTES:
+        return block->shared.size;
+    case AT_EMU_VARIABLE:
+        return block->variables[preset->variable] + preset->value;
+    default:
+        break;
+    }
+    if (preset->kind < AT_EMU_CTAID)
+        return size[preset->kind - AT_EMU_NTID];
+    if (preset->kind < AT_EMU_NCTAID)
+        return block->id[preset->kind - AT_EMU_CTAID];
+    return block->launch->grid[preset->kind - AT_EMU_NCTAID];
+}
+
+static bool changes(const struct at_emu_preset *preset)
+{
+    return (preset->kind >= AT_EMU_CTAID && preset->kind < AT_EMU_NCTAID) ||
+           preset->kind == AT_EMU_SMID;
+}
+
+/* Fill the rows that change from block to block, or all others. */
+static void fill_presets(struct at_emu_block *block, bool of_block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+
+    for (size_t k = 0; k < kernel->preset_count; k++) {
+        const struct at_emu_preset *preset = &kernel->presets[k];
+
+        if (changes(preset) != of_block)
+            continue;
+        for (uint32_t w = 0; w < block->warp_count; w++)
+            for (uint32_t lane = 0; lane < AT_WARP; lane++)
+                fill(&block->warps[w], preset, (int)lane,
+                     preset_value(preset, &block->warps[w], lane));
+    }
+}
+
+static uint32_t threads_of(const struct at_emu_launch *launch)
+{
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+static uint32_t shared_bytes_of(const struct at_emu_launch *launch)
+{
+    return dynamic_shared_offset(launch->kernel) + (uint32_t)launch->dynamic_shared_bytes;
+}
+
+static void make_warps(struct at_emu_block *block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+    uint32_t threads = threads_of(block->launch), rows = kernel->file_bytes / AT_EMU_ROW_ALIGN;
+
+    block->warp_count = (threads + AT_WARP - 1) / AT_WARP;
+    block->warps = at_alloc_array(block->warp_count, sizeof *block->warps);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+        uint32_t left = threads - i * AT_WARP;
+
+        warp->block = block;
+        warp->first_thread = i * AT_WARP;
+        warp->lanes = left < AT_WARP ? (1u << left) - 1 : UINT32_MAX;
+        warp->file = at_alloc(kernel->file_bytes);
+        warp->undefined = at_alloc_array(rows, sizeof *warp->undefined);
+        warp->origin = at_alloc_array(rows, sizeof *warp->origin);
+        *AT_EMU_ROW(u32, warp, AT_EMU_TRUE_ROW) = UINT32_MAX;
+    }
+}
+
+static void make_block(struct at_emu_block *block, const struct run *run)
+{
+    const struct at_emu_launch *launch = run->launch;
+    uint32_t shared = shared_bytes_of(launch);
+
+    *block = (struct at_emu_block){
+        .launch = launch,
+        .memory = run->memory,
+        .kernel = launch->kernel,
+        .observer = launch->observer,
+        .params = run->params,
+        .variables = run->variables,
+        .shared = {.bytes = at_alloc(shared),
+                   .size = shared,
+                   .written = at_alloc_array(shared, sizeof(uint32_t)),
+                   .read = at_alloc_array(shared, sizeof(uint32_t))},
+    };
+    make_warps(block);
+    block->local = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->local_bytes);
+    block->frames = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->frame_bytes);
+    fill_presets(block, false);
+}
+
+static void clear_block(struct at_emu_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        free(block->warps[i].file);
+        free(block->warps[i].undefined);
+        free(block->warps[i].origin);
+        free(block->warps[i].copies);
+    }
+    free(block->warps);
+    free(block->local);
+    free(block->frames);
+    free(block->printed);
+    free(block->mbarriers);
+    free(block->bulk);
+    free(block->shared.bytes);
+    free(block->shared.written);
+    free(block->shared.read);
+}
+
+/* Take the next block. Blocks start in order and run to their end, so every block before one with
+ * a fault has run: the reported fault is the first one. */
+static bool take(struct run *run, uint64_t *turn)
+{
+    *turn = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED);
+    return *turn < run->count && *turn < __atomic_load_n(&run->fault_turn, __ATOMIC_RELAXED);
+}
+
+static void *work(void *argument)
+{
+    struct run *run = argument;
+    const struct at_emu_launch *launch = run->launch;
+    struct at_emu_block block;
+    uint64_t turn;
+
+    make_block(&block, run);
+    while (!block.fault.kind && take(run, &turn)) {
+        block.index = launch->only_blocks ? launch->only_blocks[turn] : turn;
+        block.id[0] = (uint32_t)(block.index % launch->grid[0]);
+        block.id[1] = (uint32_t)(block.index / launch->grid[0] % launch->grid[1]);
+        block.id[2] = (uint32_t)(block.index / launch->grid[0] / launch->grid[1]);
+        fill_presets(&block, true);
+        at_emu_block_run(&block);
+        pthread_mutex_lock(&run->lock);
+        emu_print_take(&run->prints, &block, turn);
+        if (block.fault.kind && turn < run->fault_turn) {
+            __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
+            run->fault = block.fault;
+        }
+        pthread_mutex_unlock(&run->lock);
+    }
+    clear_block(&block);
+    return NULL;
+}
+
+static enum at_status check_blocks(const struct at_emu_launch *launch, uint64_t *count,
+                                   struct at_error *err)
+{
+    static const uint64_t grid_max[] = {INT32_MAX, 65535, 65535};
+    static const uint32_t block_max[] = {1024, 1024, 64};
+    uint64_t blocks = 1, threads = 1;
+
+    for (int i = 0; i < 3; i++) {
+        if (launch->grid[i] < 1 || launch->grid[i] > grid_max[i] || launch->block[i] < 1 ||
+            launch->block[i] > block_max[i])
+            return at_fail(err, AT_USAGE, "a grid of %u x %u x %u blocks of %u x %u x %u threads",
+                           launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+                           launch->block[1], launch->block[2]);
+        blocks *= launch->grid[i];
+        threads *= launch->block[i];
+    }
+    if (threads > AT_EMU_WARPS_MAX * AT_WARP)
+        return at_fail(err, AT_USAGE, "%" PRIu64 " threads per block; at most 1024 are possible",
+                       threads);
+    for (size_t i = 0; launch->only_blocks && i < launch->only_block_count; i++)
+        if (launch->only_blocks[i] >= blocks)
+            return at_fail(err, AT_USAGE, "block %" PRIu64 " of a grid of %" PRIu64,
+                           launch->only_blocks[i], blocks);
+    *count = launch->only_blocks ? launch->only_block_count : blocks;
+    return AT_OK;
+}
+
+void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launch)
+{
+    for (int i = 0; i < 3; i++) {
+        emu->grid[i] = (uint32_t)launch->field[AT_GRID_X + i];
+        emu->block[i] = (uint32_t)launch->field[AT_BLOCK_X + i];
+    }
+    emu->dynamic_shared_bytes = launch->field[AT_SHARED_BYTES];
+    emu->carveout_percent = launch->field[AT_CARVEOUT_PERCENT];
+}
+
+static size_t words_of(const struct at_emu_param *param)
+{
+    return (param->bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+static enum at_status check_kernel(const struct at_emu_launch *launch, struct at_error *err)
+{
+    const struct at_ptx_kernel *kernel = launch->kernel;
+    const char *name = launch->name ? launch->name : kernel->name;
+    size_t words = 0;
+
+    if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
+        return at_fail(err, AT_USAGE,
+                       "%s: a block of %u threads; its __launch_bounds__ (.maxntid) allows at most "
+                       "%" PRIu64,
+                       name, threads_of(launch), kernel->max_threads);
+    for (int i = 0; i < 3; i++)
+        if (kernel->required[i] && launch->block[i] != kernel->required[i])
+            return at_fail(err, AT_USAGE,
+                           "%s: a block of %u x %u x %u threads; its __block_size__ (.reqntid) "
+                           "requires others",
+                           name, launch->block[0], launch->block[1], launch->block[2]);
+    if (launch->dynamic_shared_bytes < 0 || launch->dynamic_shared_bytes > AT_EMU_SHARED_MAX ||
+        shared_bytes_of(launch) > AT_EMU_SHARED_MAX)
+        return at_fail(err, AT_USAGE, "%s: more than %d bytes of shared memory", name,
+                       AT_EMU_SHARED_MAX);
+    if (launch->arg_count != kernel->param_count)
+        return at_fail(err, AT_USAGE, "%s takes %zu arguments, not %zu", name, kernel->param_count,
+                       launch->arg_count);
+    for (size_t i = 0; i < kernel->param_count; i++)
+        words += words_of(&kernel->params[i]);
+    if (words > (launch->arg_words ? launch->arg_words : launch->arg_count))
+        return at_fail(err, AT_USAGE, "%s takes %zu words of arguments", name, words);
+    return AT_OK;
+}
+
+/* Stack of a host thread. The usual 8 MiB on each of many CPUs would use up a limited memory; a
+ * block's state is on the heap. */
+enum { STACK_BYTES = 1 << 20 };
+
+/* For the local memory of the blocks that run at a time; one block may have 512 MiB. */
+static const uint64_t LOCAL_BYTES = UINT64_C(1) << 30;
+
+static uint64_t threads_wanted(const struct at_emu_launch *launch)
+{
+    uint64_t wanted = launch->threads < 1 ? 1 : (uint64_t)launch->threads;
+    uint64_t most = LOCAL_BYTES / (1 + (uint64_t)threads_of(launch) * launch->kernel->local_bytes);
+
+    return wanted < most ? wanted : most;
+}
+
+static void run_on_threads(struct run *run)
+{
+    uint64_t wanted = threads_wanted(run->launch), started = 0;
+    pthread_attr_t attributes;
+    pthread_t *threads;
+
+    if (wanted > run->count)
+        wanted = run->count;
+    threads = at_alloc_array(wanted, sizeof *threads);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* This thread works too, so the work is done even if the system refuses all others. */
+    while (started + 1 < wanted && pthread_create(&threads[started], &attributes, work, run) == 0)
+        started++;
+    work(run);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_attr_destroy(&attributes);
+    free(threads);
+}
+
+static bool uses_variables(const struct at_ptx_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->preset_count; i++)
+        if (kernel->presets[i].kind == AT_EMU_VARIABLE)
+            return true;
+    return false;
+}
+
+enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_launch *launch,
+                          struct at_emu_fault *fault, struct at_error *err)
+{
+    const struct at_ptx_kernel *kernel = launch->kernel;
+    struct run run = {.memory = memory, .launch = launch};
+    enum at_status status = check_blocks(launch, &run.count, err);
+
+    if (status == AT_OK)
+        status = check_kernel(launch, err);
+    if (status != AT_OK)
+        return status;
+    if (uses_variables(kernel)) {
+        run.variables = at_emu_memory_place(memory, kernel->image);
+        if (!run.variables)
+            return at_fail(err, AT_FAILED,
+                           "this machine has too little memory for the variables "
+                           "of the program");
+    }
+    run.fault_turn = run.count;
+    run.params = at_alloc(kernel->param_bytes);
+    for (size_t i = 0, word = 0; i < kernel->param_count; i++) {
+        memcpy(run.params + kernel->params[i].offset, &launch->args[word], kernel->params[i].bytes);
+        word += words_of(&kernel->params[i]);
+    }
+    if (!at_emu_memory_begin(memory)) {
+        free(run.params);
+        return at_fail(err, AT_FAILED, "this machine has too little memory for the launch");
+    }
+    pthread_mutex_init(&run.lock, NULL);
+    run_on_threads(&run);
+    pthread_mutex_destroy(&run.lock);
+    free(run.params);
+    emu_print_all(launch->printer, &run.prints);
+    *fault = run.fault;
+    return AT_OK;
+}

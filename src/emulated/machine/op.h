@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The decoded form of a kernel: the folder ptx makes it from text, and block.c runs it.
+ *
+ * Everything that an instruction reads or writes is a row: the values of a warp's 32 lanes, one
+ * after the other, in the width of the register (2, 4 or 8 bytes per lane; a predicate is a mask of
+ * 32 bits). The rows of a warp lie in one piece of memory, its register file. An operand is the
+ * offset of a row there. Constants and special registers are rows too, filled before the start
+ * ("presets"), so the functions that execute instructions know only rows. */
+#ifndef AT_EMULATED_MACHINE_OP_H
+#define AT_EMULATED_MACHINE_OP_H
+
+#include "emulated/machine/machine.h"
+
+enum {
+    AT_EMU_OPERANDS = 6,
+    AT_EMU_ROW_ALIGN = 64,          /* bytes; every row starts at a multiple */
+    AT_EMU_PREDICATE = 0,           /* the "bytes per lane" of a predicate */
+    AT_EMU_TRUE_ROW = 0,            /* a predicate that always holds: the default guard */
+    AT_EMU_SINK_ROW = 64,           /* written and never read: the operand "_" */
+    AT_EMU_FIRST_ROW = 64 + 8 * 32, /* after these two */
+    AT_EMU_FILE_MAX = 4 << 20,      /* bytes of rows per warp */
+    AT_EMU_SHARED_MAX = 1 << 20,    /* bytes per block */
+    AT_EMU_LOCAL_MAX = 512 << 10, /* bytes per thread, as on all GPUs since compute capability 2 */
+    AT_EMU_PARAMS_MAX = 256,
+    AT_EMU_PARAM_BYTES_MAX = 32764, /* PTX ISA, "Kernel Function Parameters" */
+    AT_EMU_OPS_MAX = 1000000,
+};
+
+/* The generic addresses of shared memory, local memory and the parameters (PTX ISA, "Generic
+ * Addressing"), far above all that memory.c allocates. Constants have global addresses. */
+#define AT_EMU_SHARED_WINDOW (UINT64_C(1) << 60)
+#define AT_EMU_LOCAL_WINDOW  (UINT64_C(1) << 61)
+#define AT_EMU_PARAM_WINDOW  (UINT64_C(1) << 62)
+
+struct at_emu_op;
+struct at_emu_warp;
+
+/* Executes an instruction for the lanes of a mask that is not 0. */
+typedef void at_emu_run_op(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
+
+/* The effect of an instruction on control flow. */
+enum at_emu_flow {
+    AT_EMU_NEXT,
+    AT_EMU_BRANCH,
+    AT_EMU_BARRIER_WAIT,
+    AT_EMU_EXIT,
+    AT_EMU_SWITCH, /* brx.idx: a branch by a table */
+    AT_EMU_CLOCK,  /* reads the thread's clock */
+};
+
+enum at_emu_space {
+    AT_EMU_GENERIC,
+    AT_EMU_GLOBAL,
+    AT_EMU_SHARED,
+    AT_EMU_LOCAL,
+    AT_EMU_PARAM,
+    AT_EMU_CONST,
+    AT_EMU_FRAME, /* arguments and results of functions: registers, to the memory system */
+};
+
+/* How an instruction treats a value that came from unwritten shared memory (memory.c). */
+enum at_emu_undefined {
+    AT_EMU_SPREADS, /* an undefined source makes the results undefined */
+    AT_EMU_SELECTS, /* selp: only the chosen one of two sources matters */
+    AT_EMU_MOVES,   /* shfl: the function that executes it handles undefined lanes itself */
+    AT_EMU_LOADS,   /* only the address must be defined */
+    AT_EMU_STORES,  /* to shared memory: the same; an undefined value leaves it unwritten */
+    AT_EMU_USES,    /* all that it reads must be defined */
+};
+
+/* setp: how its result is combined with another predicate. */
+enum at_emu_combine { AT_EMU_AND, AT_EMU_OR, AT_EMU_XOR };
+
+/* Where an instruction comes from: the number of a .file and a line, 0 if unknown. The caller is
+ * the place where the code was inlined; without inlining it is the same place. */
+struct at_emu_places {
+    int file, line;
+    int caller_file, caller_line;
+};
+
+struct at_emu_op {
+    at_emu_run_op *run; /* NULL: only flow matters */
+    uint32_t row[AT_EMU_OPERANDS];
+    uint8_t result_count; /* the first rows are results, the others sources */
+    uint8_t row_count;
+    uint8_t flow;          /* at_emu_flow */
+    uint8_t undefined;     /* at_emu_undefined */
+    uint32_t guard;        /* row of the predicate */
+    uint32_t guard_flip;   /* xored with it: all ones for @!p */
+    uint32_t target;       /* of a branch; of a switch: the first of its targets in the kernel */
+    uint32_t address;      /* row with the address of a memory access */
+    int64_t immediate;     /* an offset added to the address, or another constant */
+    int64_t source_offset; /* cp.async: added to the source address */
+    int64_t to_offset;     /* cp.async.bulk: added to the destination address */
+    uint8_t space;         /* at_emu_space */
+    bool store, atomic;
+    bool past_l1;          /* cp.async.cg */
+    uint8_t unit_bytes;    /* of one element in memory */
+    uint8_t units;         /* of a vector */
+    uint8_t value_bytes;   /* per lane, of the rows that hold the elements */
+    uint8_t address_bytes; /* per lane, of the address's row */
+    uint8_t from_bytes;    /* per lane, of the rows with a bulk copy's addresses */
+    uint8_t to_bytes;
+    bool sign_extended;
+    uint8_t combine;             /* at_emu_combine */
+    uint8_t rounding;            /* at_emu_rounding */
+    uint8_t modifiers;           /* at_emu_modifier, or-ed */
+    uint8_t vote;                /* at_emu_vote: of a barrier with a reduction */
+    uint32_t source_flip;        /* xored with a source predicate: all ones for !p */
+    int line;                    /* of the PTX */
+    struct at_emu_places places; /* from .loc, if the compiler writes it */
+    const char *text;
+    uint32_t text_bytes;
+};
+
+/* Rounding of arithmetic and conversions: to nearest even, to zero, down, up. Away from zero on
+ * ties only where an instruction says so. */
+enum at_emu_rounding {
+    AT_EMU_NEAREST,
+    AT_EMU_ZERO,
+    AT_EMU_DOWN,
+    AT_EMU_UP,
+    AT_EMU_AWAY,
+};
+
+enum at_emu_modifier {
+    AT_EMU_FLUSH = 1,       /* .ftz: subnormal values are zeros */
+    AT_EMU_SATURATE = 2,    /* .sat */
+    AT_EMU_NAN = 4,         /* min and max give NaN if a source is NaN */
+    AT_EMU_ABSOLUTE = 8,    /* min.xorsign.abs */
+    AT_EMU_RELU = 16,       /* negative results and NaN become 0 */
+    AT_EMU_FULL_RANGE = 32, /* div.full: no loss for large divisors */
+    AT_EMU_INTEGRAL = 64,   /* cvt between floats: to an integral value */
+};
+
+/* bar.red: how the predicates of all threads of the block are combined. */
+enum at_emu_vote { AT_EMU_NO_VOTE, AT_EMU_VOTE_COUNT, AT_EMU_VOTE_ALL, AT_EMU_VOTE_ANY };
+
+/* The value of a preset row. The y and z dimensions follow x. */
+enum at_emu_preset_kind {
+    AT_EMU_CONSTANT,
+    AT_EMU_DYNAMIC_SHARED, /* the offset of the dynamic array */
+    AT_EMU_TID,
+    AT_EMU_NTID = AT_EMU_TID + 3,
+    AT_EMU_CTAID = AT_EMU_NTID + 3,
+    AT_EMU_NCTAID = AT_EMU_CTAID + 3,
+    AT_EMU_LANEID = AT_EMU_NCTAID + 3,
+    AT_EMU_WARPID,
+    AT_EMU_NWARPID,
+    AT_EMU_LANEMASK_EQ,
+    AT_EMU_LANEMASK_LT,
+    AT_EMU_LANEMASK_LE,
+    AT_EMU_LANEMASK_GT,
+    AT_EMU_LANEMASK_GE,
+    AT_EMU_SMID, /* blocks go to multiprocessors in turn */
+    AT_EMU_NSMID,
+    AT_EMU_DYNAMIC_BYTES,
+    AT_EMU_TOTAL_SHARED_BYTES,
+    AT_EMU_VARIABLE, /* the address of a variable of the module */
+};
+
+struct at_emu_preset {
+    uint32_t row;
+    uint8_t kind;   /* at_emu_preset_kind */
+    uint8_t bytes;  /* per lane */
+    uint64_t value; /* the constant, or a number added to the offset or the address */
+    uint32_t variable;
+};
+
+/* A variable of the module in global or constant memory. `initial` may be NULL: zeros. */
+struct at_emu_variable {
+    uint32_t bytes;
+    bool constant;
+    char *initial;
+    struct at_emu_pointer *pointers; /* initial values that are addresses */
+    size_t pointer_count, pointer_capacity;
+};
+
+struct at_emu_pointer {
+    uint32_t at; /* in the variable: 8 bytes */
+    uint32_t variable;
+    int64_t offset;
+};
+
+/* The variables of a module. Each memory holds a copy from the first launch that uses one on. */
+struct at_emu_image {
+    uint64_t number; /* no other image in the process has it */
+    struct at_emu_variable *variables;
+    size_t count, capacity;
+};
+
+struct at_emu_param {
+    char *name;
+    uint32_t offset, bytes;
+};
+
+struct at_ptx_kernel {
+    const struct at_ptx_module *module;
+    char *name;
+    struct at_emu_op *ops; /* the last one is an exit */
+    size_t op_count, op_capacity;
+    struct at_emu_preset *presets;
+    size_t preset_count, preset_capacity;
+    struct at_emu_param *params;
+    size_t param_count, param_capacity;
+    uint32_t param_bytes;
+    uint32_t file_bytes;    /* of a warp's rows */
+    uint32_t shared_bytes;  /* static */
+    uint32_t dynamic_align; /* of the dynamic array; 1 if there is none */
+    uint32_t local_bytes;   /* per thread */
+    uint32_t frame_bytes;   /* per thread: arguments and results of functions */
+    uint32_t *targets;      /* of switches */
+    size_t target_count, target_capacity;
+    const struct at_emu_image *image;
+    const char *const *source_files; /* by number, from the module; NULL: none */
+    size_t source_file_count;
+    uint64_t max_threads; /* .maxntid: threads per block; 0: not given */
+    uint32_t required[3]; /* .reqntid; 0: not given */
+    char *problem;        /* why it cannot run: an unknown instruction; NULL: it can */
+    struct at_emu_places problem_places;
+};
+
+#endif

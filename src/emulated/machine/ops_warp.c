@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instructions that the lanes of a warp run together (PTX ISA, shfl.sync, vote.sync, activemask,
+ * bar.warp.sync, movmatrix), and nanosleep. */
+#include "base/memory.h"
+#include "emulated/machine/lanes.h"
+#include "emulated/machine/ops.h"
+#include "emulated/machine/ops_convert.h"
+
+/* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
+ * several host threads, so operations are atomic on the host too. Lanes go one after the other, the
+ * lowest first. */
+
+/* Check the addresses and find them in host memory. Operands: d, address, b, and c for cas. */
+static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                   enum at_emu_space space, const uint64_t address[AT_WARP], char *host[AT_WARP])
+{
+    uint32_t unwritten = 0;
+
+    if (space == AT_EMU_PARAM) {
+        at_emu_raise(warp, op, AT_EMU_PARAM_BOUNDS, __builtin_ctz(lanes), 0, "it is atomic");
+        return false;
+    }
+    if (!at_emu_access_resolve(op, warp, lanes, space, op->unit_bytes, address, host))
+        return false;
+    at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
+    if (space != AT_EMU_SHARED)
+        return true;
+    if (!at_emu_shared_note(op, warp, lanes, false, true, op->unit_bytes, address, 0, &unwritten))
+        return false;
+    if (unwritten)
+        at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, __builtin_ctz(unwritten),
+                     address[__builtin_ctz(unwritten)], "an atomic operation reads it");
+    return unwritten == 0;
+}
+
+static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                       char *host[AT_WARP])
+{
+    uint64_t address[AT_WARP];
+    struct at_emu_part parts[AT_EMU_PARTS];
+    int count;
+
+    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+    count = at_emu_access_split(op, lanes, address, parts);
+    for (int k = 0; k < count; k++)
+        if (!locate(op, warp, parts[k].lanes, parts[k].space, address, host))
+            return false;
+    return true;
+}
+
+/* `value` is the new value, from the old one x and the operands y and z, all of type T. */
+#define ATOMIC(name, U, T, value)                                                                  \
+    static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)         \
+    {                                                                                              \
+        AT_SOURCE(U, b, 2);                                                                        \
+        AT_SOURCE(U, c, op->row_count - 1);                                                        \
+        U *d = AT_EMU_ROW(U, warp, op->row[0]);                                                    \
+        char *host[AT_WARP];                                                                       \
+                                                                                                   \
+        if (!locate_all(op, warp, lanes, host))                                                    \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes) {                                                                    \
+            U *place = (U *)(void *)host[i], old = __atomic_load_n(place, __ATOMIC_RELAXED), next; \
+                                                                                                   \
+            do {                                                                                   \
+                T x = (T)old, y = (T)b[i], z = (T)c[i];                                            \
+                                                                                                   \
+                (void)x, (void)y, (void)z;                                                         \
+                next = (U)(value);                                                                 \
+            } while (!__atomic_compare_exchange_n(place, &old, next, false, __ATOMIC_ACQ_REL,      \
+                                                  __ATOMIC_RELAXED));                              \
+            d[i] = old;                                                                            \
+        }                                                                                          \
+    }
+
+#define BOTH_WIDTHS(name, value)                                                                   \
+    ATOMIC(name##_32, u32, u32, value) ATOMIC(name##_64, u64, u64, value)
+BOTH_WIDTHS(add, x + y)
+BOTH_WIDTHS(and, x &y)
+BOTH_WIDTHS(or, x | y)
+BOTH_WIDTHS(xor, x ^ y)
+BOTH_WIDTHS(exchange, y)
+BOTH_WIDTHS(compare_and_swap, x == y ? z : x)
+ATOMIC(min_u32, u32, u32, x < y ? x : y)
+ATOMIC(min_s32, u32, s32, x < y ? x : y)
+ATOMIC(min_u64, u64, u64, x < y ? x : y)
+ATOMIC(min_s64, u64, s64, x < y ? x : y)
+ATOMIC(max_u32, u32, u32, x > y ? x : y)
+ATOMIC(max_s32, u32, s32, x > y ? x : y)
+ATOMIC(max_u64, u64, u64, x > y ? x : y)
+ATOMIC(max_s64, u64, s64, x > y ? x : y)
+/* Counters that wrap at a bound (PTX ISA, atom: "inc" and "dec"). */
+ATOMIC(increment, u32, u32, x >= y ? 0 : x + 1)
+ATOMIC(decrement, u32, u32, x == 0 || x > y ? y : x - 1)
+
+ATOMIC(compare_and_swap_16, u16, u16, x == y ? z : x)
+
+/* Sums of floats: of an element of this format, or of both halves of a word. */
+ATOMIC(add_f32, u32, u32, at_bits_of_f32(at_f32_of(x) + at_f32_of(y)))
+ATOMIC(add_f64, u64, u64, at_bits_of_f64(at_f64_of(x) + at_f64_of(y)))
+
+static u16 add_small(enum at_emu_format format, u32 x, u32 y)
+{
+    double sum = at_emu_add_odd(at_emu_widen(format, x & 0xffff), at_emu_widen(format, y & 0xffff));
+
+    return (u16)at_emu_narrow(format, sum, AT_EMU_NEAREST, 0);
+}
+
+static u32 add_pair(enum at_emu_format format, u32 x, u32 y)
+{
+    return (u32)add_small(format, x >> 16, y >> 16) << 16 | add_small(format, x, y);
+}
+ATOMIC(add_f16, u16, u16, add_small(AT_EMU_F16, x, y))
+ATOMIC(add_bf16, u16, u16, add_small(AT_EMU_BF16, x, y))
+ATOMIC(add_f16x2, u32, u32, add_pair(AT_EMU_F16, x, y))
+ATOMIC(add_bf16x2, u32, u32, add_pair(AT_EMU_BF16, x, y))
+
+at_emu_run_op *at_emu_atomic_find(const char *name)
+{
+    static const struct {
+        const char *name;
+        at_emu_run_op *run;
+    } atomics[] = {
+        {"add.u32", add_32},
+        {"add.s32", add_32},
+        {"add.u64", add_64},
+        {"add.s64", add_64},
+        {"add.f32", add_f32},
+        {"add.f64", add_f64},
+        {"add.f16", add_f16},
+        {"add.bf16", add_bf16},
+        {"add.f16x2", add_f16x2},
+        {"add.bf16x2", add_bf16x2},
+        {"and.b32", and_32},
+        {"and.b64", and_64},
+        {"or.b32", or_32},
+        {"or.b64", or_64},
+        {"xor.b32", xor_32},
+        {"xor.b64", xor_64},
+        {"exch.b32", exchange_32},
+        {"exch.b64", exchange_64},
+        {"cas.b16", compare_and_swap_16},
+        {"cas.b32", compare_and_swap_32},
+        {"cas.b64", compare_and_swap_64},
+        {"min.u32", min_u32},
+        {"min.s32", min_s32},
+        {"min.u64", min_u64},
+        {"min.s64", min_s64},
+        {"max.u32", max_u32},
+        {"max.s32", max_s32},
+        {"max.u64", max_u64},
+        {"max.s64", max_s64},
+        {"inc.u32", increment},
+        {"dec.u32", decrement},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(atomics); i++)
+        if (strcmp(atomics[i].name, name) == 0)
+            return atomics[i].run;
+    return NULL;
+}
+
+/* Require that all lanes named by a .sync instruction run it now, except lanes that have exited.
+ * Diverged lanes run at the lowest pc first, so a missing lane took another path. */
+static bool all_here(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                     uint32_t members_row)
+{
+    const uint32_t *members = AT_EMU_ROW(uint32_t, warp, members_row);
+
+    AT_EACH_OF (i, lanes) {
+        uint32_t missing = members[i] & warp->alive & ~lanes;
+
+        if (missing || !(members[i] & at_lane_bit[i])) {
+            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "lanes %#x are here, the mask names %#x",
+                         lanes, members[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+AT_RUN(activemask)
+{
+    u32 out[AT_WARP];
+
+    AT_EACH_LANE (i)
+        out[i] = lanes;
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+}
+
+AT_RUN(warp_barrier)
+{
+    /* The PTX ISA orders the named lanes only. A barrier of a part of the warp orders nothing here:
+     * that may report a false race, but misses none. */
+    if (all_here(op, warp, lanes, op->row[0]) && lanes == warp->alive)
+        at_emu_shared_warp_barrier(warp);
+}
+
+#define VOTE(name, value)                                                                          \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;        \
+                                                                                                   \
+        if (all_here(op, warp, lanes, op->row[2]))                                                 \
+            at_keep_predicate(warp, op->row[0], (value) ? UINT32_MAX : 0, lanes);                  \
+    }
+VOTE(vote_all, yes == lanes)
+VOTE(vote_any, yes != 0)
+VOTE(vote_uni, yes == lanes || yes == 0)
+
+AT_RUN(vote_ballot)
+{
+    uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
+    u32 out[AT_WARP];
+
+    if (!all_here(op, warp, lanes, op->row[2]))
+        return;
+    AT_EACH_LANE (i)
+        out[i] = yes;
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+}
+
+/* Operands: d, p, a, b, c, members. The low bits of c are the last lane of a segment; from bit 8
+ * on, c is the mask of the lane bits that tell segments apart. If the source lane is outside the
+ * segment, a lane gets its own value and p is false (PTX ISA, pseudocode of shfl.sync). */
+#define SHUFFLE(name, from, in_range)                                                              \
+    AT_RUN(name)                                                                                   \
+    {                                                                                              \
+        AT_SOURCE(u32, a, 2);                                                                      \
+        AT_SOURCE(u32, b, 3);                                                                      \
+        AT_SOURCE(u32, c, 4);                                                                      \
+        uint32_t undefined = at_emu_undefined(warp, op->row[2]);                                   \
+        uint32_t origin = warp->origin[op->row[2] / AT_EMU_ROW_ALIGN];                             \
+        uint32_t predicate = 0, spread = 0;                                                        \
+        u32 out[AT_WARP];                                                                          \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[5]))                                                \
+            return;                                                                                \
+        AT_EACH_LANE (i) {                                                                         \
+            int segment = c[i] >> 8 & 31, by = b[i] & 31, first = i & segment;                     \
+            int last = first | (int)(c[i] & 31 & ~(u32)segment);                                   \
+            int j = (from);                                                                        \
+                                                                                                   \
+            (void)first;                                                                           \
+            (void)last;                                                                            \
+            if (in_range)                                                                          \
+                predicate |= at_lane_bit[i];                                                       \
+            else                                                                                   \
+                j = i;                                                                             \
+            out[i] = a[j & 31];                                                                    \
+            spread |= undefined >> (j & 31) & 1 ? at_lane_bit[i] : 0;                              \
+        }                                                                                          \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+        at_keep_predicate(warp, op->row[1], predicate, lanes);                                     \
+        if (warp->undefined_rows)                                                                  \
+            at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);                        \
+    }
+SHUFFLE(shuffle_up, i - by, j >= last)
+SHUFFLE(shuffle_down, i + by, j <= last)
+SHUFFLE(shuffle_butterfly, i ^ by, j <= last)
+SHUFFLE(shuffle_index, first | (by & ~segment), j <= last)
+
+/* Transpose 8x8 elements of 2 bytes. Lane 4 * r + c holds row r's columns 2 * c, in its lower half,
+ * and 2 * c + 1 (PTX ISA, movmatrix, "For .m8n8 matrix ... each thread holds"). "All threads in the
+ * warp must execute the same movmatrix instruction". */
+AT_RUN(transpose_matrix)
+{
+    AT_SOURCE(u32, a, 1);
+    uint32_t undefined = at_emu_undefined(warp, op->row[1]);
+    uint32_t origin = warp->origin[op->row[1] / AT_EMU_ROW_ALIGN];
+    uint32_t spread = 0;
+    u32 out[AT_WARP];
+
+    if (lanes != UINT32_MAX) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, __builtin_ctz(lanes), 0,
+                     "only lanes %#x are here, movmatrix takes all", lanes);
+        return;
+    }
+    AT_EACH_LANE (i) {
+        int half = i / 4 % 2, lower = i % 4 * 8 + i / 8, upper = lower + 4;
+
+        out[i] = (a[lower] >> 16 * half & 0xffff) | (a[upper] >> 16 * half & 0xffff) << 16;
+        spread |= (undefined >> lower | undefined >> upper) & 1 ? at_lane_bit[i] : 0;
+    }
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    if (warp->undefined_rows)
+        at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);
+}
+
+/* match.any: the lanes with the same value; match.all: all lanes if they have one value, else none
+ * (PTX ISA, match.sync). */
+#define MATCH(bits, U)                                                                             \
+    AT_RUN(match_any_##bits)                                                                       \
+    {                                                                                              \
+        AT_SOURCE(U, a, 1);                                                                        \
+        u32 out[AT_WARP] = {0};                                                                    \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[2]))                                                \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes)                                                                      \
+            AT_EACH_OF (j, lanes)                                                                  \
+                out[i] |= a[i] == a[j] ? at_lane_bit[j] : 0;                                       \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+    }                                                                                              \
+    AT_RUN(match_all_##bits)                                                                       \
+    {                                                                                              \
+        AT_SOURCE(U, a, 2);                                                                        \
+        U first = a[__builtin_ctz(lanes)];                                                         \
+        u32 out[AT_WARP];                                                                          \
+        bool same = true;                                                                          \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[3]))                                                \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes)                                                                      \
+            same &= a[i] == first;                                                                 \
+        AT_EACH_LANE (i)                                                                           \
+            out[i] = same ? lanes : 0;                                                             \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+        at_keep_predicate(warp, op->row[1], same ? UINT32_MAX : 0, lanes);                         \
+    }
+MATCH(32, u32)
+MATCH(64, u64)
+
+/* redux: all lanes get the result over the lanes' values. */
+#define REDUCE(name, T, next)                                                                      \
+    AT_RUN(reduce_##name)                                                                          \
+    {                                                                                              \
+        AT_SOURCE(T, a, 1);                                                                        \
+        T x = a[__builtin_ctz(lanes)];                                                             \
+        u32 out[AT_WARP];                                                                          \
+                                                                                                   \
+        if (!all_here(op, warp, lanes, op->row[2]))                                                \
+            return;                                                                                \
+        AT_EACH_OF (i, lanes & (lanes - 1)) {                                                      \
+            T y = a[i];                                                                            \
+            x = (T)(next);                                                                         \
+        }                                                                                          \
+        AT_EACH_LANE (i)                                                                           \
+            out[i] = (u32)x;                                                                       \
+        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+    }
+REDUCE(add, u32, x + y)
+REDUCE(and, u32, x &y)
+REDUCE(or, u32, x | y)
+REDUCE(xor, u32, x ^ y)
+REDUCE(min_u32, u32, x < y ? x : y)
+REDUCE(max_u32, u32, x > y ? x : y)
+REDUCE(min_s32, s32, x < y ? x : y)
+REDUCE(max_s32, s32, x > y ? x : y)
+
+/* elect: one lane, here the lowest, is the leader. */
+AT_RUN(elect)
+{
+    int leader = __builtin_ctz(lanes);
+    u32 out[AT_WARP];
+
+    if (!all_here(op, warp, lanes, op->row[2]))
+        return;
+    AT_EACH_LANE (i)
+        out[i] = (u32)leader;
+    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    at_keep_predicate(warp, op->row[1], at_lane_bit[leader], lanes);
+}
+
+/* A cache policy. Memory has no caches here, so any value will do. */
+AT_RUN(policy)
+{
+    const u64 out[AT_WARP] = {0};
+
+    at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
+}
+
+const struct at_emu_row at_emu_warp_rows[] = {
+    {"activemask.b32", "W", activemask},
+    {"bar.warp.sync", "w", warp_barrier},
+    {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
+    {"nanosleep.u32", "w", at_emu_run_nothing}, /* takes "[0, 2*t]" (PTX ISA) */
+    {"brkpt", "", at_emu_run_nothing},
+    {"pmevent", "i", at_emu_run_nothing},
+    {"match.any.sync.b32", "Wuw", match_any_32},
+    {"match.any.sync.b64", "Wvw", match_any_64},
+    {"match.all.sync.b32", "WQuw", match_all_32},
+    {"match.all.sync.b64", "WQvw", match_all_64},
+    {"redux.sync.add.u32", "Wuw", reduce_add},
+    {"redux.sync.add.s32", "Wuw", reduce_add},
+    {"redux.sync.and.b32", "Wuw", reduce_and},
+    {"redux.sync.or.b32", "Wuw", reduce_or},
+    {"redux.sync.xor.b32", "Wuw", reduce_xor},
+    {"redux.sync.min.u32", "Wuw", reduce_min_u32},
+    {"redux.sync.max.u32", "Wuw", reduce_max_u32},
+    {"redux.sync.min.s32", "Wuw", reduce_min_s32},
+    {"redux.sync.max.s32", "Wuw", reduce_max_s32},
+    {"elect.sync", "WQw", elect},
+    {"vote.sync.all.pred", "Pnw", vote_all},
+    {"vote.sync.any.pred", "Pnw", vote_any},
+    {"vote.sync.uni.pred", "Pnw", vote_uni},
+    {"vote.sync.ballot.b32", "Wnw", vote_ballot},
+    {"shfl.sync.up.b32", "WQxwww", shuffle_up},
+    {"shfl.sync.down.b32", "WQxwww", shuffle_down},
+    {"shfl.sync.bfly.b32", "WQxwww", shuffle_butterfly},
+    {"shfl.sync.idx.b32", "WQxwww", shuffle_index},
+    {"movmatrix.sync.aligned.m8n8.trans.b16", "Wx", transpose_matrix},
+    {0},
+};

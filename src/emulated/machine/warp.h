@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a running block, and helpers for the functions that execute instructions. */
+#ifndef AT_EMULATED_MACHINE_WARP_H
+#define AT_EMULATED_MACHINE_WARP_H
+
+#include "emulated/machine/op.h"
+
+enum { AT_EMU_WARPS_MAX = 32 };
+
+/* A copy that cp.async began. It is done at the wait for its group, so a kernel that reads earlier
+ * finds the old bytes. */
+struct at_emu_copy {
+    const struct at_emu_op *op;
+    uint32_t lanes; /* whose copies are not done */
+    uint32_t group[AT_WARP];
+    uint32_t size[AT_WARP]; /* bytes copied from the source; the rest is zeros */
+    uint64_t from[AT_WARP], to[AT_WARP];
+};
+
+/* An mbarrier object (PTX ISA, "Parallel Synchronization and Communication Instructions:
+ * mbarrier"). A phase is complete when no arrival and no byte is pending. */
+struct at_emu_mbarrier {
+    uint32_t offset; /* in shared memory; UINT32_MAX: it is no more */
+    uint32_t expected, pending;
+    int64_t bytes;
+    uint32_t phase;
+    uint32_t completed; /* the tick when the last phase was complete */
+};
+
+/* A bulk copy under way. A copy to shared memory (a fill) is done at the wait for its phase of an
+ * mbarrier; a copy to global memory (a drain) at the wait for its group. */
+struct at_emu_bulk {
+    const struct at_emu_op *op;
+    struct at_emu_warp *warp;
+    uint32_t lane;
+    uint32_t bytes;
+    uint32_t mbarrier, phase; /* fill: the mbarrier's index within the block */
+    uint32_t group, tick;     /* drain: tick is the time when it began */
+    uint64_t from, to;
+};
+
+struct at_emu_warp {
+    struct at_emu_block *block;
+    char *file; /* the rows */
+    /* Both by a row's offset / AT_EMU_ROW_ALIGN; see memory.c. */
+    uint32_t *undefined; /* the lanes whose values are undefined */
+    uint32_t *origin;    /* the instruction that loaded them */
+    size_t undefined_rows;
+    uint32_t first_thread; /* its number within the block */
+    uint32_t lanes;        /* the last warp of a block may have fewer than 32 */
+    uint32_t alive;        /* lanes that have not exited */
+    uint32_t active;       /* lanes at pc */
+    uint32_t pc;
+    uint32_t stop;             /* the lowest pc of the other lanes; UINT32_MAX: none */
+    uint32_t lane_pc[AT_WARP]; /* of lanes that are alive but not active */
+    uint64_t executed[AT_WARP];
+    uint64_t spent;   /* by the active lanes beyond `executed`, where the flow is not to the next */
+    uint32_t carry;   /* of extended-precision arithmetic */
+    bool waiting;     /* at the barrier of instruction pc - 1 */
+    uint32_t barrier; /* the number of that barrier */
+    uint32_t yes;     /* the lanes that vote for it there */
+    const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
+    uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
+    uint32_t acquired;               /* the tick of the last wait for an mbarrier */
+    uint32_t joined;                 /* the tick when the phase that it waited for was complete */
+    const struct at_emu_allocation *near; /* where the last access was */
+    struct at_emu_copy *copies;
+    size_t copy_count, copy_capacity;
+    uint32_t groups[AT_WARP];      /* of copies, committed by each lane */
+    uint32_t bulk_groups[AT_WARP]; /* of bulk copies */
+};
+
+/* Shared memory, with a record of the accesses of each byte; see shared.c. */
+struct at_emu_shared {
+    char *bytes;
+    uint32_t size;
+    uint32_t *written, *read; /* a record per byte */
+    uint32_t tick;            /* grows at each barrier */
+    uint32_t first;           /* the tick when the block began */
+    uint32_t synced;          /* the tick of the block's last barrier */
+    uint32_t
+        fenced[AT_EMU_WARPS_MAX * AT_WARP]; /* the tick of each thread's last fence.proxy.async */
+};
+
+struct at_emu_block {
+    const struct at_emu_launch *launch;
+    const struct at_emu_memory *memory;
+    const struct at_ptx_kernel *kernel;
+    const struct at_emu_observer *observer; /* NULL: none */
+    uint64_t index;
+    uint32_t id[3];
+    struct at_emu_warp *warps;
+    uint32_t warp_count;
+    struct at_emu_shared shared;
+    char *params;
+    char *local;               /* thread by thread */
+    char *frames;              /* the same: arguments and results of functions */
+    const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
+    uint64_t left;             /* steps of all warps, up to the limit */
+    uint64_t slow;             /* slow instructions that are not yet taken from them */
+    char *printed;             /* NULL: nothing */
+    size_t printed_bytes, printed_capacity;
+    struct at_emu_mbarrier *mbarriers;
+    size_t mbarrier_count, mbarrier_capacity;
+    struct at_emu_bulk *bulk;
+    size_t bulk_count, bulk_capacity;
+    uint32_t
+        mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
+    struct at_emu_fault fault;
+};
+
+/* Count the steps of a slow instruction; it counts as one already. */
+static inline void at_emu_spend(struct at_emu_block *block)
+{
+    block->slow++;
+}
+
+/* A row as an array; type must have its width. */
+#define AT_EMU_ROW(type, warp, offset) ((type *)(void *)((warp)->file + (offset)))
+
+/* memory.c. Set the block's fault, unless it has one. detail, like printf's format, may be NULL. */
+void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_emu_fault_kind kind,
+                  int lane, uint64_t address, const char *detail, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* memory.c. The allocation that contains this address, or NULL. */
+struct at_emu_allocation {
+    uint64_t address;
+    uint64_t size;
+    char *bytes;
+    bool kept; /* at_emu_memory_begin restores it */
+};
+const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *memory,
+                                                   uint64_t address);
+/* The addresses of an image's variables, which get their initial values at the first call. NULL:
+ * the host has too little memory. They belong to the memory. */
+const uint64_t *at_emu_memory_place(struct at_emu_memory *memory, const struct at_emu_image *image);
+
+/* Begin a launch: see at_emu_memory_rewind. False: the host has too little memory. */
+bool at_emu_memory_begin(struct at_emu_memory *memory);
+
+/* access.c. The addresses of the lanes: a row of registers of 4 or 8 bytes, and an offset. */
+void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
+                             int64_t offset, uint64_t address[AT_WARP]);
+
+/* Split the lanes of an access by state space. Generic addresses may give some parts and become
+ * addresses within their spaces. Returns the number of parts. */
+enum { AT_EMU_PARTS = 4 };
+struct at_emu_part {
+    enum at_emu_space space;
+    uint32_t lanes;
+};
+int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
+                        struct at_emu_part parts[AT_EMU_PARTS]);
+/* The host's address of `bytes` bytes at a lane's generic address; NULL: there are none. */
+char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
+                            uint32_t bytes);
+
+/* Find the lanes' `bytes` bytes in the host's memory. Each access must be aligned and within one
+ * allocation, or the memory of its block or thread. False if a fault was raised. */
+bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                           enum at_emu_space space, uint32_t bytes, const uint64_t address[AT_WARP],
+                           char *host[AT_WARP]);
+/* Tell the observer, if there is one. fills: see struct at_emu_access. */
+void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                          enum at_emu_space space, bool store, uint32_t bytes,
+                          const uint64_t address[AT_WARP], const uint64_t *fills);
+
+/* shared.c */
+void at_emu_shared_begin_block(struct at_emu_shared *shared);
+/* Order all earlier accesses before all later ones, of the block or of the warp. */
+void at_emu_shared_barrier(struct at_emu_block *block);
+void at_emu_shared_warp_barrier(struct at_emu_warp *warp);
+/* Record an access and look for races. *unwritten gets the lanes that read unwritten bytes. A store
+ * leaves the bytes of the lanes in `undefined` unwritten. False if a fault was raised. */
+bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                        bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
+                        uint32_t undefined, uint32_t *unwritten);
+
+/* The same for bulk copies, which run beside the threads. A fill makes its bytes unwritten from its
+ * begin to its end. The bytes that a drain reads must be written, fenced for the asynchronous
+ * proxy, and stay unchanged from begin to end. False if a fault was raised. */
+bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk);
+bool at_emu_shared_end_fill(const struct at_emu_bulk *bulk);
+bool at_emu_shared_begin_drain(const struct at_emu_bulk *bulk);
+bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk);
+/* Return the next tick: all accesses from here on get it. */
+uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
+/* A warp has waited for a phase that was complete at this tick. */
+void at_emu_shared_acquire(struct at_emu_warp *warp, uint32_t completed);
+
+/* bulk.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
+ * addresses of mbarriers; operation: an arrival or a wait, for which the mbarrier must exist.
+ * update: after a change, complete the phase if nothing is pending. False if a fault was raised. */
+
+/* memory.c. step: call it before each instruction of a warp with undefined rows; false if a
+ * fault was raised. mark: set which of the lanes are undefined in a row. */
+bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
+void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
+                           uint32_t undefined, uint32_t origin);
+void at_emu_undefined_clear(struct at_emu_warp *warp);
+
+static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t row)
+{
+    return warp->undefined[row / AT_EMU_ROW_ALIGN];
+}
+
+/* print.c. The text that a block has printed; only a part of it may be kept: machine.h. */
+struct at_emu_printed {
+    uint64_t turn; /* the block's, in the order of the launch */
+    char *text;
+};
+struct at_emu_prints {
+    struct at_emu_printed *items;
+    size_t count, capacity, bytes;
+    size_t left_out; /* lines */
+};
+/* Take the output of a block. */
+
+/* block.c. Take steps from the block's limit at once: a call that takes long is not followed by
+ * thousands more before the limit is looked at. False if a fault was raised. */
+bool at_emu_pay(const struct at_emu_op *op, struct at_emu_warp *warp, uint64_t steps);
+
+/* Run a block to its end or to its first fault, block->fault. */
+void at_emu_block_run(struct at_emu_block *block);
+
+#endif

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mov, cvta, isspacep and setp. Their operands do not fit the table of emulated/machine/ops.h. */
+#include "base/memory.h"
+#include "emulated/machine/ops.h"
+#include "emulated/machine/ops_convert.h"
+#include "emulated/ptx/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Instructions in the table of emulated/machine/ops.h, which also lists their operands. */
+
+bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
+{
+    const char *refused = at_ptx_refused_instruction(opcode->text);
+
+    if (refused)
+        return at_ptx_fail(reader, "%s: \"%s\"", refused, opcode->text);
+    return at_ptx_fail(reader, "unknown instruction \"%s\"", opcode->text);
+}
+
+/* Read the parts of the opcode from the second to the one before `end` into op.
+ * Returns false, without an error, if the table lacks one. */
+static bool ptx_read_modifiers(const struct at_ptx_opcode *opcode, int end,
+                               const struct at_ptx_modifier *table, struct at_emu_op *op)
+{
+    for (int i = 1; i < end; i++) {
+        const struct at_ptx_modifier *found = table;
+
+        while (found->name && strcmp(opcode->part[i], found->name) != 0)
+            found++;
+        if (!found->name)
+            return false;
+        op->modifiers |= found->modifiers;
+        op->rounding |= found->rounding;
+    }
+    return true;
+}
+
+static int bytes_of(char letter)
+{
+    switch (letter | ('a' ^ 'A')) {
+    case 'h':
+        return 2;
+    case 'w':
+        return 4;
+    case 'l':
+        return 8;
+    default:
+        return AT_EMU_PREDICATE;
+    }
+}
+
+/* An optional second result, joined by a bar: "d|p". */
+static bool read_second_result(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    if (at_ptx_take(reader, "|"))
+        return at_ptx_read_result(reader, op, AT_EMU_PREDICATE);
+    at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
+    return true;
+}
+
+static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, char letter)
+{
+    uint32_t row;
+
+    switch (letter) {
+    case 'p':
+    case 'n':
+    case 'c':
+        op->undefined = letter == 'c' ? AT_EMU_SELECTS : op->undefined;
+        if (!at_ptx_read_predicate(reader, letter == 'n', &row, &op->source_flip))
+            return false;
+        at_ptx_add_row(op, row, false);
+        return true;
+    case 'i':
+        return at_ptx_read_integer(reader, &op->immediate);
+    case 'H':
+    case 'W':
+    case 'L':
+    case 'P':
+        return at_ptx_read_result(reader, op, bytes_of(letter));
+    case 'u':
+    case 'v':
+        op->undefined = AT_EMU_USES;
+        return at_ptx_read_source(reader, op, letter == 'u' ? 4 : 8);
+    case 'x':
+        op->undefined = AT_EMU_MOVES;
+        return at_ptx_read_source(reader, op, 4);
+    default:
+        return at_ptx_read_source(reader, op, bytes_of(letter));
+    }
+}
+
+bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name)
+{
+    const struct at_emu_row *row = at_emu_row_find(name);
+    bool first = op->row_count == 0;
+
+    if (!row)
+        return at_ptx_fail(reader, "unknown instruction \"%s\"", name);
+    op->run = row->run;
+    for (const char *letter = row->operands; *letter; letter++) {
+        if (*letter == 'Q') {
+            if (!read_second_result(reader, op))
+                return false;
+            continue;
+        }
+        if (!first && !at_ptx_expect(reader, ","))
+            return false;
+        first = false;
+        if (!read_operand(reader, op, *letter))
+            return false;
+    }
+    return true;
+}
+
+/* cvt (PTX ISA, "Data Movement and Conversion Instructions: cvt"). */
+
+enum { NATURAL_LEAST = 2 }; /* bytes of the register of an 8-bit type */
+
+static int natural_bytes(enum at_emu_format format)
+{
+    int bytes = at_emu_format_bytes(format);
+
+    return bytes < NATURAL_LEAST ? NATURAL_LEAST : bytes;
+}
+
+static const struct at_ptx_modifier modifiers[] = {
+    {"rn", 0, AT_EMU_NEAREST},
+    {"rz", 0, AT_EMU_ZERO},
+    {"rm", 0, AT_EMU_DOWN},
+    {"rp", 0, AT_EMU_UP},
+    {"rni", AT_EMU_INTEGRAL, AT_EMU_NEAREST},
+    {"rzi", AT_EMU_INTEGRAL, AT_EMU_ZERO},
+    {"rmi", AT_EMU_INTEGRAL, AT_EMU_DOWN},
+    {"rpi", AT_EMU_INTEGRAL, AT_EMU_UP},
+    {"ftz", AT_EMU_FLUSH, 0},
+    {"sat", AT_EMU_SATURATE, 0},
+    {"relu", AT_EMU_RELU, 0},
+    {0},
+};
+
+/* cvt.rn{.relu}.{f16x2,bf16x2}.f32 d, a, b */
+static bool decode_pack(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    op->run = at_emu_run_convert_real;
+    op->value_bytes = op->address_bytes = 4;
+    return at_ptx_read_result(reader, op, 4) && at_ptx_expect(reader, ",") &&
+           at_ptx_read_source(reader, op, 4) && at_ptx_expect(reader, ",") &&
+           at_ptx_read_source(reader, op, 4);
+}
+
+/* Registers may be wider than their types. */
+static bool read_registers(struct at_ptx_reader *reader, struct at_emu_op *op,
+                           enum at_emu_format to, enum at_emu_format from)
+{
+    int to_bytes, from_bytes = natural_bytes(from);
+
+    if (!at_ptx_read_wide(reader, op, natural_bytes(to), true, &to_bytes) ||
+        !at_ptx_expect(reader, ","))
+        return false;
+    if (reader->token.kind != AT_PTX_WORD) {
+        if (!at_ptx_read_source(reader, op, from_bytes))
+            return false;
+    } else if (!at_ptx_read_wide(reader, op, from_bytes, false, &from_bytes)) {
+        return false;
+    }
+    op->address_bytes = (uint8_t)to_bytes;
+    op->value_bytes = (uint8_t)from_bytes;
+    return true;
+}
+
+/* cvt{.rounding}{.modifiers}.TO.FROM */
+bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
+                           const struct at_ptx_opcode *opcode)
+{
+    int parts = opcode->part_count;
+    const char *to_name = parts > 2 ? opcode->part[parts - 2] : "";
+    enum at_emu_format to = at_emu_format_find(to_name), from;
+    const struct at_emu_row *row = at_emu_row_find(opcode->text);
+
+    if (parts < 3 || !ptx_read_modifiers(opcode, parts - 2, modifiers, op))
+        return at_ptx_unknown(reader, opcode);
+    from = at_emu_format_find(opcode->part[parts - 1]);
+    if (from == AT_EMU_F32 && (strcmp(to_name, "f16x2") == 0 || strcmp(to_name, "bf16x2") == 0)) {
+        op->immediate = to_name[0] == 'f' ? AT_EMU_F16 : AT_EMU_BF16;
+        op->source_offset = from;
+        return decode_pack(reader, op);
+    }
+    if (to == AT_EMU_FORMATS || from == AT_EMU_FORMATS)
+        return at_ptx_unknown(reader, opcode);
+    if (!read_registers(reader, op, to, from))
+        return false;
+    if (row && op->address_bytes == natural_bytes(to) && op->value_bytes == natural_bytes(from)) {
+        op->run = row->run;
+        return true;
+    }
+    op->run = at_emu_run_convert_real;
+    op->immediate = to;
+    op->source_offset = from;
+    return true;
+}
+
+/* Floating-point instructions that are not in the table of emulated/machine/ops.h: by operation,
+ * float_modifiers and type, one by one. */
+
+static const struct at_ptx_modifier float_modifiers[] = {
+    {"rn", 0, AT_EMU_NEAREST},
+    {"rz", 0, AT_EMU_ZERO},
+    {"rm", 0, AT_EMU_DOWN},
+    {"rp", 0, AT_EMU_UP},
+    {"ftz", AT_EMU_FLUSH, 0},
+    {"sat", AT_EMU_SATURATE, 0},
+    {"NaN", AT_EMU_NAN, 0},
+    {"xorsign", AT_EMU_ABSOLUTE, 0},
+    {"abs", 0, 0},
+    {"relu", AT_EMU_RELU, 0},
+    {"approx", 0, 0},
+    {"full", AT_EMU_FULL_RANGE, 0},
+    {0},
+};
+
+/* "f16", or "f16x2" for two in a register. */
+static bool read_format(const char *name, struct at_emu_op *op)
+{
+    size_t length = strlen(name);
+    bool packed = length > 2 && strcmp(name + length - 2, "x2") == 0;
+    char single[8] = "";
+    enum at_emu_format format;
+
+    if (length - 2 * packed >= sizeof single)
+        return false;
+    memcpy(single, name, length - 2 * packed);
+    format = at_emu_format_find(single);
+    if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || (packed && format == AT_EMU_F64))
+        return false;
+    op->source_offset = format;
+    op->units = packed ? 2 : 1;
+    op->unit_bytes = (uint8_t)at_emu_format_bytes(format);
+    op->value_bytes = (uint8_t)(op->units * op->unit_bytes);
+    return true;
+}
+
+/* The part of the opcode that at_emu_reals knows beside the name, or "". */
+static const char *find_form(const struct at_ptx_opcode *opcode)
+{
+    const char *form = "";
+
+    for (int i = 1; i < opcode->part_count - 1; i++)
+        if (strcmp(opcode->part[i], "approx") == 0 || strcmp(opcode->part[i], "full") == 0)
+            form = opcode->part[i];
+    return form;
+}
+
+static bool read_sources(struct at_ptx_reader *reader, struct at_emu_op *op, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, op->value_bytes))
+            return false;
+    return true;
+}
+
+/* testp.PROPERTY.TYPE p, a */
+static bool decode_test(struct at_ptx_reader *reader, struct at_emu_op *op,
+                        const struct at_ptx_opcode *opcode)
+{
+    int property = opcode->part_count == 3 ? at_emu_property_find(opcode->part[1]) : -1;
+
+    if (property < 0 || !read_format(opcode->part[2], op))
+        return at_ptx_unknown(reader, opcode);
+    op->run = at_emu_run_test_real;
+    op->immediate = property;
+    return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) && read_sources(reader, op, 1);
+}
+
+bool at_ptx_decode_float(struct at_ptx_reader *reader, struct at_emu_op *op,
+                         const struct at_ptx_opcode *opcode)
+{
+    const char *form = find_form(opcode);
+
+    if (strcmp(opcode->part[0], "testp") == 0)
+        return decode_test(reader, op, opcode);
+    if (opcode->part_count < 2 || !read_format(opcode->part[opcode->part_count - 1], op) ||
+        !ptx_read_modifiers(opcode, opcode->part_count - 1, float_modifiers, op))
+        return at_ptx_unknown(reader, opcode);
+    for (size_t k = 0; at_emu_reals[k].name; k++) {
+        if (strcmp(opcode->part[0], at_emu_reals[k].name) != 0 ||
+            strcmp(form, at_emu_reals[k].form) != 0)
+            continue;
+        op->run = at_emu_run_real;
+        op->immediate = (int64_t)k;
+        return at_ptx_read_result(reader, op, op->value_bytes) &&
+               read_sources(reader, op, at_emu_reals[k].sources);
+    }
+    return at_ptx_unknown(reader, opcode);
+}
+
+/* The bits of "true" in the result of a set: all ones in an integer, 1.0 in a float. */
+static bool read_true(const char *type, struct at_emu_op *op)
+{
+    enum at_emu_format format;
+
+    if (strcmp(type, "u32") == 0 || strcmp(type, "s32") == 0) {
+        op->to_offset = op->units == 2 ? 0xffff : UINT32_MAX;
+        op->address_bytes = 4;
+        return true;
+    }
+    if (op->units == 2) { /* "f16x2": the same as the sources */
+        format = (enum at_emu_format)op->source_offset;
+        if (strncmp(type, format == AT_EMU_F16 ? "f16x2" : "bf16x2", 7) != 0)
+            return false;
+    } else {
+        format = at_emu_format_find(type);
+        if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || format == AT_EMU_F64)
+            return false;
+    }
+    op->to_offset = (int64_t)at_emu_narrow(format, 1.0, AT_EMU_NEAREST, 0);
+    op->address_bytes = (uint8_t)(at_emu_format_bytes(format) * op->units);
+    return true;
+}
+
+/* set.COMPARE{.ftz}.TYPE.SOURCE d, a, b */
+bool at_ptx_decode_compare_to_register(struct at_ptx_reader *reader, struct at_emu_op *op,
+                                       const struct at_ptx_opcode *opcode)
+{
+    bool flush = opcode->part_count == 5 && strcmp(opcode->part[2], "ftz") == 0;
+
+    if (at_emu_row_find(opcode->text))
+        return at_ptx_decode_row(reader, op, opcode->text);
+    op->modifiers = flush ? AT_EMU_FLUSH : 0;
+    op->immediate = opcode->part_count == 4 + flush ? at_emu_comparison_find(opcode->part[1]) : -1;
+    if (op->immediate < 0 || !read_format(opcode->part[opcode->part_count - 1], op) ||
+        !read_true(opcode->part[opcode->part_count - 2], op))
+        return at_ptx_unknown(reader, opcode);
+    op->run = at_emu_run_set_real;
+    return at_ptx_read_result(reader, op, op->address_bytes) && read_sources(reader, op, 2);
+}
+
+/* Read "{a, b}" or "{a, b, c, d}", together as wide as the instruction's type (PTX ISA, mov:
+ * "Vector data movement"). */
+static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int whole_bytes,
+                       bool results)
+{
+    int bytes = 0, first_bytes = 0;
+
+    if (!at_ptx_expect(reader, "{"))
+        return false;
+    do {
+        if (!results &&
+            reader->token.kind != AT_PTX_WORD) { /* a constant is as wide as the others */
+            bytes = first_bytes ? first_bytes : whole_bytes / 2;
+            if (!at_ptx_read_source(reader, op, bytes))
+                return false;
+        } else if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes)) {
+            return false;
+        }
+        /* "_" has the width of the others. */
+        if (op->row[op->row_count - 1] == AT_EMU_SINK_ROW)
+            bytes = first_bytes;
+        else if (first_bytes && bytes != first_bytes)
+            return at_ptx_fail(reader, "parts of different widths");
+        first_bytes = bytes;
+        op->units++;
+    } while (at_ptx_take(reader, ","));
+    op->unit_bytes = (uint8_t)first_bytes;
+    if (first_bytes * op->units != whole_bytes)
+        return at_ptx_fail(reader, "the parts are not as wide as the whole");
+    return at_ptx_expect(reader, "}");
+}
+
+static bool read_predicate_value(struct at_ptx_reader *reader, struct at_emu_op *op)
+{
+    uint32_t row, none;
+    int64_t value;
+
+    if (reader->token.kind == AT_PTX_INTEGER || at_ptx_at(reader, "-")) {
+        if (!at_ptx_read_integer(reader, &value) ||
+            !at_ptx_constant_row(reader, AT_EMU_PREDICATE, value != 0, &row))
+            return false;
+    } else if (!at_ptx_read_predicate(reader, false, &row, &none)) {
+        return false;
+    }
+    at_ptx_add_row(op, row, false);
+    return true;
+}
+
+/* Special registers that change while a thread runs; clock_hi is not one of them, because a thread
+ * is stopped long before it counts that far. */
+static bool is_clock(const struct at_ptx_reader *reader, int bytes)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } clocks[] = {{"%clock", 4}, {"%clock64", 8}, {"%globaltimer", 8}, {"%globaltimer_lo", 4}};
+
+    for (size_t i = 0; i < AT_COUNT(clocks); i++)
+        if (at_ptx_at(reader, clocks[i].name))
+            return bytes == clocks[i].bytes;
+    return false;
+}
+
+bool at_ptx_decode_move(struct at_ptx_reader *reader, struct at_emu_op *op,
+                        const struct at_ptx_opcode *opcode)
+{
+    int bytes = opcode->part_count == 2 ? at_ptx_type_bytes(opcode->part[1]) : -1;
+
+    if (bytes < 0 || bytes == 1)
+        return at_ptx_unknown(reader, opcode);
+    op->value_bytes = (uint8_t)bytes;
+    if (at_ptx_at(reader, "{")) {
+        op->run = at_emu_run_unpack;
+        return read_parts(reader, op, bytes, true) && at_ptx_expect(reader, ",") &&
+               at_ptx_read_source(reader, op, bytes);
+    }
+    if (!at_ptx_read_result(reader, op, bytes) || !at_ptx_expect(reader, ","))
+        return false;
+    if (at_ptx_at(reader, "{")) {
+        op->run = at_emu_run_pack;
+        return read_parts(reader, op, bytes, false);
+    }
+    if (is_clock(reader, bytes)) {
+        op->flow = AT_EMU_CLOCK;
+        op->value_bytes = (uint8_t)bytes;
+        at_ptx_next(reader);
+        return true;
+    }
+    op->run = at_emu_run_move;
+    return bytes == AT_EMU_PREDICATE ? read_predicate_value(reader, op)
+                                     : at_ptx_read_source(reader, op, bytes);
+}
+
+/* cvta.SPACE.u64: to a generic address; cvta.to.SPACE.u64: from one (PTX ISA, cvta). */
+bool at_ptx_decode_to_space(struct at_ptx_reader *reader, struct at_emu_op *op,
+                            const struct at_ptx_opcode *opcode)
+{
+    static const struct {
+        const char *name;
+        uint64_t start;
+    } windows[] = {
+        {"global", 0},
+        {"shared", AT_EMU_SHARED_WINDOW},
+        {"shared::cta", AT_EMU_SHARED_WINDOW},
+        {"local", AT_EMU_LOCAL_WINDOW},
+        {"const", 0},
+        {"param", AT_EMU_PARAM_WINDOW},
+        {"param::entry", AT_EMU_PARAM_WINDOW},
+    };
+    bool from_generic = opcode->part_count == 4 && strcmp(opcode->part[1], "to") == 0;
+    const char *space = opcode->part_count > 2 ? opcode->part[opcode->part_count - 2] : "";
+
+    if (opcode->part_count != 3 + from_generic ||
+        strcmp(opcode->part[opcode->part_count - 1], "u64") != 0)
+        return at_ptx_unknown(reader, opcode);
+    for (size_t i = 0; i < AT_COUNT(windows); i++)
+        if (strcmp(space, windows[i].name) == 0) {
+            op->run = at_emu_run_add_constant;
+            op->immediate = (int64_t)(from_generic ? 0 - windows[i].start : windows[i].start);
+            return at_ptx_read_result(reader, op, 8) && at_ptx_expect(reader, ",") &&
+                   at_ptx_read_source(reader, op, 8);
+        }
+    return at_ptx_unknown(reader, opcode);
+}
+
+/* isspacep.SPACE p, a: is the generic address in this space? */
+bool at_ptx_decode_is_space(struct at_ptx_reader *reader, struct at_emu_op *op,
+                            const struct at_ptx_opcode *opcode)
+{
+    static const struct {
+        const char *name;
+        enum at_emu_space space;
+    } known[] = {
+        {"isspacep.global", AT_EMU_GLOBAL},      {"isspacep.shared", AT_EMU_SHARED},
+        {"isspacep.local", AT_EMU_LOCAL},        {"isspacep.shared::cta", AT_EMU_SHARED},
+        {"isspacep.const", AT_EMU_CONST},        {"isspacep.param", AT_EMU_PARAM},
+        {"isspacep.param::entry", AT_EMU_PARAM},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(known); i++)
+        if (strcmp(opcode->text, known[i].name) == 0) {
+            op->run = at_emu_run_is_space;
+            op->space = (uint8_t)known[i].space;
+            return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) && at_ptx_expect(reader, ",") &&
+                   at_ptx_read_source(reader, op, 8);
+        }
+    return at_ptx_unknown(reader, opcode);
+}
+
+static bool read_combine(const char *name, uint8_t *combine)
+{
+    static const char *const names[] = {
+        [AT_EMU_AND] = "and", [AT_EMU_OR] = "or", [AT_EMU_XOR] = "xor"};
+
+    for (size_t i = 0; i < AT_COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            *combine = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* setp.COMPARE{.COMBINE}.TYPE p{|q}, a, b{, {!}c}: rows p, q, a, b, c. Without c, "and" with the
+ * row that is always true changes nothing. */
+bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
+                           const struct at_ptx_opcode *opcode)
+{
+    uint32_t row = AT_EMU_TRUE_ROW;
+    bool combined = opcode->part_count > 3 && read_combine(opcode->part[2], &op->combine);
+    bool flush =
+        opcode->part_count > 3 + combined && strcmp(opcode->part[2 + combined], "ftz") == 0;
+    char name[2 * AT_PTX_OPCODE_MAX];
+
+    if (opcode->part_count != 3 + combined + flush)
+        return at_ptx_unknown(reader, opcode);
+    snprintf(name, sizeof name, "setp.%s%s.%s", opcode->part[1], flush ? ".ftz" : "",
+             opcode->part[opcode->part_count - 1]);
+    if (!at_emu_row_find(name))
+        return at_ptx_unknown(reader, opcode);
+    if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
+        return false;
+    if (at_ptx_take(reader, "|")) {
+        if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
+            return false;
+    } else {
+        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
+    }
+    if (!at_ptx_decode_row(reader, op, name))
+        return false;
+    if (combined && (!at_ptx_expect(reader, ",") ||
+                     !at_ptx_read_predicate(reader, true, &row, &op->source_flip)))
+        return false;
+    at_ptx_add_row(op, row, false);
+    return true;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the PTX reader:
+ *
+ *     lex.c       characters to tokens; text that is skipped
+ *     read.c      the module, kernels, and the bodies of kernels and functions
+ *     module.c    questions about a module that has been read
+ *     refused.c   what the machine does not do, by its CUDA name
+ *     declare.c   declarations of variables, parameters and registers, and their initial values
+ *     names.c     names to rows: registers, constants, special registers; labels; scopes
+ *     decode_{flow,memory,move}.c   instructions; move: also those in the table of
+ * emulated/machine/ops.h
+ *
+ * Functions return false after they set reader->err. */
+#ifndef AT_EMULATED_PTX_READER_H
+#define AT_EMULATED_PTX_READER_H
+
+#include "emulated/machine/op.h"
+#include "emulated/ptx/lex.h"
+#include "emulated/ptx/ptx.h"
+
+enum {
+    AT_PTX_TEXT_MAX = 64 << 20, /* bytes of a module */
+    AT_PTX_REGISTERS_MAX = 1000000,
+    AT_PTX_DECLARATIONS_MAX = 4096, /* of registers or of variables, per kernel */
+    AT_PTX_OPCODE_MAX = 128,        /* characters */
+    AT_PTX_PARTS_MAX = 16,          /* of an opcode, joined by dots */
+    AT_PTX_ARGUMENTS_MAX = 64,      /* of a call */
+    AT_PTX_CALLS_MAX = 100000,      /* per kernel */
+    AT_PTX_NESTED_MAX = 64,         /* calls, each within the other */
+    AT_PTX_FRAME_MAX = 64 << 10,    /* bytes per thread for arguments and results */
+};
+
+/* A piece of the text, not terminated. */
+struct at_ptx_name {
+    const char *text;
+    size_t size;
+};
+
+/* .reg: one register, or `count` of them, prefix0 to prefix(count - 1). */
+struct at_ptx_registers {
+    struct at_ptx_name name;
+    int bytes; /* per lane; AT_EMU_PREDICATE for .pred */
+    bool numbered;
+    uint32_t count;
+    uint32_t *rows; /* 0: not used yet, so it has no row */
+};
+
+struct at_ptx_variable {
+    struct at_ptx_name name;
+    enum at_emu_space space;
+    uint32_t bytes, align;
+    uint32_t offset; /* in its space; once a kernel has the variable */
+    uint32_t number; /* among the module's variables, in global and constant memory */
+    bool dynamic;    /* .extern .shared: the launch sets its size */
+    bool is_extern;  /* declared only */
+    bool placed;     /* of the module: the kernel has it */
+};
+
+/* A function or a kernel, to be read later: where its text begins. */
+struct at_ptx_text {
+    struct at_ptx_lexer lexer;
+    struct at_ptx_token token;
+};
+
+struct at_ptx_function {
+    struct at_ptx_name name;
+    struct at_ptx_text text; /* after .func */
+    bool open;               /* its body is being read: a call of it would be a recursion */
+};
+
+/* The declarations up to some place, and the memory that they take. */
+struct at_ptx_scope {
+    size_t registers, variables;
+    uint32_t local, frame;
+};
+
+/* A call that has been decoded; its function's body follows. */
+struct at_ptx_call {
+    struct at_ptx_function *function;                                   /* NULL: no call */
+    uint32_t offset[AT_PTX_ARGUMENTS_MAX], bytes[AT_PTX_ARGUMENTS_MAX]; /* results, arguments */
+    int result_count, count;
+    size_t op; /* of the call */
+};
+
+struct at_ptx_label {
+    struct at_ptx_name name;
+    size_t op; /* the instruction after the label, or the one that jumps to it */
+    int line;
+    size_t count; /* of a table: its labels */
+};
+
+/* How many of each there were when the body of a function began. */
+struct at_ptx_labels {
+    size_t labels, jumps, tables, table_entries;
+};
+
+struct at_ptx_source_file {
+    int64_t number;
+    struct at_ptx_name name;
+};
+
+struct at_ptx_module {
+    char *text; /* with a NUL after each instruction */
+    struct at_emu_image image;
+    struct at_ptx_kernel **kernels;
+    size_t kernel_count, kernel_capacity;
+    char **source_files; /* by number; NULL: none */
+    size_t source_file_count;
+};
+
+struct at_ptx_reader {
+    struct at_ptx_lexer lexer;
+    struct at_ptx_token token; /* the next token */
+    struct at_ptx_module *module;
+    struct at_error *err;
+    struct at_emu_places places; /* of the next instructions */
+    struct at_ptx_source_file *source_files;
+    size_t source_file_count, source_file_capacity;
+    struct at_ptx_variable *globals; /* outside of kernels */
+    size_t global_count, global_capacity;
+    struct at_ptx_function *functions;
+    size_t function_count, function_capacity;
+    struct at_ptx_text *entries; /* the kernels */
+    size_t entry_count, entry_capacity;
+    /* The rest belongs to the current kernel. */
+    struct at_ptx_kernel *kernel;
+    struct at_ptx_registers *registers;
+    size_t register_count, register_capacity;
+    uint32_t register_total;
+    struct at_ptx_variable *variables;
+    size_t variable_count, variable_capacity;
+    struct at_ptx_variable *statics; /* shared variables of functions: one for all calls */
+    size_t static_count, static_capacity;
+    struct at_ptx_label *labels;
+    size_t label_count, label_capacity;
+    struct at_ptx_label *jumps;
+    size_t jump_count, jump_capacity;
+    struct at_ptx_label *tables; /* .branchtargets: op is the first one of the kernel's targets */
+    size_t table_count, table_capacity;
+    struct at_ptx_label *table_entries; /* labels in tables: op is the place in targets */
+    size_t table_entry_count, table_entry_capacity;
+    struct at_ptx_scope *scopes;
+    size_t scope_count, scope_capacity;
+    struct at_ptx_scope base; /* of the function that is read: it sees nothing below */
+    uint32_t local, frame;    /* bytes in use */
+    uint32_t *free_rows[4];   /* rows that nothing declares any more, for 0, 2, 4 and 8 bytes */
+    size_t free_row_count[4], free_row_capacity[4];
+    struct at_ptx_call call;
+    uint32_t call_count, call_depth;
+};
+
+/* The opcode of an instruction: "ld", "global", "v4", "u32". */
+struct at_ptx_opcode {
+    char text[AT_PTX_OPCODE_MAX];  /* as in the text */
+    char split[AT_PTX_OPCODE_MAX]; /* with NULs instead of dots */
+    const char *part[AT_PTX_PARTS_MAX];
+    int part_count;
+};
+
+/* lex.c */
+bool at_ptx_fail(struct at_ptx_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void at_ptx_next(struct at_ptx_reader *reader);
+bool at_ptx_at(const struct at_ptx_reader *reader, const char *text);
+bool at_ptx_take(struct at_ptx_reader *reader, const char *text); /* if it is next */
+bool at_ptx_expect(struct at_ptx_reader *reader, const char *text);
+bool at_ptx_unexpected(struct at_ptx_reader *reader, const char *wanted);
+/* A name in a declaration. */
+bool at_ptx_expect_name(struct at_ptx_reader *reader, struct at_ptx_name *name);
+bool at_ptx_expect_integer(struct at_ptx_reader *reader, uint64_t max, uint64_t *value);
+bool at_ptx_same(const struct at_ptx_name *a, const struct at_ptx_name *b);
+
+/* Skip the rest of the line, up to the next semicolon, or a pair of braces with all between them;
+ * or the list of parameters, if one is next. */
+void at_ptx_skip_line(struct at_ptx_reader *reader);
+bool at_ptx_skip_statement(struct at_ptx_reader *reader);
+bool at_ptx_skip_braces(struct at_ptx_reader *reader);
+/* Directives that may be anywhere: .loc, .file, .section. */
+bool at_ptx_read_location(struct at_ptx_reader *reader);
+
+/* names.c */
+void at_ptx_open_scope(struct at_ptx_reader *reader);
+void at_ptx_close_scope(struct at_ptx_reader *reader);
+void at_ptx_close_to(struct at_ptx_reader *reader, struct at_ptx_scope scope);
+struct at_ptx_scope at_ptx_scope_now(const struct at_ptx_reader *reader);
+
+/* refused.c. The feature, in CUDA's words, to which an unsupported instruction or function belongs;
+ * NULL if it is supported. */
+const char *at_ptx_refused_instruction(const char *opcode);
+const char *at_ptx_refused_function(const struct at_ptx_name *name);
+const char *at_ptx_refused_special(const struct at_ptx_name *name);
+/* The name of a function as the source has it. */
+struct at_ptx_name at_ptx_plain_name(struct at_ptx_name name);
+
+/* declare.c. The next token is the declaration's directive. */
+bool at_ptx_declare_registers(struct at_ptx_reader *reader);
+bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern);
+bool at_ptx_declare_params(struct at_ptx_reader *reader);
+/* ".param TYPE name": a parameter of a kernel or a function. */
+bool at_ptx_read_param(struct at_ptx_reader *reader, struct at_ptx_variable *variable);
+/* Bytes of a type like "u32", 0 for "pred"; -1 for an unknown type. */
+int at_ptx_type_bytes(const char *type);
+
+/* names.c */
+bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name *name, int *bytes,
+                          uint32_t *row, bool *found);
+bool at_ptx_constant_row(struct at_ptx_reader *reader, int bytes, uint64_t value, uint32_t *row);
+/* The row with the address of the dynamic array plus an offset. */
+/* The function of this name that has a body, or NULL. */
+struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
+                                             const struct at_ptx_name *name);
+/* A variable of the kernel. The first use of a module's variable adds it to the kernel. NULL: there
+ * is none of this name, or no room for it; reader->err has the message. */
+const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
+                                                   const struct at_ptx_name *name);
+bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_variable *variable);
+/* Set the targets of the jumps from these on, to labels from these on. */
+bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from);
+
+/* names.c. Each operand is appended to the rows of op, results first. */
+bool at_ptx_read_result(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
+bool at_ptx_read_source(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
+bool at_ptx_read_predicate(struct at_ptx_reader *reader, bool may_flip, uint32_t *row,
+                           uint32_t *flip);
+bool at_ptx_read_integer(struct at_ptx_reader *reader, int64_t *value);
+/* A register of at least least_bytes per lane; *bytes is its width. The sink has least_bytes. */
+bool at_ptx_read_wide(struct at_ptx_reader *reader, struct at_emu_op *op, int least_bytes,
+                      bool result, int *bytes);
+/* "[base+offset]" in a space. */
+bool at_ptx_read_address(struct at_ptx_reader *reader, enum at_emu_space space, uint32_t *row,
+                         uint8_t *register_bytes, int64_t *offset);
+void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
+/* Skip ", policy" after an instruction with .L2::cache_hint. */
+bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
+
+/* read.c, decode_move.c. The next token is the opcode. They read up to the semicolon. */
+bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
+bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
+
+/* A word of an opcode, and its meaning for a group of instructions. */
+struct at_ptx_modifier {
+    const char *name;  /* NULL ends a table */
+    uint8_t modifiers; /* at_emu_modifier */
+    uint8_t rounding;  /* at_emu_rounding */
+};
+
+typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
+                            const struct at_ptx_opcode *opcode);
+
+/* decode_flow.c */
+at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_switch, at_ptx_decode_exit, at_ptx_decode_return,
+    at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence;
+/* decode_flow.c */
+at_ptx_decoder at_ptx_decode_call;
+/* decode_move.c */
+at_ptx_decoder at_ptx_decode_float, at_ptx_decode_compare_to_register;
+/* decode_memory.c */
+at_ptx_decoder at_ptx_decode_load, at_ptx_decode_store, at_ptx_decode_atomic,
+    at_ptx_decode_prefetch;
+/* decode_memory.c */
+at_ptx_decoder at_ptx_decode_copy, at_ptx_decode_mbarrier;
+/* decode_move.c */
+at_ptx_decoder at_ptx_decode_convert;
+/* decode_move.c */
+at_ptx_decoder at_ptx_decode_move, at_ptx_decode_to_space, at_ptx_decode_is_space,
+    at_ptx_decode_compare;
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emulated/time/description.h"
+
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "device/kind.h"
+#include "device/relation.h"
+#include "device/schema.h"
+#include "schema/table.h"
+#include "system/paths.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALIASES_MAX = 32 };
+
+struct description {
+    struct at_list aliases; /* of struct at_located */
+    int64_t schema;
+    struct at_device_info device;
+    struct at_rates rates;
+};
+
+/* At least 1: the model divides by them. */
+#define RATE(name) AT_INT(at_rates, name, 1, 1000000000)
+
+static const struct at_field rate_fields[] = {
+    RATE(again_bytes),
+    RATE(block_ns),
+    RATE(blocks_per_us),
+    RATE(both_scatter_percent),
+    RATE(clock_khz),
+    RATE(crowded_percent),
+    RATE(direct_drain_percent),
+    RATE(drain_percent),
+    RATE(dram_latency_ns),
+    RATE(dram_MB_per_s),
+    RATE(far_partial_bytes),
+    RATE(filling_percent),
+    RATE(l2_latency_ns),
+    RATE(l2_load_MB_per_s),
+    RATE(l2_store_MB_per_s),
+    RATE(later_warp_ns),
+    RATE(launch_ns),
+    RATE(load_lines_per_clock),
+    RATE(load_piece_percent),
+    RATE(load_run_percent),
+    RATE(load_scatter_pages),
+    RATE(load_scatter_run_percent),
+    RATE(lost_partial_percent),
+    RATE(mixed_percent),
+    RATE(mixed_scatter_percent),
+    RATE(one_wave_percent),
+    RATE(partial_bytes),
+    RATE(pressure_percent),
+    RATE(request_ns),
+    RATE(request_percent),
+    RATE(run_bytes),
+    RATE(serial_percent),
+    RATE(shuffles_per_clock),
+    RATE(slots_per_clock),
+    RATE(store_lines_per_clock),
+    RATE(store_run_percent),
+    RATE(store_scatter_pages),
+    RATE(store_scatter_percent),
+    RATE(store_scatter_piece_percent),
+    RATE(store_scatter_run_percent),
+    RATE(tail_percent),
+    RATE(warp_ns),
+    RATE(wavefronts_per_clock),
+};
+static const struct at_schema rates_schema = AT_SCHEMA("rates", at_rates, rate_fields);
+
+static const struct at_field fields[] = {
+    AT_LIST(description, aliases, AT_FIELD_LOCATEDS, 0, ALIASES_MAX, AT_OPTIONAL),
+    AT_OBJECT(description, "device", device, at_device_schema),
+    AT_OBJECT(description, "rates", rates, rates_schema),
+    AT_INT(description, schema, 1, 1),
+};
+static const struct at_schema schema = AT_SCHEMA("a device description", description, fields);
+
+static const char devices[] = "tuning/devices", suffix[] = ".yaml";
+
+void at_description_files(struct at_folder *files)
+{
+    char *path = at_path_data_file(devices);
+
+    *files = (struct at_folder){0};
+    (void)at_folder_list(files, path, suffix); /* an error leaves the list empty */
+    at_free(path);
+}
+
+static enum at_status fail_unknown(const char *name, struct at_error *err)
+{
+    struct at_folder files;
+    enum at_status status;
+
+    at_description_files(&files);
+    for (size_t i = 0; i < files.count; i++)
+        files.names[i][strlen(files.names[i]) - (sizeof suffix - 1)] = '\0';
+    status = at_fail_unknown(err, AT_USAGE, "no description of a device", name,
+                             (const char *const *)files.names, files.count);
+    at_folder_clear(&files);
+    return status;
+}
+
+/* The name becomes part of a path: letters, digits and '-' only. */
+static bool is_name(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
+static enum at_status check(const struct description *description, const char *path,
+                            struct at_error *err)
+{
+    const char *predictions = description->device.predictions;
+
+    if (!at_device_kind(&description->device)->predicted)
+        return at_fail(err, AT_USAGE,
+                       "%s: a description's device must be of kind " AT_KIND_EMULATED, path);
+    if (strcmp(predictions, AT_CALIBRATED) != 0 && strcmp(predictions, AT_UNCALIBRATED) != 0)
+        return at_fail(err, AT_USAGE,
+                       "%s: predictions must be " AT_CALIBRATED " or " AT_UNCALIBRATED
+                       ", not \"%s\"",
+                       path, predictions);
+    return AT_OK;
+}
+
+static enum at_status read_file(struct description *description, const char *path,
+                                struct at_error *err)
+{
+    struct description read = {0};
+    enum at_status status = at_schema_read_file(&schema, &read, path, err);
+
+    if (status == AT_OK)
+        status = check(&read, path, err);
+    if (status == AT_OK)
+        *description = read;
+    else
+        at_schema_clear(&schema, &read);
+    return status;
+}
+
+static enum at_status read_named(struct description *description, const char *name,
+                                 struct at_error *err)
+{
+    char *below = at_format("%s/%s", devices, name), *path = at_path_data_file(below);
+    enum at_status status = read_file(description, path, err);
+
+    at_free(path);
+    at_free(below);
+    return status;
+}
+
+enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
+                                   const char *name, struct at_error *err)
+{
+    struct description description = {0};
+    char *below = at_format("%s/%s%s", devices, is_name(name) ? name : "", suffix);
+    char *path = at_path_data_file(below);
+    enum at_status status = at_path_require_data(err);
+
+    if (status != AT_OK) {
+        /* no device has a description there */
+    } else if (!is_name(name) || access(path, F_OK) != 0) {
+        status = fail_unknown(name, err);
+    } else {
+        status = read_file(&description, path, err);
+    }
+    if (status == AT_OK) {
+        *info = description.device;
+        if (rates)
+            *rates = description.rates;
+        at_schema_clear(&schema, &description);
+    }
+    at_free(path);
+    at_free(below);
+    return status;
+}
+
+/* Compare names without regard to case, blanks, '-' and '_'. */
+static bool same_name(const char *a, const char *b)
+{
+    static const char ignored[] = " -_";
+
+    for (;; a++, b++) {
+        a += strspn(a, ignored);
+        b += strspn(b, ignored);
+        if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return *a == *b;
+    }
+}
+
+static bool is_called(const struct description *description, const char *name)
+{
+    const struct at_located *aliases = description->aliases.items;
+    bool called = same_name(description->device.name, name);
+
+    for (size_t i = 0; i < description->aliases.count; i++)
+        called |= same_name(aliases[i].text, name);
+    return called;
+}
+
+enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
+                                          struct at_error *err)
+{
+    enum at_status status = at_description_read(info, NULL, name, err);
+    bool called = false;
+    struct at_folder files;
+
+    if (status == AT_OK)
+        return AT_OK;
+    at_description_files(&files);
+    for (size_t i = 0; i < files.count && !called; i++) {
+        struct description description;
+
+        if (read_named(&description, files.names[i], NULL) != AT_OK)
+            continue;
+        called = is_called(&description, name);
+        if (called)
+            *info = description.device;
+        at_schema_clear(&schema, &description);
+    }
+    at_folder_clear(&files);
+    return called ? AT_OK : status;
+}
+
+enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
+                                   const struct at_device_info *device, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    bool same = false;
+    struct at_folder files;
+
+    at_description_files(&files);
+    for (size_t i = 0; i < files.count && !same; i++) {
+        struct description description;
+
+        status = read_named(&description, files.names[i], err);
+        if (status != AT_OK)
+            break;
+        same = at_device_relation(&description.device, device) == AT_SAME_DEVICE;
+        if (same) {
+            *info = description.device;
+            *rates = description.rates;
+        }
+        at_schema_clear(&schema, &description);
+    }
+    at_folder_clear(&files);
+    if (status == AT_OK)
+        *found = same;
+    return status;
+}

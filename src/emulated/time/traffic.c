@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emulated/time/traffic.h"
+
+#include "base/memory.h"
+#include "emulated/machine/machine.h"
+#include "emulated/ptx/ptx.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pieces {
+    struct at_piece *items; /* the caller frees them */
+    size_t count, capacity;
+};
+
+struct cost {
+    int slots;      /* issue slots */
+    int shuffles;   /* exchanges between the lanes of a warp */
+    int barriers;   /* of the block */
+    bool streaming; /* an access that asks the caches not to keep its data */
+    bool waits;     /* for asynchronous copies */
+};
+
+struct traffic_seen {
+    struct at_traffic sums;
+    const struct cost *costs; /* of the kernel's instructions */
+    /* Arrays of two: loads, stores. */
+    struct pieces touched[2]; /* sectors of the current block */
+    struct pieces loaded;     /* sectors of each neighbour */
+    double runs[2];           /* of adjacent sectors, summed over blocks */
+    struct pieces ragged;     /* partial sectors stored by neighbours */
+    struct pieces pages[2];   /* touched by each block of the spread */
+    double paged_bytes[2];    /* of the blocks of the spread */
+    uint64_t block;
+    struct at_emu_access stored; /* the last store of the current block; no lanes: none */
+    bool spread;                 /* the current blocks are the spread; else the neighbours */
+    size_t loading; /* the instruction of the last access, if it was a global load; else NONE */
+};
+
+/* The cost of one request. */
+
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
+
+/* A set of numbers, small enough for a linear search. */
+struct small_set {
+    int count;
+    uint64_t items[AT_WARP];
+};
+
+static bool add(struct small_set *set, uint64_t item)
+{
+    for (int i = set->count; i > 0; i--) /* from the end: equal numbers often follow each other */
+        if (set->items[i - 1] == item)
+            return false;
+    set->items[set->count++] = item;
+    return true;
+}
+
+int at_request_sectors(const struct at_emu_access *access)
+{
+    struct small_set sectors = {0};
+
+    /* An aligned access of at most 16 bytes lies within one sector. */
+    AT_EACH_OF (lane, access->lanes)
+        add(&sectors, access->address[lane] / SECTOR_BYTES);
+    return sectors.count;
+}
+
+static int request_lines(const struct at_emu_access *access)
+{
+    struct small_set lines = {0};
+
+    AT_EACH_OF (lane, access->lanes)
+        add(&lines, access->address[lane] / LINE_BYTES);
+    return lines.count;
+}
+
+int at_request_tag_sectors(const struct at_emu_access *access)
+{
+    struct small_set filled = {0};
+
+    if (!access->fills)
+        return at_request_sectors(access);
+    AT_EACH_OF (lane, access->lanes)
+        add(&filled, access->address[lane] / LINE_BYTES << 32 | access->fills[lane] / SECTOR_BYTES);
+    return filled.count;
+}
+
+static int request_wanted_bytes(const struct at_emu_access *access)
+{
+    struct small_set starts = {0};
+
+    AT_EACH_OF (lane, access->lanes)
+        add(&starts, access->address[lane]);
+    return starts.count * access->bytes;
+}
+
+int at_request_least_sectors(const struct at_emu_access *access)
+{
+    return (request_wanted_bytes(access) + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+/* The lanes served together: 32 with up to 4 bytes, 16 with 8, 8 with 16. */
+static int lanes_together(const struct at_emu_access *access)
+{
+    return access->bytes <= BANK_BYTES ? AT_WARP : AT_WARP * BANK_BYTES / access->bytes;
+}
+
+/* The wavefronts of lanes first .. first + count - 1: the most words wanted from one bank. */
+static int group_wavefronts(const struct at_emu_access *access, int first, int count)
+{
+    struct small_set words = {0};
+    int in_bank[BANKS] = {0}, most = 0;
+    int words_per_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
+
+    for (int lane = first; lane < first + count; lane++) {
+        if (!(access->lanes >> lane & 1))
+            continue;
+        for (int i = 0; i < words_per_lane; i++) {
+            uint64_t word = access->address[lane] / BANK_BYTES + (uint64_t)i;
+
+            if (add(&words, word) && ++in_bank[word % BANKS] > most)
+                most = in_bank[word % BANKS];
+        }
+    }
+    return most;
+}
+
+int at_request_wavefronts(const struct at_emu_access *access)
+{
+    int together = lanes_together(access), wavefronts = 0;
+
+    for (int first = 0; first < AT_WARP; first += together)
+        wavefronts += group_wavefronts(access, first, together);
+    return wavefronts;
+}
+
+/* The "ideal" of Nsight Compute: the number of words, divided by 32 banks. A part of a warp may
+ * take more even without conflicts, because only certain lanes are served together. */
+int at_request_least_wavefronts(const struct at_emu_access *access)
+{
+    int words_per_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
+    int words = __builtin_popcount(access->lanes) * words_per_lane;
+
+    return (words + BANKS - 1) / BANKS;
+}
+
+/* A row of 32 words of 4 bytes per offset: 8 lanes' words are a sector. */
+int at_request_local_sectors(const struct at_emu_access *access)
+{
+    int words = access->bytes < 4 ? 1 : access->bytes / 4, sectors = 0;
+
+    for (int first = 0; first < AT_WARP; first += 8) {
+        uint32_t left = access->lanes >> first & 0xff;
+
+        while (left) { /* lanes with the same offset share their sectors */
+            uint64_t offset = access->address[first + __builtin_ctz(left)] / 4;
+
+            for (int i = 0; i < 8; i++)
+                if (access->address[first + i] / 4 == offset)
+                    left &= ~(1u << i);
+            sectors += words;
+        }
+    }
+    return sectors;
+}
+
+static void pieces_add(struct pieces *pieces, uint64_t sector, uint32_t bytes)
+{
+    const struct at_piece piece = {sector, bytes};
+
+    AT_PUSH(pieces->items, pieces->count, pieces->capacity, piece);
+}
+
+static int by_sector(const void *left, const void *right)
+{
+    uint64_t a = ((const struct at_piece *)left)->sector;
+    uint64_t b = ((const struct at_piece *)right)->sector;
+
+    return (a > b) - (a < b);
+}
+
+/* Sorts the pieces and joins those of the same sector. */
+static void pieces_join(struct pieces *pieces)
+{
+    size_t kept = 0;
+
+    if (pieces->count > 0)
+        qsort(pieces->items, pieces->count, sizeof pieces->items[0], by_sector);
+    for (size_t i = 0; i < pieces->count; i++) {
+        if (kept > 0 && pieces->items[kept - 1].sector == pieces->items[i].sector)
+            pieces->items[kept - 1].bytes |= pieces->items[i].bytes;
+        else
+            pieces->items[kept++] = pieces->items[i];
+    }
+    pieces->count = kept;
+}
+
+static const size_t NONE = SIZE_MAX; /* no instruction */
+enum { PAGE_SECTORS = AT_TRAFFIC_PAGE_BYTES / SECTOR_BYTES };
+
+static void end_stores(struct traffic_seen *seen, const struct pieces *stored)
+{
+    for (size_t i = 0; i < stored->count; i++) {
+        const struct at_piece *piece = &stored->items[i];
+        seen->sums.partial_sectors += piece->bytes != UINT32_MAX;
+        if (!seen->spread && piece->bytes != UINT32_MAX)
+            pieces_add(&seen->ragged, piece->sector, piece->bytes);
+    }
+}
+
+static void end_spread(struct traffic_seen *seen, int store)
+{
+    const struct pieces *touched = &seen->touched[store];
+
+    for (size_t i = 0; i < touched->count; i++) {
+        const struct at_piece *piece = &touched->items[i];
+        uint64_t page = piece->sector / PAGE_SECTORS;
+
+        if (i == 0 || piece[-1].sector / PAGE_SECTORS != page)
+            pieces_add(&seen->pages[store], page, 0);
+    }
+    seen->paged_bytes[store] += (double)touched->count * SECTOR_BYTES;
+}
+
+static void end_block(struct traffic_seen *seen)
+{
+    for (int store = 0; store < 2; store++) {
+        struct pieces *touched = &seen->touched[store];
+        struct at_traffic_way *way = store ? &seen->sums.store : &seen->sums.load;
+
+        pieces_join(touched);
+        if (!store && !seen->spread)
+            for (size_t i = 0; i < touched->count; i++)
+                pieces_add(&seen->loaded, touched->items[i].sector, UINT32_MAX);
+        way->bytes += (double)touched->count * SECTOR_BYTES;
+        for (size_t i = 0; i < touched->count; i++)
+            seen->runs[store] +=
+                i == 0 || touched->items[i - 1].sector + 1 != touched->items[i].sector;
+        if (store)
+            end_stores(seen, touched);
+        if (seen->spread)
+            end_spread(seen, store);
+        touched->count = 0;
+    }
+}
+
+/* An aligned access of at most 16 bytes lies within one sector. */
+static void touch(struct pieces *touched, const struct at_emu_access *access)
+{
+    AT_EACH_OF (lane, access->lanes) {
+        uint64_t address = access->address[lane], sector = address / SECTOR_BYTES;
+        uint32_t bytes = ((UINT32_C(1) << access->bytes) - 1) << address % SECTOR_BYTES;
+
+        if (touched->count > 0 && touched->items[touched->count - 1].sector == sector)
+            touched->items[touched->count - 1].bytes |= bytes;
+        else
+            pieces_add(touched, sector, bytes);
+    }
+}
+
+static bool same_sectors(const struct at_emu_access *a, const struct at_emu_access *b)
+{
+    if (a->lanes != b->lanes)
+        return false;
+    AT_EACH_OF (lane, a->lanes)
+        if (a->address[lane] / SECTOR_BYTES != b->address[lane] / SECTOR_BYTES)
+            return false;
+    return true;
+}
+
+/* A store to the sectors that the warp's last store went to, such as of a structure's next field,
+ * meets that one on its way. */
+static void see_store(struct traffic_seen *seen, const struct at_emu_access *access)
+{
+    if (seen->stored.warp == access->warp && same_sectors(&seen->stored, access))
+        seen->sums.store.repeated += at_request_sectors(access);
+    seen->stored = *access;
+}
+
+static void see_access(void *context, uint64_t block, const struct at_emu_access *access)
+{
+    struct traffic_seen *seen = context;
+    struct at_traffic_way *way = access->store ? &seen->sums.store : &seen->sums.load;
+    bool load = !access->shared && !access->store;
+
+    if (block != seen->block) {
+        end_block(seen);
+        seen->stored.lanes = 0;
+    }
+    seen->block = block;
+    /* The machine runs a warp up to its barrier before the next warp. So consecutive loads are of
+     * one warp, and in flight together. */
+    if (load)
+        seen->sums.work.load_rounds += seen->loading == NONE;
+    if (load || seen->loading != access->instruction) /* an asynchronous copy stays a load */
+        seen->loading = load ? access->instruction : NONE;
+    if (access->shared) {
+        seen->sums.work.wavefronts += at_request_wavefronts(access);
+        return;
+    }
+    if (access->store)
+        see_store(seen, access);
+    way->requests++;
+    way->sectors += at_request_sectors(access);
+    if (seen->costs[access->instruction].streaming)
+        way->streamed += at_request_sectors(access);
+    way->lines += request_lines(access);
+    touch(&seen->touched[access->store], access);
+}
+
+static void see_instruction(void *context, uint64_t block, size_t instruction, uint32_t lanes)
+{
+    struct traffic_seen *seen = context;
+    const struct cost *cost = &seen->costs[instruction];
+
+    (void)block;
+    (void)lanes;
+    seen->sums.work.slots += cost->slots;
+    seen->sums.work.shuffles += cost->shuffles;
+    seen->sums.work.barriers += cost->barriers;
+    if (cost->waits)
+        seen->loading = NONE;
+}
+
+/* Runs some blocks and adds their accesses. AT_FAILED with the message of a fault. */
+static enum at_status traffic_see(struct traffic_seen *seen, struct at_emu_memory *memory,
+                                  const struct at_emu_launch *emu, const uint64_t *blocks,
+                                  size_t count, struct at_error *err)
+{
+    const struct at_emu_observer observer = {
+        .context = seen, .access = see_access, .executed = see_instruction};
+    struct at_emu_launch part = *emu;
+    struct at_emu_fault fault = {0};
+    enum at_status status;
+
+    part.threads = 1; /* the sums are not atomic */
+    part.observer = &observer;
+    part.only_blocks = blocks;
+    part.only_block_count = count;
+    seen->block = blocks[0];
+    seen->loading = NONE;
+    seen->stored.lanes = 0;
+    status = at_emu_run(memory, &part, &fault, err);
+    end_block(seen);
+    if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
+        status = at_fail(err, AT_FAILED, "%s", fault.message);
+    return status;
+}
+
+/* Frees all but the costs, which are borrowed. */
+static void traffic_seen_clear(struct traffic_seen *seen)
+{
+    for (int store = 0; store < 2; store++) {
+        free(seen->touched[store].items);
+        free(seen->pages[store].items);
+    }
+    free(seen->loaded.items);
+    free(seen->ragged.items);
+}
+
+/* Issue slots by the beginning of an instruction's text; the first match counts. These estimate the
+ * code of ptxas: moves mostly vanish, and other instructions read parameters directly. Registers
+ * have 32 bits, so 64-bit values take two instructions or more. A division takes many. */
+static const struct {
+    const char *begin;
+    int slots;
+} slots_of[] = {
+    {"mov.", 0},        {"ld.param", 0},
+    {"cvta", 0},        {"div.u64", 70},
+    {"div.s64", 70},    {"rem.u64", 70},
+    {"rem.s64", 70},    {"div.", 18},
+    {"rem.", 18},       {"mul.lo.s64", 4},
+    {"mul.lo.u64", 4},  {"mad.lo.s64", 4},
+    {"mul.wide", 2},    {"mad.wide", 2},
+    {"add.s64", 2},     {"sub.s64", 2},
+    {"shl.b64", 2},     {"shr.u64", 2},
+    {"shr.s64", 2},     {"and.b64", 2},
+    {"or.b64", 2},      {"setp.lt.s64", 2},
+    {"setp.gt.s64", 2}, {"setp.le.s64", 2},
+    {"setp.ge.s64", 2}, {"", 1},
+};
+
+static bool begins(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static struct cost cost_of(const char *text)
+{
+    struct cost cost = {0};
+    size_t i = 0;
+
+    if (*text == '@') { /* a guard */
+        text += strcspn(text, " \t");
+        text += strspn(text, " \t");
+    }
+    while (!begins(text, slots_of[i].begin))
+        i++;
+    cost.slots = slots_of[i].slots;
+    cost.shuffles = begins(text, "shfl") || begins(text, "movmatrix");
+    cost.barriers = begins(text, "bar");
+    cost.waits = begins(text, "cp.async.wait");
+    cost.streaming = strstr(text, ".cs.") != NULL;
+    return cost;
+}
+
+/* The costs of a kernel's instructions, in their order; the caller frees them. */
+static struct cost *costs_of(const struct at_ptx_kernel *kernel)
+{
+    size_t count = at_ptx_kernel_instructions(kernel);
+    struct cost *costs = at_alloc_array(count, sizeof *costs);
+
+    for (size_t i = 0; i < count; i++)
+        costs[i] = cost_of(at_ptx_instruction_text(kernel, i));
+    return costs;
+}
+
+/* The sample: neighbours, which show the sectors that adjacent blocks share, and blocks spread over
+ * the wave, which show the pages that blocks share. These numbers take some milliseconds. */
+enum { NEIGHBOURS = 16, SPREAD = 48 };
+
+/* Estimate how many blocks of a wave touch the same page. A random `part` of the blocks was run,
+ * and only the fraction `distinct` of its visits were to new pages. With m blocks per page, the
+ * expected fraction is (1 - (1 - part)^m) / (part m), which falls with m. */
+static double sharing(double distinct, double part)
+{
+    double low = 1, high = 1e6;
+
+    for (int i = 0; i < 60; i++) {
+        double m = sqrt(low * high);
+
+        if (1 - pow(1 - part, m) > distinct * part * m)
+            low = m;
+        else
+            high = m;
+    }
+    return low;
+}
+
+static double page_bytes(struct traffic_seen *seen, int store, double part)
+{
+    double visits = (double)seen->pages[store].count, bytes;
+
+    if (visits == 0)
+        return AT_TRAFFIC_PAGE_BYTES;
+    pieces_join(&seen->pages[store]);
+    bytes = seen->paged_bytes[store] / visits *
+            sharing((double)seen->pages[store].count / visits, part);
+    return fmin(bytes, AT_TRAFFIC_PAGE_BYTES);
+}
+
+static void average_work(struct at_traffic_work *work, double blocks, double warps)
+{
+    work->slots /= blocks;
+    work->shuffles /= blocks;
+    work->wavefronts /= blocks;
+    work->barriers /= blocks * warps;
+    work->load_requests /= blocks * warps;
+    work->load_rounds /= blocks * warps;
+}
+
+static void average_way(struct at_traffic_way *way, double runs, double blocks)
+{
+    way->run_bytes = runs > 0 ? way->bytes / runs : 0;
+    way->requests /= blocks;
+    way->sectors /= blocks;
+    way->streamed /= blocks;
+    way->repeated /= blocks;
+    way->lines /= blocks;
+    way->bytes /= blocks;
+}
+
+/* The part of the loaded sectors that another block loaded too. */
+static double overlap_of(struct pieces *loaded)
+{
+    double count = (double)loaded->count;
+
+    pieces_join(loaded);
+    return count > 0 ? 1 - (double)loaded->count / count : 0;
+}
+
+static struct at_traffic average(struct traffic_seen *seen, double warps, double neighbours,
+                                 double spread, double wave)
+{
+    struct at_traffic traffic = seen->sums;
+    double sampled = neighbours + spread;
+
+    traffic.work.load_requests = traffic.load.requests;
+    average_work(&traffic.work, sampled, warps);
+    traffic.overlap = overlap_of(&seen->loaded);
+    traffic.partial_sectors /= sampled;
+    pieces_join(&seen->ragged);
+    for (size_t i = 0; i < seen->ragged.count; i++)
+        traffic.far_partial_sectors += seen->ragged.items[i].bytes != UINT32_MAX;
+    traffic.far_partial_sectors /= neighbours;
+    traffic.load.page_bytes = page_bytes(seen, 0, spread / wave);
+    traffic.store.page_bytes = page_bytes(seen, 1, spread / wave);
+    average_way(&traffic.load, seen->runs[0], sampled);
+    average_way(&traffic.store, seen->runs[1], sampled);
+    return traffic;
+}
+
+/* Choose a random block in each of `count` equal parts of the wave: even steps might follow the
+ * rows of tiles. The choice is the same for every run. */
+static void choose_spread(uint64_t *chosen, uint64_t count, uint64_t first, uint64_t wave)
+{
+    uint64_t random = 12345;
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t begin = wave * i / count, end = wave * (i + 1) / count;
+
+        /* Knuth's linear congruential generator, MMIX. Another one would change all predictions,
+         * and the rates in tuning/devices were fitted to these. */
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        chosen[i] = first + begin + (random >> 33) % (end - begin);
+    }
+}
+
+/* Run one block alone. */
+static enum at_status run_edge(const struct traffic_seen *whole, struct at_traffic_work *work,
+                               struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                               uint64_t block, double warps, struct at_error *err)
+{
+    struct traffic_seen seen = {.costs = whole->costs, .spread = true};
+    enum at_status status = traffic_see(&seen, memory, emu, &block, 1, err);
+
+    seen.sums.work.load_requests = seen.sums.load.requests;
+    average_work(&seen.sums.work, 1, warps);
+    *work = seen.sums.work;
+    traffic_seen_clear(&seen);
+    return status;
+}
+
+enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memory *memory,
+                                 const struct at_emu_launch *emu, int64_t wave_blocks,
+                                 struct at_error *err)
+{
+    struct traffic_seen seen = {0};
+    uint64_t blocks = (uint64_t)emu->grid[0] * emu->grid[1] * emu->grid[2];
+    uint64_t threads = (uint64_t)emu->block[0] * emu->block[1] * emu->block[2];
+    uint64_t wave = (uint64_t)wave_blocks < blocks ? (uint64_t)wave_blocks : blocks;
+    uint64_t neighbours = wave < NEIGHBOURS ? wave : NEIGHBOURS;
+    uint64_t spread = wave < SPREAD ? wave : SPREAD;
+    uint64_t first = (blocks - wave) / 2; /* the wave in the middle of the grid */
+    uint64_t chosen[SPREAD] = {0};
+    double warps = (double)((threads + AT_WARP - 1) / AT_WARP);
+    struct at_traffic_work edges[2] = {0};
+    struct cost *costs = costs_of(emu->kernel);
+    enum at_status status;
+
+    seen.costs = costs;
+    for (uint64_t i = 0; i < neighbours; i++)
+        chosen[i] = first + (wave - neighbours) / 2 + i;
+    status = traffic_see(&seen, memory, emu, chosen, neighbours, err);
+    if (status == AT_OK) {
+        seen.spread = true;
+        choose_spread(chosen, spread, first, wave);
+        status = traffic_see(&seen, memory, emu, chosen, spread, err);
+    }
+    for (uint64_t end = 0; end < 2 && status == AT_OK; end++) {
+        const uint64_t block = end * (blocks - 1);
+
+        status = run_edge(&seen, &edges[end], memory, emu, block, warps, err);
+    }
+    if (status == AT_OK) {
+        *traffic = average(&seen, warps, (double)neighbours, (double)spread, (double)wave);
+        traffic->blocks = (int64_t)blocks;
+        traffic->edge = edges[edges[1].load_rounds > edges[0].load_rounds];
+    }
+    traffic_seen_clear(&seen);
+    free(costs);
+    return status;
+}
+
+struct at_counts {
+    struct at_emu_observer observer;
+    size_t instructions;
+    struct at_local_counts local;
+    struct at_access_counts
+        accesses[]; /* two per instruction: in global memory, in shared memory */
+};
+
+/* Blocks run on several threads; the order of additions does not matter. */
+static void add_up(int64_t *sum, int64_t value)
+{
+    __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+}
+
+static void count_access(void *context, uint64_t block, const struct at_emu_access *access)
+{
+    struct at_counts *counts = context;
+    struct at_access_counts *sums = &counts->accesses[2 * access->instruction + access->shared];
+
+    (void)block;
+    /* All threads write the same values. */
+    __atomic_store_n(&sums->shared, access->shared, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->store, access->store, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->atomic, access->atomic, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->past_l1, access->fills != NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&sums->bytes, access->bytes, __ATOMIC_RELAXED);
+    add_up(&sums->requests, 1);
+    add_up(&sums->lanes, __builtin_popcount(access->lanes));
+    if (access->shared) {
+        add_up(&sums->wavefronts, at_request_wavefronts(access));
+        add_up(&sums->least_wavefronts, at_request_least_wavefronts(access));
+    } else {
+        add_up(&sums->wanted_bytes, request_wanted_bytes(access));
+        add_up(&sums->sectors, at_request_sectors(access));
+        add_up(&sums->tag_sectors, at_request_tag_sectors(access));
+        add_up(&sums->least_sectors, at_request_least_sectors(access));
+    }
+}
+
+static void count_local(void *context, uint64_t block, const struct at_emu_access *access)
+{
+    struct at_counts *counts = context;
+
+    (void)block;
+    add_up(&counts->local.requests, 1);
+    add_up(&counts->local.sectors, at_request_local_sectors(access));
+}
+
+struct at_counts *at_counts_new(size_t instructions)
+{
+    struct at_counts *counts =
+        at_alloc(sizeof *counts + 2 * instructions * sizeof counts->accesses[0]);
+
+    counts->observer =
+        (struct at_emu_observer){.context = counts, .access = count_access, .local = count_local};
+    counts->instructions = instructions;
+    return counts;
+}
+
+void at_counts_free(struct at_counts *counts)
+{
+    free(counts);
+}
+
+const struct at_emu_observer *at_counts_observer(struct at_counts *counts)
+{
+    return &counts->observer;
+}
+
+const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
+                                            bool shared)
+{
+    return &counts->accesses[2 * index + shared];
+}
+
+const struct at_local_counts *at_counts_local(const struct at_counts *counts)
+{
+    return &counts->local;
+}
