@@ -442,7 +442,8 @@ static void print_dates(const struct at_report_device *device, FILE *out)
         struct tm date = {.tm_mday = 1};
 
         gmtime_r(&seconds, &date);
-        strftime(texts[i], sizeof texts[i], "%Y-%m-%d %H:%M", &date);
+        snprintf(texts[i], sizeof texts[i], "%d-%02d-%02d %02d:%02d", date.tm_year + 1900,
+                 date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min);
     }
     at_put(out, "<dt>date</dt><dd>%s to %s UTC, %'jd evaluations in the journal</dd>\n", texts[0],
            texts[1], (intmax_t)device->points);
