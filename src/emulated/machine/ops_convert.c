@@ -40,22 +40,6 @@ int at_emu_format_bytes(enum at_emu_format format)
     return formats[format].bytes;
 }
 
-static double f64_of(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 double at_emu_widen(enum at_emu_format format, uint64_t bits)
 {
     int mantissa = formats[format].mantissa, width = 8 * formats[format].bytes;
@@ -64,14 +48,9 @@ double at_emu_widen(enum at_emu_format format, uint64_t bits)
     double value;
 
     if (format == AT_EMU_F64)
-        return f64_of(bits);
-    if (format == AT_EMU_F32) {
-        float single;
-        uint32_t low = (uint32_t)bits;
-
-        memcpy(&single, &low, sizeof single);
-        return (double)single;
-    }
+        return at_f64_of(bits);
+    if (format == AT_EMU_F32)
+        return (double)at_f32_of((uint32_t)bits);
     if (exponent == top)
         value = fraction ? NAN : INFINITY;
     else if (exponent == 0)
@@ -129,11 +108,11 @@ uint64_t at_emu_narrow(enum at_emu_format format, double value, uint8_t rounding
 
     value = limited(value, modifiers);
     if (isnan(value))
-        return format == AT_EMU_F64 ? bits_of(value) : sign_bit - 1;
+        return format == AT_EMU_F64 ? at_bits_of_f64(value) : sign_bit - 1;
     if (modifiers & AT_EMU_FLUSH)
         value = at_emu_flushed(format, value);
     if (format == AT_EMU_F64)
-        return bits_of(value);
+        return at_bits_of_f64(value);
     negative = signbit(value);
     if (isinf(value)) {
         bits = infinite;
@@ -154,12 +133,12 @@ uint64_t at_emu_narrow(enum at_emu_format format, double value, uint8_t rounding
 double at_emu_add_odd(double x, double y)
 {
     double sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
-    uint64_t bits = bits_of(sum);
+    uint64_t bits = at_bits_of_f64(sum);
 
     if (!isfinite(sum) || error == 0 || bits & 1)
         return sum;
     /* Towards the exact sum lies a number with an odd last bit. */
-    return f64_of((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+    return at_f64_of((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
 /* An integer's magnitude as a double; bits that have no place set the last one. */
