@@ -206,6 +206,24 @@ static void load_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint
     }
 }
 
+/* The lanes of an access whose addresses are in one space. */
+typedef void part_fn(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                     enum at_emu_space space, const uint64_t address[AT_WARP]);
+
+/* Run an access, space by space. It is inline so that each part is called directly. */
+static inline void run_parts(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                             part_fn *run_part)
+{
+    uint64_t address[AT_WARP];
+    struct at_emu_part parts[AT_EMU_PARTS];
+    int count;
+
+    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
+    count = at_emu_access_split(op, lanes, address, parts);
+    for (int k = 0; k < count && !warp->block->fault.kind; k++)
+        run_part(op, warp, parts[k].lanes, parts[k].space, address);
+}
+
 static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                       enum at_emu_space space, const uint64_t address[AT_WARP])
 {
@@ -228,14 +246,7 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
 
 void at_emu_run_load(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    uint64_t address[AT_WARP];
-    struct at_emu_part parts[AT_EMU_PARTS];
-    int count;
-
-    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
-    count = at_emu_access_split(op, lanes, address, parts);
-    for (int k = 0; k < count && !warp->block->fault.kind; k++)
-        load_part(op, warp, parts[k].lanes, parts[k].space, address);
+    run_parts(op, warp, lanes, load_part);
 }
 
 /* The address is a constant that the decoder has checked, or in a register. */
@@ -321,14 +332,7 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 
 void at_emu_run_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    uint64_t address[AT_WARP];
-    struct at_emu_part parts[AT_EMU_PARTS];
-    int count;
-
-    at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
-    count = at_emu_access_split(op, lanes, address, parts);
-    for (int k = 0; k < count && !warp->block->fault.kind; k++)
-        store_part(op, warp, parts[k].lanes, parts[k].space, address);
+    run_parts(op, warp, lanes, store_part);
 }
 
 char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
