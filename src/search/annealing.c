@@ -3,7 +3,7 @@
  * neighbour to neighbour: always to a faster one, and to a slower one with a chance that falls with
  * the loss and with time. Chains share their results: a step to a known config costs nothing. */
 #include "base/memory.h"
-#include "search/starts.h"
+#include "search/landscape.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * one of two parents, and sometimes moves to a neighbour. Each child may replace the slowest
  * config; there are no generations, so that results need not be waited for. */
 #include "base/memory.h"
-#include "search/starts.h"
+#include "search/landscape.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * few evaluations of neighbours of its best config. Then the worse half is dropped and the others
  * get twice as many. When the last arm has no new neighbours, it begins again with other starts. */
 #include "base/memory.h"
-#include "search/starts.h"
+#include "search/landscape.h"
 
 #include <math.h>
 #include <stdlib.h>

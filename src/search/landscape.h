@@ -67,4 +67,25 @@ void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome 
 /* Count the requested configs without a result. */
 size_t at_landscape_waiting(const struct at_landscape *land);
 
+/* Where searches begin: with the likely configs of the initial design, then anywhere. */
+struct at_starts {
+    struct at_rng rng; /* the search's own generator */
+    size_t *likely;    /* owned */
+    size_t count, next;
+};
+
+void at_starts_init(struct at_starts *starts, const struct at_start *start);
+void at_starts_clear(struct at_starts *starts);
+
+/* Take the next start that was not requested yet; false: all configs were requested. */
+bool at_starts_next(struct at_starts *starts, struct at_landscape *land, size_t *index);
+
+/* Is a likely config left? */
+bool at_starts_has_likely(const struct at_starts *starts);
+
+void at_shuffle(struct at_rng *rng, size_t *items, size_t count);
+
+/* Draw a number, uniform in 0 <= x < 1. */
+double at_rng_fraction(struct at_rng *rng);
+
 #endif

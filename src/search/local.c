@@ -3,7 +3,7 @@
  * to another start. Neighbours are requested in random order, as many as may be in flight, so that
  * the path does not depend on the space's order. */
 #include "base/memory.h"
-#include "search/starts.h"
+#include "search/landscape.h"
 
 #include <stdlib.h>
 

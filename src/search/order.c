@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/order.h"
-
+/* Every config once, in an order that does not depend on results. `exhaustive` keeps the order of
+ * the space: neighbours share a program, which saves compile time. `random` draws the order from
+ * the seed: if a budget ends it, the configs are a fair sample. */
 #include "base/memory.h"
+#include "search/landscape.h"
 
 #include <stdlib.h>
 
@@ -10,15 +12,28 @@ struct order {
     size_t next, count;
 };
 
-void *at_order_create(size_t *indices, size_t count)
+static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct order *order = at_alloc(sizeof *order);
 
-    *order = (struct order){indices, 0, count};
+    (void)start;
+    order->count = space->count;
+    order->indices = at_alloc_array(space->count, sizeof *order->indices);
+    for (size_t i = 0; i < space->count; i++)
+        order->indices[i] = i;
     return order;
 }
 
-bool at_order_ask(void *state, size_t *index)
+static void *create_random(const struct at_space *space, const struct at_start *start)
+{
+    struct order *order = create(space, start);
+    struct at_rng rng = {start->seed};
+
+    at_shuffle(&rng, order->indices, order->count);
+    return order;
+}
+
+static bool ask(void *state, size_t *index)
 {
     struct order *order = state;
 
@@ -28,24 +43,32 @@ bool at_order_ask(void *state, size_t *index)
     return true;
 }
 
-void at_order_tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
+static void tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
 {
     (void)state, (void)index, (void)outcome, (void)time_ns;
 }
 
-void at_order_destroy(void *state)
+static void destroy(void *state)
 {
-    struct order *order = state;
-
-    free(order->indices);
-    free(order);
+    free(((struct order *)state)->indices);
+    free(state);
 }
 
-size_t *at_order_of(size_t count)
-{
-    size_t *order = at_alloc_array(count, sizeof *order);
+const struct at_strategy at_strategy_exhaustive = {
+    .name = "exhaustive",
+    .ignores_seed = true,
+    .summary = "measures every config of the space, in order",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};
 
-    for (size_t i = 0; i < count; i++)
-        order[i] = i;
-    return order;
-}
+const struct at_strategy at_strategy_random = {
+    .name = "random",
+    .summary = "draws configs at random, none twice",
+    .create = create_random,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

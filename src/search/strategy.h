@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search strategy decides which config of a space to evaluate next, given the results so far.
- * Each is one file and one const struct, listed in strategies.c. It works on indices into the space
+ * Each is one const struct, listed in strategies.c. It works on indices into the space
  * and does not know how a config is evaluated. */
 #ifndef AT_SEARCH_STRATEGY_H
 #define AT_SEARCH_STRATEGY_H

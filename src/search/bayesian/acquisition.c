@@ -21,6 +21,12 @@ struct covariance {
     float *tables;               /* by parameter and two levels: minus rate times distance; owned */
 };
 
+struct candidate {
+    size_t index;
+    double variance; /* that remains, of 1 */
+    double mean;     /* the predicted value */
+};
+
 struct gp {
     const struct at_landscape *land;
     struct covariance covariance;
@@ -32,11 +38,10 @@ struct gp {
     double amplitude; /* variance of the values, if the covariance's is 1 */
     size_t next_fit;  /* results at which the covariance is fitted again */
 
-    size_t *candidates;
+    struct candidate *candidates;
     size_t candidate_count, candidate_capacity;
-    float *solved;    /* by candidate: lower^-1 times its covariance with the points */
-    double *variance; /* by candidate: remaining variance, of 1 */
-    double *mean;     /* by candidate: predicted value */
+    float *solved; /* by candidate: lower^-1 times its covariance with the points */
+    size_t solved_capacity;
 };
 
 /* Most points. */
@@ -101,13 +106,7 @@ static void covariance_init(struct covariance *covariance, const struct at_lands
     }
 }
 
-static void covariance_clear(struct covariance *covariance)
-{
-    free(covariance->tables);
-    *covariance = (struct covariance){0};
-}
-
-static double at_covariance(const struct covariance *covariance, size_t a, size_t b)
+static double covariance_of(const struct covariance *covariance, size_t a, size_t b)
 {
     size_t params = family_of(covariance)->param_count, alike = 0;
     const uint8_t *x = at_landscape_levels(covariance->land, a);
@@ -144,7 +143,7 @@ static double likelihood(const struct covariance *covariance, const struct data 
         solved[i] = data->values[data->configs[i]];
         for (size_t j = 0; j < i; j++) {
             const double *other = &data->lower[j * data->count];
-            double value = at_covariance(covariance, data->configs[i], data->configs[j]);
+            double value = covariance_of(covariance, data->configs[i], data->configs[j]);
 
             for (size_t k = 0; k < j; k++)
                 value -= row[k] * other[k];
@@ -271,14 +270,12 @@ static void gp_init(struct gp *gp, const struct at_landscape *land, size_t regio
 
 static void gp_clear(struct gp *gp)
 {
-    covariance_clear(&gp->covariance);
+    free(gp->covariance.tables);
     free(gp->points);
     free(gp->residual);
     free(gp->lower);
     free(gp->candidates);
     free(gp->solved);
-    free(gp->variance);
-    free(gp->mean);
 }
 
 /* ---- candidates ---- */
@@ -291,37 +288,14 @@ static void solve_candidate(struct gp *gp, size_t candidate)
 
     for (size_t i = 0; i < gp->point_count; i++) {
         const double *lower = lower_row(gp, i);
-        double sum = at_covariance(&gp->covariance, gp->candidates[candidate], gp->points[i]);
+        double sum = covariance_of(&gp->covariance, gp->candidates[candidate].index, gp->points[i]);
 
         for (size_t j = 0; j < i; j++)
             sum -= lower[j] * (double)solved[j];
         solved[i] = (float)(sum / lower[i]);
         variance -= (double)solved[i] * (double)solved[i];
     }
-    gp->variance[candidate] = variance;
-}
-
-static void make_room(struct gp *gp)
-{
-    size_t capacity = gp->candidate_capacity ? 2 * gp->candidate_capacity : 256;
-    size_t count = gp->candidate_count;
-    struct gp old = *gp;
-
-    gp->candidates = at_alloc_array(capacity, sizeof *gp->candidates);
-    gp->solved = at_alloc_array(capacity, GP_POINTS_MAX * sizeof *gp->solved);
-    gp->variance = at_alloc_array(capacity, sizeof *gp->variance);
-    gp->mean = at_alloc_array(capacity, sizeof *gp->mean);
-    gp->candidate_capacity = capacity;
-    if (count > 0) {
-        memcpy(gp->candidates, old.candidates, count * sizeof *gp->candidates);
-        memcpy(gp->solved, old.solved, count * GP_POINTS_MAX * sizeof *gp->solved);
-        memcpy(gp->variance, old.variance, count * sizeof *gp->variance);
-        memcpy(gp->mean, old.mean, count * sizeof *gp->mean);
-    }
-    free(old.candidates);
-    free(old.solved);
-    free(old.variance);
-    free(old.mean);
+    gp->candidates[candidate].variance = variance;
 }
 
 /* Make a config, which is no candidate yet, a candidate; returns its index. */
@@ -329,12 +303,11 @@ static size_t gp_consider(struct gp *gp, size_t index)
 {
     size_t candidate = gp->candidate_count;
 
-    if (candidate == gp->candidate_capacity)
-        make_room(gp);
-    gp->candidate_count++;
-    gp->candidates[candidate] = index;
+    gp->solved =
+        at_grow(gp->solved, candidate, &gp->solved_capacity, GP_POINTS_MAX * sizeof *gp->solved);
+    AT_PUSH(gp->candidates, gp->candidate_count, gp->candidate_capacity,
+            (struct candidate){.index = index});
     solve_candidate(gp, candidate);
-    gp->mean[candidate] = 0;
     return candidate;
 }
 
@@ -344,9 +317,9 @@ static size_t gp_consider(struct gp *gp, size_t index)
  * gets one more element. */
 static void append(struct gp *gp, size_t candidate)
 {
-    size_t count = gp->point_count, index = gp->candidates[candidate];
+    size_t count = gp->point_count, index = gp->candidates[candidate].index;
     const float *own = solved_row(gp, candidate);
-    double rest = fmax(gp->variance[candidate], 0) + gp->covariance.noise;
+    double rest = fmax(gp->candidates[candidate].variance, 0) + gp->covariance.noise;
     double *lower = lower_row(gp, count);
 
     for (size_t i = 0; i < count; i++)
@@ -355,22 +328,13 @@ static void append(struct gp *gp, size_t candidate)
     gp->points[count] = index;
     for (size_t i = 0; i < gp->candidate_count; i++) {
         float *solved = solved_row(gp, i);
-        double with_point = at_covariance(&gp->covariance, gp->candidates[i], index);
+        double with_point = covariance_of(&gp->covariance, gp->candidates[i].index, index);
         double value = (with_point - dot(solved, own, count)) / lower[count];
 
         solved[count] = (float)value;
-        gp->variance[i] -= value * value;
+        gp->candidates[i].variance -= value * value;
     }
     gp->point_count++;
-}
-
-/* Make a candidate a point. False: there is no room. */
-static bool gp_add(struct gp *gp, size_t candidate)
-{
-    if (gp->point_count == GP_POINTS_MAX)
-        return false;
-    append(gp, candidate);
-    return true;
 }
 
 /* ---- predictions ---- */
@@ -379,7 +343,7 @@ static size_t find_candidate(const struct gp *gp, size_t index)
 {
     size_t candidate = 0;
 
-    while (gp->candidates[candidate] != index)
+    while (gp->candidates[candidate].index != index)
         candidate++;
     return candidate;
 }
@@ -404,7 +368,7 @@ static void fit(struct gp *gp, const double *values)
     covariance_fit(&gp->covariance, told, values, count);
     gp->point_count = 0;
     for (size_t i = 0; i < gp->candidate_count; i++)
-        gp->variance[i] = 1;
+        gp->candidates[i].variance = 1;
     for (size_t i = 0; i < points; i++)
         append(gp, find_candidate(gp, gp->points[i]));
 }
@@ -433,7 +397,7 @@ static void gp_update(struct gp *gp, const double *values)
     }
     gp->amplitude = (amplitude_doubt + squares) / (amplitude_doubt + told);
     for (size_t i = 0; i < gp->candidate_count; i++)
-        gp->mean[i] = dot(solved_row(gp, i), residual, gp->point_count);
+        gp->candidates[i].mean = dot(solved_row(gp, i), residual, gp->point_count);
 }
 
 /* Return a candidate's predicted value after the last update, even if it became a candidate
@@ -518,8 +482,13 @@ void at_acquisition_consider(struct at_acquisition *acquisition, size_t index)
 
 bool at_acquisition_add(struct at_acquisition *acquisition, size_t index)
 {
+    struct gp *gp = process_of(acquisition, index);
+
     at_acquisition_consider(acquisition, index);
-    return gp_add(process_of(acquisition, index), acquisition->place[index] - 1);
+    if (gp->point_count == GP_POINTS_MAX)
+        return false;
+    append(gp, acquisition->place[index] - 1);
+    return true;
 }
 
 /* ---- expected improvement ---- */
@@ -530,14 +499,6 @@ bool at_acquisition_add(struct at_acquisition *acquisition, size_t index)
 static double slowness(double time_ns, double best_ns, double steepness)
 {
     return (1 - pow(best_ns / time_ns, steepness)) / steepness;
-}
-
-/* The time with this slowness; 0: none has it. */
-static double time_of_slowness(double value, double best_ns, double steepness)
-{
-    double rest = 1 - steepness * value;
-
-    return rest > 0 ? best_ns / pow(rest, 1 / steepness) : 0;
 }
 
 static void center_and_scale(struct at_acquisition *acquisition)
@@ -574,18 +535,7 @@ void at_acquisition_update(struct at_acquisition *acquisition, double steepness)
 /* A candidate's predicted standard deviation, of values. */
 static double deviation_of(const struct gp *gp, size_t candidate)
 {
-    return sqrt(fmax(gp->variance[candidate], 1e-9) * gp->amplitude);
-}
-
-double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index)
-{
-    double mean;
-
-    if (acquisition->best_ns == 0 || !acquisition->place[index])
-        return 0;
-    mean = gp_predict(process_of(acquisition, index), acquisition->place[index] - 1);
-    return time_of_slowness(acquisition->center + acquisition->scale * mean, acquisition->best_ns,
-                            acquisition->steepness);
+    return sqrt(fmax(gp->candidates[candidate].variance, 1e-9) * gp->amplitude);
 }
 
 struct at_prediction at_acquisition_predict(const struct at_acquisition *acquisition, size_t index)
@@ -601,6 +551,16 @@ struct at_prediction at_acquisition_predict(const struct at_acquisition *acquisi
         .best_ns = acquisition->best_ns,
         .steepness = acquisition->steepness,
     };
+}
+
+double at_acquisition_expect(const struct at_acquisition *acquisition, size_t index)
+{
+    struct at_prediction prediction = at_acquisition_predict(acquisition, index);
+    double rest = 1 - prediction.steepness * prediction.mean;
+
+    return prediction.deviation > 0 && rest > 0
+               ? prediction.best_ns / pow(rest, 1 / prediction.steepness)
+               : 0;
 }
 
 double at_prediction_error(const struct at_prediction *prediction, double time_ns)
@@ -655,13 +615,13 @@ size_t at_acquisition_best(const struct at_acquisition *acquisition, const bool 
         const struct gp *gp = &acquisition->gps[i];
 
         for (size_t j = 0; j < gp->candidate_count; j++) {
-            size_t index = gp->candidates[j];
+            size_t index = gp->candidates[j].index;
             double gain;
 
             if (land->asked[index] || (wanted && !wanted[index]))
                 continue;
-            gain =
-                acquisition->scale * expected_below(gp->mean[j] - best_value, deviation_of(gp, j));
+            gain = acquisition->scale *
+                   expected_below(gp->candidates[j].mean - best_value, deviation_of(gp, j));
             count = rank(improvements, count, most, (struct at_improvement){index, gain});
         }
     }
@@ -677,8 +637,8 @@ double at_acquisition_hopes(const struct at_acquisition *acquisition, double gai
         const struct gp *gp = &acquisition->gps[i];
 
         for (size_t j = 0; j < gp->candidate_count; j++)
-            if (!acquisition->land->asked[gp->candidates[j]])
-                sum += chance_below(gp->mean[j] - value, doubt * deviation_of(gp, j));
+            if (!acquisition->land->asked[gp->candidates[j].index])
+                sum += chance_below(gp->candidates[j].mean - value, doubt * deviation_of(gp, j));
     }
     return sum;
 }

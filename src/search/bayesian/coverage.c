@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "search/landscape.h"
-#include "search/starts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "search/bayesian/coverage.h"
 #include "search/landscape.h"
 #include "search/numbers.h"
-#include "search/starts.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 #include "search/bayesian/coverage.h"
 #include "search/landscape.h"
 #include "search/numbers.h"
-#include "search/starts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
