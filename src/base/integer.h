@@ -17,4 +17,14 @@ bool at_integer_parse(const char *text, size_t length, int64_t *value);
 int at_integer_compare(int64_t a, int64_t b);
 int at_integers_compare(const int64_t pairs[][2], size_t count);
 
+static inline int64_t at_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t at_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "problem/arguments.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/launch.h"
 #include "problem/problem.h"
@@ -23,11 +24,6 @@ struct packing {
 /* The bytes that L2 reads and writes at once (CUDA C++ Best Practices Guide, "Coalesced Access to
  * Global Memory"). */
 enum { SECTOR = 32 };
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The piece that is at this place if they are sorted by a side's strides. */
 static struct piece *piece_at(struct packing *packing, enum at_side side, size_t place)
@@ -106,7 +102,7 @@ static void take_destination(struct packing *packing, const struct at_launch *la
             if (piece->chunk > left || (owned > 1 && launch->field[AT_UNIT_WORDS] > 1))
                 return;
         } else {
-            left = smaller(left, launch->field[AT_SIDE_DST] / owned);
+            left = at_min(left, launch->field[AT_SIDE_DST] / owned);
             if (left < 2)
                 return;
             piece->chunk =

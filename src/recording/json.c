@@ -42,31 +42,20 @@ enum at_status at_json_text(const struct at_json_reader *reader, const json_t *v
     return AT_OK;
 }
 
-static enum at_status find_family(const struct at_json_reader *reader, const json_t *values,
-                                  size_t *family)
-{
-    const char *name = json_string_value(json_object_get(values, "family"));
-
-    *family = 0;
-    if (!reader->ours)
-        return AT_OK;
-    for (size_t i = 0; i < reader->recording.family_count && name; i++)
-        if (strcmp(reader->recording.families[i].family->name, name) == 0) {
-            *family = i;
-            return AT_OK;
-        }
-    return at_fail(reader->err, AT_USAGE, "\"family\" is none of the file's families");
-}
-
 enum at_status at_json_read_config(const struct at_json_reader *reader, const json_t *values,
                                    struct at_json_row *row)
 {
     const struct at_family *family;
+    const char *name = json_string_value(json_object_get(values, "family"));
     int64_t value;
-    enum at_status status = find_family(reader, values, &row->family);
 
-    if (status != AT_OK)
-        return status;
+    row->family = 0;
+    if (reader->ours) {
+        if (name)
+            row->family = at_recording_find_family(&reader->recording, name);
+        if (!name || row->family == reader->recording.family_count)
+            return at_fail(reader->err, AT_USAGE, "\"family\" is none of the file's families");
+    }
     family = reader->recording.families[row->family].family;
     row->config.family = family;
     for (size_t i = 0; i < family->param_count; i++) {
@@ -349,10 +338,10 @@ static enum at_status read_family(struct at_json_reader *reader, const json_t *o
     if (status == AT_OK && json_object_get(object, "launches"))
         status = read_number(reader, object, "launches", 2, AT_RECORDING_LAUNCHES_MAX,
                              &recorded->launches);
-    for (size_t i = 0; i + 1 < recording->family_count && status == AT_OK; i++)
-        if (strcmp(recording->families[i].family->name, recorded->family->name) == 0)
-            status = at_fail(reader->err, AT_USAGE, "a second family named %.*s",
-                             AT_QUOTED(recorded->family->name, 80));
+    if (status == AT_OK &&
+        at_recording_find_family(recording, recorded->family->name) + 1 < recording->family_count)
+        status = at_fail(reader->err, AT_USAGE, "a second family named %.*s",
+                         AT_QUOTED(recorded->family->name, 80));
     if (status == AT_OK)
         status = read_params(reader, recorded->family, json_object_get(object, "params"));
     return status;

@@ -211,9 +211,8 @@ static enum at_status read_family(struct reader *reader, char *line, struct at_f
     if (!right)
         return FAIL(reader, "expected \"family\", its name, preference and hash, and how many "
                             "parameters and configs it has");
-    for (size_t i = 0; i < recording->family_count; i++)
-        if (strcmp(recording->families[i].family->name, name) == 0)
-            return FAIL(reader, "a second family named %.*s", AT_QUOTED(name, 60));
+    if (at_recording_find_family(recording, name) < recording->family_count)
+        return FAIL(reader, "a second family named %.*s", AT_QUOTED(name, 60));
     if (recording->family_count == AT_RECORDING_FAMILIES_MAX)
         return FAIL(reader, "more than %d families", AT_RECORDING_FAMILIES_MAX);
     added.family = at_alloc(sizeof *added.family);

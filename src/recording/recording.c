@@ -178,16 +178,25 @@ static void drop_family(struct at_recorded_family *recorded)
     free(recorded->hash);
 }
 
+size_t at_recording_find_family(const struct at_recording *recording, const char *name)
+{
+    size_t i = 0;
+
+    while (i < recording->family_count && strcmp(recording->families[i].family->name, name) != 0)
+        i++;
+    return i;
+}
+
 enum at_status at_recording_keep_family(struct at_recording *recording, const char *name,
                                         struct at_error *err)
 {
     struct at_recorded_family *families = recording->families;
-    size_t kept = 0, first = 0, count;
+    size_t kept = at_recording_find_family(recording, name), first = 0, count;
 
-    while (kept < recording->family_count && strcmp(families[kept].family->name, name) != 0)
-        first += families[kept++].config_count;
     if (kept == recording->family_count)
         return fail_unknown(recording, name, err);
+    for (size_t i = 0; i < kept; i++)
+        first += families[i].config_count;
     count = families[kept].config_count;
     drop_results(recording, 0, first);
     drop_results(recording, first + count, recording->space.count);

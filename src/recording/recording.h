@@ -62,6 +62,9 @@ enum at_status at_recording_read(struct at_recording *recording, const char *pat
 enum at_status at_recording_write(const struct at_recording *recording, const char *path,
                                   struct at_error *err);
 
+/* Return the index of the family of this name; family_count: there is none. */
+size_t at_recording_find_family(const struct at_recording *recording, const char *name);
+
 /* Drop all families but the named one. AT_USAGE, with the families that there are, if it has none
  * of this name; also if no config of the family is correct, which spoils the recording. */
 enum at_status at_recording_keep_family(struct at_recording *recording, const char *name,

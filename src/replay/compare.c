@@ -366,29 +366,21 @@ static bool same_params(const struct at_family *a, const struct at_family *b)
     return true;
 }
 
-static const struct at_recorded_family *find_family(const struct at_recording *recording,
-                                                    const char *name)
-{
-    for (size_t i = 0; i < recording->family_count; i++)
-        if (strcmp(recording->families[i].family->name, name) == 0)
-            return &recording->families[i];
-    return NULL;
-}
-
 static enum at_status check_spaces(const struct at_recording *recordings, char *const *names,
                                    size_t count, struct at_error *err)
 {
     for (size_t i = 1; i < count; i++)
         for (size_t j = 0; j < recordings[i].family_count; j++) {
-            const struct at_recorded_family *family = &recordings[i].families[j], *other = NULL;
-            size_t k = 0;
+            const struct at_family *family = recordings[i].families[j].family;
+            size_t k = 0, found = 0;
 
-            for (; k < i && !other; k++)
-                other = find_family(&recordings[k], family->family->name);
-            if (other && !same_params(other->family, family->family))
+            while (k < i && (found = at_recording_find_family(&recordings[k], family->name)) ==
+                                recordings[k].family_count)
+                k++;
+            if (k < i && !same_params(recordings[k].families[found].family, family))
                 return at_fail(err, AT_USAGE,
                                "%s has another space of family %s than %s: replay them separately",
-                               names[i], family->family->name, names[k - 1]);
+                               names[i], family->name, names[k]);
         }
     return AT_OK;
 }

@@ -344,8 +344,7 @@ bool at_config_adapt(struct at_config *config, struct at_point *point, struct at
 
 /* ---- configs in files ---- */
 
-static const struct at_family *find_family(struct at_family *const *families, size_t count,
-                                           const char *name)
+struct at_family *at_family_find(struct at_family *const *families, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(families[i]->name, name) == 0)
@@ -392,8 +391,8 @@ enum at_status at_config_from_some_names(struct at_config *config,
 {
     bool given[AT_PARAMS_MAX] = {false};
     struct at_config found;
-    enum at_status status = from_names(&found, given, find_family(families, family_count, family),
-                                       family, parameters, err);
+    enum at_status status = from_names(
+        &found, given, at_family_find(families, family_count, family), family, parameters, err);
 
     if (status == AT_OK)
         *config = found;
@@ -404,7 +403,7 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
                                     size_t family_count, const char *family,
                                     const struct at_list *parameters, struct at_error *err)
 {
-    const struct at_family *known = find_family(families, family_count, family);
+    const struct at_family *known = at_family_find(families, family_count, family);
     bool given[AT_PARAMS_MAX] = {false};
     struct at_config found;
     enum at_status status = from_names(&found, given, known, family, parameters, err);

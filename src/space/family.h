@@ -76,6 +76,9 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
                               struct at_error *err);
 void at_family_free(struct at_family *family);
 
+/* Return the family of this name; NULL: there is none. */
+struct at_family *at_family_find(struct at_family *const *families, size_t count, const char *name);
+
 /* The index of value in param->values; value_count if it is not there. */
 size_t at_param_level(const struct at_param *param, int64_t value);
 bool at_param_has_value(const struct at_param *param, int64_t value);

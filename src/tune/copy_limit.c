@@ -51,15 +51,6 @@ static void remember(struct at_session *session, const struct at_copies *copies)
             &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
 }
 
-/* Find the family of copies; a session without it only has the driver's copy. */
-static struct at_family *const *find_family(const struct at_session *session)
-{
-    for (size_t i = 0; i < session->options.family_count; i++)
-        if (strcmp(session->options.families[i]->name, at_copy_family) == 0)
-            return &session->options.families[i];
-    return NULL;
-}
-
 /* Has an earlier run found the best copies of as many bytes, and is nothing changed since? */
 static bool is_known(const struct at_session *session, const struct at_problem *problem)
 {
@@ -129,7 +120,9 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
 {
     struct at_copies found = {.problem = at_problem_copy_of(problem)};
     const struct at_copies *known = remembered(session, &found.problem);
-    struct at_family *const *family = find_family(session);
+    /* A session without it only has the driver's copy. */
+    struct at_family *family =
+        at_family_find(session->options.families, session->options.family_count, at_copy_family);
     struct at_progress_state copy_progress = *progress;
     enum at_status status = AT_OK;
 
@@ -139,7 +132,7 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
     }
     copy_progress.what = "copy limit";
     if (family)
-        status = search_copies(session, family, budget, &copy_progress, &found, err);
+        status = search_copies(session, &family, budget, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
     if (found.complete || !family) /* a search that was cut short is not remembered */

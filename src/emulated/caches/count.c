@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emulated/caches/count.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/info.h"
 #include "emulated/caches/hierarchy.h"
@@ -309,11 +310,6 @@ enum at_status at_cache_replay(struct at_caches *caches, struct at_emu_memory *m
     return status;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t bytes_of(int64_t sectors)
 {
     return sectors * AT_CACHE_SECTOR_BYTES;
@@ -387,7 +383,7 @@ static void add_writes(struct at_cache_counts *counts, const struct at_caches *c
     }
     all = (int64_t)((double)(written + dirty) * scale);
     dirty = kept ? (int64_t)((double)room * (double)dirty / (double)kept) : 0;
-    dirty = smaller(dirty, all);
+    dirty = at_min(dirty, all);
     counts->left_in_l2_bytes = bytes_of(dirty);
     counts->l2_to_dram_bytes = bytes_of(all - dirty);
 }

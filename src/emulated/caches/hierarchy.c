@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emulated/caches/hierarchy.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "emulated/caches/count.h"
 #include "emulated/ptx/ptx.h"
@@ -102,11 +103,6 @@ static bool has_two_halves(const struct at_device_info *device)
     return device->compute_capability % 10 == 0; /* 8.0, 9.0, 10.0: data centre GPUs */
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout_bytes,
                                  const struct at_device_info *device, int64_t blocks,
                                  int64_t block_shared_bytes, int64_t carveout_percent,
@@ -116,7 +112,7 @@ enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout
             most = device->shared_bytes_per_multiprocessor;
     /* By default the driver's choice: the needs of the resident blocks. */
     int64_t wanted =
-        carveout_percent > 0 ? larger(most * carveout_percent / 100, each) : each * blocks;
+        carveout_percent > 0 ? at_max(most * carveout_percent / 100, each) : each * blocks;
     enum at_status status = at_occupancy_carveout(carveout_bytes, device, wanted, err);
 
     if (status != AT_OK)

@@ -2,6 +2,7 @@
 /* The emulated device: memory, modules and launches. */
 #include "emulated/device/emulated.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "emulated/machine/machine.h"
@@ -259,19 +260,14 @@ static void state(struct at_device *device, struct at_device_state *now)
 
 /* ---- memory ---- */
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The memory in the description, limited by the memory of the host. */
 static void memory(struct at_device *device, int64_t *free_bytes, int64_t *total_bytes)
 {
     int64_t described = at_emu_device_of(device)->base.info.memory_bytes;
     int64_t page = sysconf(_SC_PAGESIZE);
 
-    *free_bytes = smaller(described, page * sysconf(_SC_AVPHYS_PAGES));
-    *total_bytes = smaller(described, page * sysconf(_SC_PHYS_PAGES));
+    *free_bytes = at_min(described, page * sysconf(_SC_AVPHYS_PAGES));
+    *total_bytes = at_min(described, page * sysconf(_SC_PHYS_PAGES));
 }
 
 static enum at_outcome allocate(struct at_device *device, int64_t bytes, at_address *address,
