@@ -324,8 +324,8 @@ static void leave_device(void *data)
     for (size_t i = 0; i < measuring->count; i++)
         if (measuring->modules[i])
             at_cuda.cuModuleUnload((CUmodule)measuring->modules[i]);
-    if (measuring->bench.harness.module)
-        at_cuda.cuModuleUnload((CUmodule)measuring->bench.harness.module);
+    if (measuring->bench.module)
+        at_cuda.cuModuleUnload((CUmodule)measuring->bench.module);
     at_cuda_leave(&measuring->device);
 }
 

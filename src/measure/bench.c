@@ -2,12 +2,9 @@
 #include "measure/bench.h"
 
 #include "base/clock.h"
+#include "base/integer.h"
 #include "base/memory.h"
-#include "device/device.h"
 #include "device/kind.h"
-#include "measure/gpu_protocol.h"
-#include "measure/host_kernels.h"
-#include "measure/policy.h"
 #include "problem/arguments.h"
 #include "problem/problem.h"
 
@@ -17,49 +14,28 @@
 
 enum { CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
 
+static const struct at_device_info *info_of(const struct at_bench *bench)
+{
+    return &((const struct at_device_base *)bench->device)->info;
+}
+
 /* ---- the harness ---- */
 
 enum { HARNESS_THREADS = 256, HARNESS_BLOCKS_PER_MULTIPROCESSOR = 32 };
 
-static const struct at_device_base *base_of(const struct at_device *device)
-{
-    return (const struct at_device_base *)device;
-}
-
-enum at_outcome at_harness_load(struct at_harness *harness, struct at_device *device,
-                                const void *image, size_t size, struct at_error *err)
-{
-    const struct at_device_ops *ops = base_of(device)->ops;
-    static const char *const entries[AT_HARNESS_KERNELS] = {
-        [AT_POISON] = "at_poison",
-        [AT_FILL_SOURCE] = "at_fill_source",
-        [AT_CHECK] = "at_check",
-        [AT_CHECK_TENSOR] = "at_check_tensor",
-        [AT_CHECK_SOURCE] = "at_check_source",
-    };
-    enum at_outcome outcome = ops->load(device, image, size, &harness->module, err);
-
-    for (size_t i = 0; i < AT_COUNT(entries) && outcome == AT_CORRECT; i++)
-        outcome = ops->find(device, harness->module, entries[i], &harness->kernels[i], err);
-    return outcome;
-}
-
 /* Start one of the harness's kernels over this many items; it works with any number of threads. A
  * device whose memory the host can reach gets the host's function of the same name at once. */
-static enum at_outcome start(struct at_device *device, const struct at_harness *harness,
-                             enum at_harness_kernel kernel, int64_t items, struct at_call call,
-                             struct at_error *err)
+static enum at_outcome start(const struct at_bench *bench, enum at_harness_kernel kernel,
+                             int64_t items, struct at_call call, struct at_error *err)
 {
-    int64_t blocks = (items + HARNESS_THREADS - 1) / HARNESS_THREADS;
-    int64_t most = base_of(device)->info.multiprocessors * HARNESS_BLOCKS_PER_MULTIPROCESSOR;
+    const struct at_device_base *base = (const struct at_device_base *)bench->device;
+    int64_t most = base->info.multiprocessors * HARNESS_BLOCKS_PER_MULTIPROCESSOR;
 
-    if (base_of(device)->ops->view)
-        return at_host_kernels[kernel](device, call.args, err);
-    call.kernel = &harness->kernels[kernel];
+    if (base->ops->view)
+        return at_host_kernels[kernel](bench->device, call.args, err);
+    call.kernel = &bench->harness[kernel];
     call.launch = (struct at_launch){{
-        [AT_GRID_X] = blocks < 1      ? 1
-                      : blocks < most ? blocks
-                                      : most,
+        [AT_GRID_X] = at_max(1, at_min(most, (items + HARNESS_THREADS - 1) / HARNESS_THREADS)),
         [AT_GRID_Y] = 1,
         [AT_GRID_Z] = 1,
         [AT_BLOCK_X] = HARNESS_THREADS,
@@ -67,159 +43,141 @@ static enum at_outcome start(struct at_device *device, const struct at_harness *
         [AT_BLOCK_Z] = 1,
         [AT_CARVEOUT_PERCENT] = -1,
     }};
-    return base_of(device)->ops->start(device, &call, err);
+    return base->ops->start(bench->device, &call, err);
 }
 
 /* ---- buffers ---- */
 
-int64_t at_red_zone_bytes(int64_t buffer_bytes, const struct at_device_info *device)
-{
-    static const int64_t least = 64 << 10, most = 8 << 20;
-    int64_t share = buffer_bytes / 16 & ~INT64_C(255);
-
-    if (at_device_kind(device)->finds_faults) /* there an access beyond its allocation is a fault */
-        return 256;
-    return share < least ? least : share > most ? most : share;
-}
-
-int64_t at_buffer_bytes_with_zones(int64_t buffer_bytes, int64_t offset_bytes,
+struct at_buffer at_buffer_lay_out(int64_t bytes, int64_t offset_bytes,
                                    const struct at_device_info *device)
 {
-    return ((buffer_bytes + 2 * offset_bytes + 255) & ~INT64_C(255)) +
-           2 * at_red_zone_bytes(buffer_bytes, device);
+    static const int64_t least = 64 << 10, most = 8 << 20;
+    int64_t zone = at_min(most, at_max(least, bytes / 16 & ~INT64_C(255)));
+
+    if (at_device_kind(device)->finds_faults) /* there an access beyond its allocation is a fault */
+        zone = 256;
+    return (struct at_buffer){
+        .zone = zone + offset_bytes,
+        .pitch = ((bytes + 2 * offset_bytes + 255) & ~INT64_C(255)) + 2 * zone,
+    };
+}
+
+/* Lay out both buffers of each set. */
+static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
+                                 const struct at_device_info *device)
+{
+    int64_t size = problem->elem_size;
+
+    return (struct at_buffers){
+        .problem = *problem,
+        .sets = sets,
+        .src = at_buffer_lay_out(at_problem_src_extent(problem) * size, problem->offset_src * size,
+                                 device),
+        .dst = at_buffer_lay_out(at_problem_dst_extent(problem) * size, problem->offset_dst * size,
+                                 device),
+    };
 }
 
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
                          const struct at_device_info *device)
 {
-    int64_t src = at_problem_src_extent(problem) * problem->elem_size;
-    int64_t dst = at_problem_dst_extent(problem) * problem->elem_size;
-    int64_t set =
-        at_buffer_bytes_with_zones(src, problem->offset_src * problem->elem_size, device) +
-        at_buffer_bytes_with_zones(dst, problem->offset_dst * problem->elem_size, device);
+    struct at_buffers buffers = lay_out(problem, sets, device);
     int64_t bytes;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    return __builtin_mul_overflow(sets, set, &bytes) ? INT64_MAX : bytes;
+    return __builtin_mul_overflow(sets, buffers.src.pitch + buffers.dst.pitch, &bytes) ? INT64_MAX
+                                                                                       : bytes;
 }
 
-static enum at_outcome poison(struct at_device *device, const struct at_harness *harness,
-                              at_address address, int64_t bytes, struct at_error *err)
+static enum at_outcome poison(const struct at_bench *bench, at_address address, int64_t bytes,
+                              struct at_error *err)
 {
-    return start(device, harness, AT_POISON, bytes / 16,
-                 (struct at_call){.args = {address, (uint64_t)bytes}}, err);
-}
-
-/* Fill the source's buffer with a source's values; in place, the destination's buffer. */
-static enum at_outcome fill(const struct at_buffers *buffers, struct at_device *device,
-                            const struct at_harness *harness, at_address extent,
-                            struct at_error *err)
-{
-    int64_t elements = at_problem_src_extent(&buffers->problem);
-
-    return start(device, harness, AT_FILL_SOURCE, elements,
-                 (struct at_call){
-                     .args = {extent, (uint64_t)elements, (uint64_t)buffers->problem.elem_size}},
+    return start(bench, AT_POISON, bytes / 16, (struct at_call){.args = {address, (uint64_t)bytes}},
                  err);
 }
 
-enum at_outcome at_buffers_fill(const struct at_buffers *buffers, struct at_device *device,
-                                const struct at_harness *harness, struct at_error *err)
+/* Fill the source's buffer with a source's values; in place, the destination's buffer. */
+static enum at_outcome fill(const struct at_bench *bench, const struct at_problem *problem,
+                            at_address extent, struct at_error *err)
 {
+    int64_t elements = at_problem_src_extent(problem);
+
+    return start(
+        bench, AT_FILL_SOURCE, elements,
+        (struct at_call){.args = {extent, (uint64_t)elements, (uint64_t)problem->elem_size}}, err);
+}
+
+enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_buffers *buffers,
+                                struct at_error *err)
+{
+    const struct at_problem *problem = &buffers->problem;
     enum at_outcome outcome =
-        poison(device, harness, buffers->src, buffers->sets * buffers->src_pitch, err);
+        poison(bench, buffers->src.start, buffers->sets * buffers->src.pitch, err);
 
     if (outcome == AT_CORRECT)
-        outcome = poison(device, harness, buffers->dst, buffers->sets * buffers->dst_pitch, err);
+        outcome = poison(bench, buffers->dst.start, buffers->sets * buffers->dst.pitch, err);
     for (int64_t set = 0; set < buffers->sets && outcome == AT_CORRECT; set++)
-        outcome = fill(buffers, device, harness, at_buffers_src(buffers, set), err);
-    for (int64_t set = 0; buffers->problem.in_place && set < buffers->sets; set++)
-        if (outcome == AT_CORRECT)
-            outcome = fill(buffers, device, harness, at_buffers_dst(buffers, set), err);
+        outcome = fill(bench, problem, at_buffer_of(&buffers->src, set), err);
+    for (int64_t set = 0; problem->in_place && set < buffers->sets && outcome == AT_CORRECT; set++)
+        outcome = fill(bench, problem, at_buffer_of(&buffers->dst, set), err);
     return outcome;
 }
 
-enum at_outcome at_buffers_make(struct at_buffers *buffers, struct at_device *device,
-                                const struct at_harness *harness, const struct at_gpu_case *wanted,
-                                struct at_error *err)
+enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,
+                                const struct at_gpu_case *wanted, struct at_error *err)
 {
-    const struct at_device_ops *ops = base_of(device)->ops;
-    const struct at_device_info *info = &base_of(device)->info;
-    const struct at_problem *problem = &wanted->problem;
-    int64_t src_bytes = at_problem_src_extent(problem) * problem->elem_size;
-    int64_t dst_bytes = at_problem_dst_extent(problem) * problem->elem_size;
-    /* An offset lengthens both red zones. */
-    int64_t src_offset = problem->offset_src * problem->elem_size;
-    int64_t dst_offset = problem->offset_dst * problem->elem_size;
-    struct at_buffers made = {
-        .problem = *problem,
-        .sets = wanted->sets,
-        .src_zone = at_red_zone_bytes(src_bytes, info) + src_offset,
-        .dst_zone = at_red_zone_bytes(dst_bytes, info) + dst_offset,
-        .src_pitch = at_buffer_bytes_with_zones(src_bytes, src_offset, info),
-        .dst_pitch = at_buffer_bytes_with_zones(dst_bytes, dst_offset, info),
-    };
-    enum at_outcome outcome = ops->allocate(device, made.sets * made.src_pitch, &made.src, err);
+    struct at_buffers made = lay_out(&wanted->problem, wanted->sets, info_of(bench));
+    enum at_outcome outcome =
+        bench->ops->allocate(bench->device, made.sets * made.src.pitch, &made.src.start, err);
 
     if (outcome == AT_CORRECT)
-        outcome = ops->allocate(device, made.sets * made.dst_pitch, &made.dst, err);
+        outcome =
+            bench->ops->allocate(bench->device, made.sets * made.dst.pitch, &made.dst.start, err);
     if (outcome == AT_CORRECT)
-        outcome = at_buffers_fill(&made, device, harness, err);
+        outcome = at_buffers_fill(bench, &made, err);
     if (outcome == AT_CORRECT)
         *buffers = made;
     else if (!at_outcome_loses_device(outcome)) /* a lost device releases nothing */
-        at_buffers_release(&made, device);
+        at_buffers_release(bench, &made);
     return outcome;
 }
 
-void at_buffers_release(struct at_buffers *buffers, struct at_device *device)
+void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers)
 {
-    base_of(device)->ops->release(device, buffers->src);
-    base_of(device)->ops->release(device, buffers->dst);
+    bench->ops->release(bench->device, buffers->src.start);
+    bench->ops->release(bench->device, buffers->dst.start);
     *buffers = (struct at_buffers){0};
 }
 
-at_address at_buffers_src(const struct at_buffers *buffers, int64_t set)
+/* Where a set's buffer begins, with its front red zone. */
+static at_address whole_of(const struct at_buffer *buffer, int64_t set)
 {
-    return buffers->src + (uint64_t)(set * buffers->src_pitch + buffers->src_zone);
+    return buffer->start + (uint64_t)(set * buffer->pitch);
 }
 
-at_address at_buffers_dst(const struct at_buffers *buffers, int64_t set)
+at_address at_buffer_of(const struct at_buffer *buffer, int64_t set)
 {
-    return buffers->dst + (uint64_t)(set * buffers->dst_pitch + buffers->dst_zone);
+    return whole_of(buffer, set) + (uint64_t)buffer->zone;
 }
 
 /* Start restoring the destination of a set to its first content. */
-static enum at_outcome buffers_reset(const struct at_buffers *buffers, struct at_device *device,
-                                     const struct at_harness *harness, int64_t set,
-                                     struct at_error *err)
+static enum at_outcome buffers_reset(const struct at_bench *bench, const struct at_buffers *buffers,
+                                     int64_t set, struct at_error *err)
 {
-    enum at_outcome outcome =
-        poison(device, harness, buffers->dst + (uint64_t)(set * buffers->dst_pitch),
-               buffers->dst_pitch, err);
+    enum at_outcome outcome = poison(bench, whole_of(&buffers->dst, set), buffers->dst.pitch, err);
 
     if (outcome == AT_CORRECT && buffers->problem.in_place)
-        outcome = fill(buffers, device, harness, at_buffers_dst(buffers, set), err);
+        outcome = fill(bench, &buffers->problem, at_buffer_of(&buffers->dst, set), err);
     return outcome;
 }
 
-/* The same for batches of any axes. The kernel has its own struct `tensor_axes`, with the axes that
- * are farthest apart in the destination first. */
-static enum at_outcome check_tensor(const struct at_buffers *buffers, struct at_device *device,
-                                    const struct at_harness *harness, int64_t set,
-                                    at_address result, struct at_error *err)
+/* The destination of batches of any axes. The kernel has its own struct `tensor_axes`, with the
+ * axes that are farthest apart in the destination first. */
+static void put_axes(struct at_call *call, size_t first, const struct at_problem *p)
 {
-    const struct at_problem *p = &buffers->problem;
     struct at_axis axes[AT_AXES_MAX];
-    size_t count = at_axes_merge(axes, at_problem_axes(p, axes)), word = 0;
-    struct at_call call = {.args = {
-                               buffers->dst + (uint64_t)(set * buffers->dst_pitch),
-                               (uint64_t)buffers->dst_zone,
-                               (uint64_t)at_problem_dst_extent(p),
-                               (uint64_t)p->elem_size,
-                               result,
-                           }};
-    uint64_t *words = call.args + 5;
+    size_t count = at_axes_merge(axes, at_problem_axes(p, axes));
+    uint64_t *words = call->args + first;
     int64_t span = 0;
 
     at_axes_sort(axes, count, AT_DESTINATION);
@@ -227,85 +185,42 @@ static enum at_outcome check_tensor(const struct at_buffers *buffers, struct at_
         const uint64_t entry[] = {(uint64_t)axes[i].extent, (uint64_t)axes[i].stride_src,
                                   (uint64_t)axes[i].stride_dst, (uint64_t)span};
 
-        memcpy(words + 4 * (AT_AXES_MAX - 1 - i), entry, sizeof entry);
+        memcpy(words + 4 * (count - 1 - i), entry, sizeof entry);
         span += (axes[i].extent - 1) * axes[i].stride_dst;
     }
-    for (size_t i = 0; i < 4 * count; i++)
-        words[word++] = words[4 * (AT_AXES_MAX - count) + i];
     words[4 * AT_AXES_MAX] = (uint64_t)count;
-    call.arg_words[5] = 4 * AT_AXES_MAX + 1;
-    return start(device, harness, AT_CHECK_TENSOR, buffers->dst_pitch / p->elem_size, call, err);
+    call->arg_words[first] = 4 * AT_AXES_MAX + 1;
 }
 
-enum at_outcome at_buffers_check(const struct at_buffers *buffers, struct at_device *device,
-                                 const struct at_harness *harness, int64_t set, at_address result,
+enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_buffers *buffers,
+                                 int64_t set, enum at_check_of what, at_address result,
                                  struct at_error *err)
 {
     const struct at_problem *p = &buffers->problem;
+    const struct at_buffer *buffer = what == AT_OF_SOURCE ? &buffers->src : &buffers->dst;
+    bool filled = what != AT_OF_DESTINATION, tensor = !filled && at_problem_is_tensor(p);
+    int64_t extent = filled ? at_problem_src_extent(p) : at_problem_dst_extent(p);
+    struct at_call call = {.args = {whole_of(buffer, set), (uint64_t)buffer->zone}};
+    const uint64_t whole[] = {(uint64_t)extent, (uint64_t)p->elem_size, result};
+    const uint64_t matrices[] = {
+        (uint64_t)p->rows,       (uint64_t)p->cols,
+        (uint64_t)p->ld_src,     (uint64_t)p->ld_dst,
+        (uint64_t)p->batch,      (uint64_t)p->stride_src,
+        (uint64_t)p->stride_dst, p->in_place,
+        (uint64_t)p->elem_size,  result,
+    };
 
-    if (at_problem_is_tensor(p))
-        return check_tensor(buffers, device, harness, set, result, err);
-
-    struct at_call call = {.args = {
-                               buffers->dst + (uint64_t)(set * buffers->dst_pitch),
-                               (uint64_t)buffers->dst_zone,
-                               (uint64_t)p->rows,
-                               (uint64_t)p->cols,
-                               (uint64_t)p->ld_src,
-                               (uint64_t)p->ld_dst,
-                               (uint64_t)p->batch,
-                               (uint64_t)p->stride_src,
-                               (uint64_t)p->stride_dst,
-                               (uint64_t)p->in_place,
-                               (uint64_t)p->elem_size,
-                               result,
-                           }};
-
-    return start(device, harness, AT_CHECK, buffers->dst_pitch / p->elem_size, call, err);
-}
-
-/* One set's source or destination. */
-struct region {
-    at_address base; /* of the front red zone */
-    int64_t zone, pitch;
-};
-
-/* Is a buffer still filled like a source? */
-static enum at_outcome check_filled(const struct at_buffers *buffers, struct at_device *device,
-                                    const struct at_harness *harness, struct region region,
-                                    at_address result, struct at_error *err)
-{
-    const struct at_problem *p = &buffers->problem;
-    struct at_call call = {.args = {
-                               region.base,
-                               (uint64_t)region.zone,
-                               (uint64_t)at_problem_src_extent(p),
-                               (uint64_t)p->elem_size,
-                               result,
-                           }};
-
-    return start(device, harness, AT_CHECK_SOURCE, region.pitch / p->elem_size, call, err);
-}
-
-enum at_outcome at_buffers_check_source(const struct at_buffers *buffers, struct at_device *device,
-                                        const struct at_harness *harness, int64_t set,
-                                        at_address result, struct at_error *err)
-{
-    struct region region = {buffers->src + (uint64_t)(set * buffers->src_pitch), buffers->src_zone,
-                            buffers->src_pitch};
-
-    return check_filled(buffers, device, harness, region, result, err);
-}
-
-enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
-                                          struct at_device *device,
-                                          const struct at_harness *harness, int64_t set,
-                                          at_address result, struct at_error *err)
-{
-    struct region region = {buffers->dst + (uint64_t)(set * buffers->dst_pitch), buffers->dst_zone,
-                            buffers->dst_pitch};
-
-    return check_filled(buffers, device, harness, region, result, err);
+    if (filled || tensor)
+        memcpy(call.args + 2, whole, sizeof whole);
+    else
+        memcpy(call.args + 2, matrices, sizeof matrices);
+    if (tensor)
+        put_axes(&call, 5, p);
+    return start(bench,
+                 filled   ? AT_CHECK_SOURCE
+                 : tensor ? AT_CHECK_TENSOR
+                          : AT_CHECK,
+                 buffer->pitch / p->elem_size, call, err);
 }
 
 /* ---- cases and runs ---- */
@@ -313,11 +228,21 @@ enum at_outcome at_buffers_check_restored(const struct at_buffers *buffers,
 enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
                                  struct at_error *err)
 {
-    enum at_outcome outcome = at_harness_load(&bench->harness, bench->device, image, size, err);
+    static const char *const entries[AT_HARNESS_KERNELS] = {
+        [AT_POISON] = "at_poison",
+        [AT_FILL_SOURCE] = "at_fill_source",
+        [AT_CHECK] = "at_check",
+        [AT_CHECK_TENSOR] = "at_check_tensor",
+        [AT_CHECK_SOURCE] = "at_check_source",
+    };
+    const struct at_device_ops *ops = ((const struct at_device_base *)bench->device)->ops;
+    enum at_outcome outcome = ops->load(bench->device, image, size, &bench->module, err);
 
+    for (size_t i = 0; i < AT_COUNT(entries) && outcome == AT_CORRECT; i++)
+        outcome = ops->find(bench->device, bench->module, entries[i], &bench->harness[i], err);
     if (outcome == AT_CORRECT && !bench->results)
-        outcome = bench->ops->allocate(bench->device, CHECKS_MAX * sizeof(struct at_check_result),
-                                       &bench->results, err);
+        outcome = ops->allocate(bench->device, CHECKS_MAX * sizeof(struct at_check_result),
+                                &bench->results, err);
     return outcome;
 }
 
@@ -342,9 +267,9 @@ enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_cas
         return outcome == AT_CORRECT ? bench->ops->wait(bench->device, err) : outcome;
     }
     while (bench->case_count > 0)
-        at_buffers_release(&bench->cases[--bench->case_count], bench->device);
+        at_buffers_release(bench, &bench->cases[--bench->case_count]);
     while (bench->case_count < count && outcome == AT_CORRECT) {
-        outcome = at_buffers_make(&bench->cases[bench->case_count], bench->device, &bench->harness,
+        outcome = at_buffers_make(bench, &bench->cases[bench->case_count],
                                   &cases[bench->case_count], err);
         if (outcome == AT_CORRECT)
             bench->case_count++;
@@ -362,9 +287,7 @@ int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run
 /* Is little of a run's data in L2 when a launch begins, whatever ran before it? */
 static bool bench_is_large(const struct at_bench *bench, const struct at_gpu_run *run)
 {
-    int64_t l2_bytes = ((const struct at_device_base *)bench->device)->info.l2_bytes;
-
-    return at_problem_bytes(&run->problem) >= 2 * l2_bytes;
+    return at_problem_bytes(&run->problem) >= 2 * info_of(bench)->l2_bytes;
 }
 
 enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
@@ -372,7 +295,7 @@ enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
     enum at_outcome outcome = AT_CORRECT;
 
     for (size_t i = 0; i < bench->case_count && outcome == AT_CORRECT; i++)
-        outcome = at_buffers_fill(&bench->cases[i], bench->device, &bench->harness, err);
+        outcome = at_buffers_fill(bench, &bench->cases[i], err);
     return outcome;
 }
 
@@ -387,10 +310,10 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
     const struct at_buffers *tuned = &bench->cases[0];
     /* A copy's problem has no offset and may have another element size. It starts inside the red
      * zones, which are longer by the transpose's offset. */
-    at_address dst = at_buffers_dst(tuned, set) +
+    at_address dst = at_buffer_of(&tuned->dst, set) +
                      offset_bytes(&run->problem, run->problem.offset_dst) -
                      offset_bytes(&tuned->problem, tuned->problem.offset_dst);
-    at_address src = at_buffers_src(tuned, set) +
+    at_address src = at_buffer_of(&tuned->src, set) +
                      offset_bytes(&run->problem, run->problem.offset_src) -
                      offset_bytes(&tuned->problem, tuned->problem.offset_src);
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
@@ -408,25 +331,10 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
 /* A transpose is exact, so every bit of the result is compared, and every byte that the kernel must
  * not change. */
 
-enum check_kind {
-    CHECK_DESTINATION,
-    CHECK_SOURCE,
-    CHECK_RESTORED, /* in place: either this check or the preceding one of the destination must hold
-                     */
-};
-
-static enum at_outcome (*const start_kind[])(const struct at_buffers *, struct at_device *,
-                                             const struct at_harness *, int64_t, at_address,
-                                             struct at_error *) = {
-    [CHECK_DESTINATION] = at_buffers_check,
-    [CHECK_SOURCE] = at_buffers_check_source,
-    [CHECK_RESTORED] = at_buffers_check_restored,
-};
-
 /* A started check; its result has the same index on the device. */
 struct started_check {
     const struct at_buffers *buffers;
-    enum check_kind kind;
+    enum at_check_of what;
 };
 
 struct verification {
@@ -448,13 +356,13 @@ static enum at_outcome clear_results(struct at_bench *bench, struct at_error *er
 
 static enum at_outcome start_check(struct verification *verification,
                                    const struct at_buffers *buffers, int64_t set,
-                                   enum check_kind kind, struct at_error *err)
+                                   enum at_check_of what, struct at_error *err)
 {
     struct at_bench *bench = verification->bench;
     at_address result = bench->results + verification->count * sizeof(struct at_check_result);
 
-    verification->checks[verification->count++] = (struct started_check){buffers, kind};
-    return start_kind[kind](buffers, bench->device, &bench->harness, set, result, err);
+    verification->checks[verification->count++] = (struct started_check){buffers, what};
+    return at_buffers_check(bench, buffers, set, what, result, err);
 }
 
 /* Start a call between two marks. */
@@ -476,15 +384,15 @@ static enum at_outcome start_trial(struct verification *verification,
 {
     struct at_bench *bench = verification->bench;
     struct at_call call = {.kernel = kernel, .launch = *launch};
-    enum at_outcome outcome = buffers_reset(buffers, bench->device, &bench->harness, set, err);
+    enum at_outcome outcome = buffers_reset(bench, buffers, set, err);
 
-    at_problem_args(&buffers->problem, &call.launch, at_buffers_dst(buffers, set),
-                    at_buffers_src(buffers, set), call.args, call.arg_words);
+    at_problem_args(&buffers->problem, &call.launch, at_buffer_of(&buffers->dst, set),
+                    at_buffer_of(&buffers->src, set), call.args, call.arg_words);
     if (outcome == AT_CORRECT)
         outcome =
             timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
     if (outcome == AT_CORRECT)
-        outcome = start_check(verification, buffers, set, CHECK_DESTINATION, err);
+        outcome = start_check(verification, buffers, set, AT_OF_DESTINATION, err);
     return outcome;
 }
 
@@ -492,8 +400,8 @@ static enum at_outcome report(const struct started_check *check,
                               const struct at_check_result *result, struct at_error *err)
 {
     const struct at_buffers *buffers = check->buffers;
-    bool source = check->kind == CHECK_SOURCE;
-    int64_t zone = source ? buffers->src_zone : buffers->dst_zone;
+    bool source = check->what == AT_OF_SOURCE;
+    int64_t zone = source ? buffers->src.zone : buffers->dst.zone;
     char *problem = at_problem_format(&buffers->problem);
 
     at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
@@ -513,7 +421,7 @@ static enum at_outcome finish(struct verification *verification, struct at_error
 
     for (size_t i = 0; i < verification->count && outcome == AT_CORRECT; i++) {
         bool two =
-            i + 1 < verification->count && verification->checks[i + 1].kind == CHECK_RESTORED;
+            i + 1 < verification->count && verification->checks[i + 1].what == AT_OF_RESTORED;
 
         if (results[i].mismatches != 0 && !(two && results[i + 1].mismatches == 0))
             outcome = report(&verification->checks[i], &results[i], err);
@@ -552,7 +460,7 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
 
         outcome = start_trial(&verification, kernel, &trials[i].launch, buffers, 0, false, err);
         if (outcome == AT_CORRECT)
-            outcome = start_check(&verification, buffers, 0, CHECK_SOURCE, err);
+            outcome = start_check(&verification, buffers, 0, AT_OF_SOURCE, err);
     }
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
         outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], timed, err);
@@ -569,10 +477,8 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     return outcome == AT_CORRECT && !timed ? finish(&verification, err) : outcome;
 }
 
-/* Check what launches have left in the run's sets: the sources, and the destinations if asked to.
- */
-static enum at_outcome verify_left(struct at_bench *bench, const struct at_gpu_run *run,
-                                   bool destinations, struct at_error *err)
+enum at_outcome at_verify_left(struct at_bench *bench, const struct at_gpu_run *run,
+                               bool destinations, struct at_error *err)
 {
     struct verification verification = {.bench = bench};
     const struct at_buffers *tuned = &bench->cases[0];
@@ -582,27 +488,15 @@ static enum at_outcome verify_left(struct at_bench *bench, const struct at_gpu_r
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
         if (destinations)
-            outcome = start_check(&verification, tuned, sets[i], CHECK_DESTINATION, err);
+            outcome = start_check(&verification, tuned, sets[i], AT_OF_DESTINATION, err);
         /* The number of timed launches is unknown here; after an even number the matrix is
          * restored. */
         if (outcome == AT_CORRECT && destinations && tuned->problem.in_place)
-            outcome = start_check(&verification, tuned, sets[i], CHECK_RESTORED, err);
+            outcome = start_check(&verification, tuned, sets[i], AT_OF_RESTORED, err);
         if (outcome == AT_CORRECT)
-            outcome = start_check(&verification, tuned, sets[i], CHECK_SOURCE, err);
+            outcome = start_check(&verification, tuned, sets[i], AT_OF_SOURCE, err);
     }
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
-}
-
-enum at_outcome at_verify_after(struct at_bench *bench, const struct at_gpu_run *run,
-                                struct at_error *err)
-{
-    return verify_left(bench, run, true, err);
-}
-
-enum at_outcome at_verify_sources(struct at_bench *bench, const struct at_gpu_run *run,
-                                  struct at_error *err)
-{
-    return verify_left(bench, run, false, err);
 }
 
 /* Launches whose results are read together. */

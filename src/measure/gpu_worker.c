@@ -182,24 +182,54 @@ static enum at_outcome find_kernel(struct at_gpu_server *server, const struct at
     return server->bench.ops->find(server->bench.device, program->module, run->entry, kernel, err);
 }
 
-enum { HOPELESS_SAMPLES = 1, TRIALS_MAX = AT_CASES_MAX };
+/* An evaluation: its request, and what comes of it. */
+struct evaluation {
+    struct at_gpu_run run;
+    struct at_gpu_timing timing;
+    struct at_gpu_trial trials[AT_CASES_MAX];
+    size_t trial_count;
+    struct at_kernel kernel; /* zeroes for the driver's copy */
+    struct at_train_time samples[AT_SAMPLES_MAX];
+    int64_t taken; /* samples */
+};
+
+static const struct at_kernel *kernel_of(const struct evaluation *evaluation)
+{
+    return is_copy(&evaluation->run) ? NULL : &evaluation->kernel;
+}
+
+static enum at_outcome read_evaluation(const struct at_gpu_server *server, struct at_wire *request,
+                                       struct evaluation *evaluation, struct at_error *err)
+{
+    at_wire_get_struct(request, &evaluation->run, sizeof evaluation->run);
+    at_wire_get_struct(request, &evaluation->timing, sizeof evaluation->timing);
+    evaluation->trial_count = at_wire_get_count(request, sizeof evaluation->trials[0]);
+    if (evaluation->trial_count <= AT_CASES_MAX)
+        for (size_t i = 0; i < evaluation->trial_count; i++)
+            at_wire_get_struct(request, &evaluation->trials[i], sizeof evaluation->trials[i]);
+    if (at_wire_done(request) && evaluation->timing.samples <= AT_SAMPLES_MAX &&
+        server->bench.case_count > 0)
+        return AT_CORRECT;
+    at_fail(err, AT_INTERNAL, "a request out of bounds");
+    return AT_LAUNCH;
+}
 
 /* Heat and a failing power supply slow the memory too, which no multiprocessor clock shows. If NVML
  * has counted such time since the last look, the kernel's samples are taken again, this many times
  * at most. */
 enum { SLOWED_TRIES = 3 };
 
-static enum at_outcome take_samples(struct at_gpu_server *server, const struct at_sampling *wanted,
-                                    struct at_train_time *samples, int64_t *taken,
-                                    struct at_error *err)
+static enum at_outcome take_samples(struct at_gpu_server *server, struct evaluation *evaluation,
+                                    const struct at_sampling *wanted, struct at_error *err)
 {
-    enum at_outcome outcome = at_sample(&server->bench, wanted, samples, taken, err);
+    enum at_outcome outcome =
+        at_sample(&server->bench, wanted, evaluation->samples, &evaluation->taken, err);
 
     for (int i = 0; outcome == AT_CORRECT && i < SLOWED_TRIES; i++) {
         if (!at_gpu_server_note_conditions(server))
             break;
-        server->bench.discarded += *taken;
-        outcome = at_sample(&server->bench, wanted, samples, taken, err);
+        server->bench.discarded += evaluation->taken;
+        outcome = at_sample(&server->bench, wanted, evaluation->samples, &evaluation->taken, err);
     }
     return outcome;
 }
@@ -213,48 +243,26 @@ static bool is_hopeless(const struct at_gpu_timing *timing, double launch_ns)
     return timing->hopeless_ns > 0 && launch_ns > (double)timing->hopeless_ns;
 }
 
-/* Take samples of a kernel whose launch takes about launch_ns. */
-static enum at_outcome time_run(struct at_gpu_server *server, const struct at_kernel *kernel,
-                                const struct at_gpu_run *run, const struct at_gpu_timing *timing,
-                                double launch_ns, struct at_train_time *samples, int64_t *taken,
-                                struct at_error *err)
+/* Take samples of a kernel whose launch takes about launch_ns; of a hopeless one a single launch.
+ */
+static enum at_outcome time_run(struct at_gpu_server *server, struct evaluation *evaluation,
+                                double launch_ns, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
-    struct at_sampling wanted = {.best_ns = timing->best_ns};
+    const struct at_gpu_timing *timing = &evaluation->timing;
     bool hopeless = is_hopeless(timing, launch_ns);
-    enum at_outcome outcome = at_train_build(
-        bench, kernel, run, launch_ns, hopeless ? 0 : timing->train_ns, &wanted.launches, err);
+    struct at_sampling wanted = {.samples = hopeless ? 1 : timing->samples,
+                                 .best_ns = timing->best_ns};
+    enum at_outcome outcome =
+        at_train_build(bench, kernel_of(evaluation), &evaluation->run, launch_ns,
+                       hopeless ? 0 : timing->train_ns, &wanted.launches, err);
+
     if (outcome != AT_CORRECT)
         return outcome;
-    wanted.samples = hopeless ? HOPELESS_SAMPLES : timing->samples;
-    outcome = take_samples(server, &wanted, samples, taken, err);
+    outcome = take_samples(server, evaluation, &wanted, err);
     if (!at_outcome_loses_device(outcome))
         bench->ops->free_train(bench->device, wanted.launches.train);
     return outcome;
-}
-
-/* The request for an evaluation. */
-struct evaluation {
-    struct at_gpu_run run;
-    struct at_gpu_timing timing;
-    struct at_gpu_trial trials[TRIALS_MAX];
-    size_t trial_count;
-};
-
-static enum at_outcome read_evaluation(const struct at_gpu_server *server, struct at_wire *request,
-                                       struct evaluation *evaluation, struct at_error *err)
-{
-    at_wire_get_struct(request, &evaluation->run, sizeof evaluation->run);
-    at_wire_get_struct(request, &evaluation->timing, sizeof evaluation->timing);
-    evaluation->trial_count = at_wire_get_count(request, sizeof evaluation->trials[0]);
-    if (evaluation->trial_count <= TRIALS_MAX)
-        for (size_t i = 0; i < evaluation->trial_count; i++)
-            at_wire_get_struct(request, &evaluation->trials[i], sizeof evaluation->trials[i]);
-    if (at_wire_done(request) && evaluation->timing.samples <= AT_SAMPLES_MAX &&
-        server->bench.case_count > 0)
-        return AT_CORRECT;
-    at_fail(err, AT_INTERNAL, "a request out of bounds");
-    return AT_LAUNCH;
 }
 
 /* The time limit of the repeated verification: a large problem is verified less often than
@@ -262,14 +270,12 @@ static enum at_outcome read_evaluation(const struct at_gpu_server *server, struc
 static const int64_t often_ns = 333000000;
 
 /* Time a kernel whose launch took launch_ns while it was verified; 0: unknown. */
-static enum at_outcome time_verified(struct at_gpu_server *server, const struct at_kernel *kernel,
-                                     const struct evaluation *evaluation, double launch_ns,
-                                     struct at_train_time *samples, int64_t *taken,
-                                     struct at_error *err)
+static enum at_outcome time_verified(struct at_gpu_server *server, struct evaluation *evaluation,
+                                     double launch_ns, struct at_error *err)
 {
     struct at_bench *bench = &server->bench;
+    const struct at_kernel *kernel = kernel_of(evaluation);
     const struct at_gpu_run *run = &evaluation->run;
-    const struct at_gpu_timing *timing = &evaluation->timing;
     struct at_train_time launch = {launch_ns, -1};
     enum at_outcome outcome = AT_CORRECT;
 
@@ -277,35 +283,30 @@ static enum at_outcome time_verified(struct at_gpu_server *server, const struct 
         outcome = at_train_estimate(bench, kernel, run, &launch, err);
     if (outcome != AT_CORRECT)
         return outcome;
-    if (is_hopeless(timing, launch_ns)) {
-        samples[0] = launch;
-        *taken = 1;
-        return at_verify_sources(bench, run, err);
+    if (is_hopeless(&evaluation->timing, launch_ns)) {
+        evaluation->samples[0] = launch;
+        evaluation->taken = 1;
+        return at_verify_left(bench, run, false, err);
     }
-    outcome = time_run(server, kernel, run, timing, launch.ns, samples, taken, err);
+    outcome = time_run(server, evaluation, launch.ns, err);
     if (outcome == AT_CORRECT)
-        outcome = at_verify_after(bench, run, err);
+        outcome = at_verify_left(bench, run, true, err);
     return outcome == AT_CORRECT
-               ? at_verify_often(bench, kernel, run, timing->verify_more, often_ns, err)
+               ? at_verify_often(bench, kernel, run, evaluation->timing.verify_more, often_ns, err)
                : outcome;
 }
 
-static enum at_outcome verify_and_time(struct at_gpu_server *server,
-                                       const struct evaluation *evaluation,
-                                       struct at_kernel *kernel, struct at_train_time *samples,
-                                       int64_t *taken, struct at_error *err)
+static enum at_outcome verify_and_time(struct at_gpu_server *server, struct evaluation *evaluation,
+                                       struct at_error *err)
 {
     struct at_verified_launch launch = {.give_up_ns = give_up_factor *
                                                       (double)evaluation->timing.hopeless_ns};
-    const struct at_kernel *found = is_copy(&evaluation->run) ? NULL : kernel;
-    enum at_outcome outcome = find_kernel(server, &evaluation->run, kernel, err);
+    enum at_outcome outcome = find_kernel(server, &evaluation->run, &evaluation->kernel, err);
 
     if (outcome == AT_CORRECT)
-        outcome = at_verify_before(&server->bench, found, &evaluation->run, evaluation->trials,
-                                   evaluation->trial_count, &launch, err);
-    if (outcome == AT_CORRECT)
-        outcome = time_verified(server, found, evaluation, launch.ns, samples, taken, err);
-    return outcome;
+        outcome = at_verify_before(&server->bench, kernel_of(evaluation), &evaluation->run,
+                                   evaluation->trials, evaluation->trial_count, &launch, err);
+    return outcome == AT_CORRECT ? time_verified(server, evaluation, launch.ns, err) : outcome;
 }
 
 /* After a failure, wait for what is still running, so that its end is not blamed on the next
@@ -349,16 +350,13 @@ static int64_t median_clock_khz(const struct at_train_time *samples, int64_t cou
 static struct at_gpu_result evaluate(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     struct taken_program program;
-    struct evaluation evaluation;
-    struct at_kernel kernel = {0};
-    struct at_train_time samples[AT_SAMPLES_MAX];
-    int64_t taken = 0;
+    struct evaluation evaluation = {.taken = 0};
     enum at_outcome outcome = take_program(server, exchange, &program);
 
     if (outcome == AT_CORRECT)
         outcome = read_evaluation(server, exchange->request, &evaluation, exchange->err);
     if (outcome == AT_CORRECT)
-        outcome = verify_and_time(server, &evaluation, &kernel, samples, &taken, exchange->err);
+        outcome = verify_and_time(server, &evaluation, exchange->err);
     if (outcome != AT_CORRECT && !at_outcome_loses_device(outcome))
         outcome = clean_up(&server->bench, outcome, exchange->err);
     if (outcome != AT_CORRECT) {
@@ -367,11 +365,12 @@ static struct at_gpu_result evaluate(struct at_gpu_server *server, struct at_exc
         return at_gpu_result_of_outcome(outcome);
     }
     at_gpu_server_put_conditions(server, exchange->reply);
-    put_kernel(exchange->reply, &kernel, median_clock_khz(samples, taken),
+    put_kernel(exchange->reply, &evaluation.kernel,
+               median_clock_khz(evaluation.samples, evaluation.taken),
                server->clock_memory_khz > 0 ? server->clock_memory_khz : 0, server->look);
-    at_wire_put_int(exchange->reply, taken);
-    for (int64_t i = 0; i < taken; i++)
-        at_wire_put_real(exchange->reply, samples[i].ns);
+    at_wire_put_int(exchange->reply, evaluation.taken);
+    for (int64_t i = 0; i < evaluation.taken; i++)
+        at_wire_put_real(exchange->reply, evaluation.samples[i].ns);
     return at_gpu_result_of_outcome(AT_CORRECT);
 }
 

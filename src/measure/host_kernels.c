@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/host_kernels.h"
 
+#include "base/integer.h"
 #include "device/device.h"
 #include "problem/problem.h"
 
@@ -69,11 +70,21 @@ static inline void fill_sized(unsigned char *extent, int64_t elements, size_t by
 
 /* ---- a buffer that is checked ---- */
 
+/* Which elements of the extent are alike: `*count` from `at` on, at most to its end, with the
+ * values of *index, *index + *step, ..., or poison if it returns false. */
+typedef bool origin(const void *extent, int64_t at, int64_t *index, int64_t *step, int64_t *count);
+
 struct check {
+    int64_t elements; /* of the extent */
+    size_t bytes;     /* of an element */
+    at_address result;
+    origin *find;
+    const void *extent; /* for find */
+
+    /* check_buffer's own. */
     const unsigned char *base;
-    int64_t red_zone, elements; /* of the extent, in elements */
-    size_t bytes;               /* of an element */
-    uint64_t wrong, first;      /* as a kernel reports them */
+    int64_t red_zone;      /* in elements */
+    uint64_t wrong, first; /* as a kernel reports them */
 };
 
 /* Compare `count` elements with the values of indices `step` apart. */
@@ -112,40 +123,34 @@ static void compare_poison(struct check *check, int64_t at, int64_t count)
             check->first = (uint64_t)(check->red_zone + at + i);
 }
 
-/* Which elements of the extent are alike: `*count` from `at` on, at most to its end, with the
- * values of *index, *index + *step, ..., or poison if it returns false. */
-typedef bool origin(const void *extent, int64_t at, int64_t *index, int64_t *step, int64_t *count);
-
 static enum at_outcome check_buffer(struct at_device *device, const uint64_t *args,
-                                    int64_t elements, int elem_size, at_address result,
-                                    origin *find, const void *extent, struct at_error *err)
+                                    struct check check, struct at_error *err)
 {
     const struct at_device_ops *ops = ((struct at_device_base *)device)->ops;
-    struct check check = {
-        .red_zone = (int64_t)args[1] / elem_size, .elements = elements, .bytes = (size_t)elem_size};
-    size_t size = (size_t)(2 * check.red_zone + elements) * check.bytes;
     uint64_t found[2];
     void *base, *results;
-    enum at_outcome outcome = ops->view(device, &base, args[0], size, err);
+    enum at_outcome outcome;
 
+    check.red_zone = (int64_t)(args[1] / check.bytes);
+    outcome = ops->view(device, &base, args[0],
+                        (size_t)(2 * check.red_zone + check.elements) * check.bytes, err);
     if (outcome == AT_CORRECT)
-        outcome = ops->view(device, &results, result, sizeof found, err);
+        outcome = ops->view(device, &results, check.result, sizeof found, err);
     if (outcome != AT_CORRECT)
         return outcome;
     check.base = base;
     compare_poison(&check, -check.red_zone, check.red_zone);
-    for (int64_t at = 0, count; at < elements; at += count) {
+    for (int64_t at = 0, count; at < check.elements; at += count) {
         int64_t index, step;
-        bool filled = find(extent, at, &index, &step, &count);
+        bool filled = check.find(check.extent, at, &index, &step, &count);
 
-        if (count > elements - at)
-            count = elements - at;
+        count = at_min(count, check.elements - at);
         if (filled)
             compare(&check, at, count, index, step);
         else
             compare_poison(&check, at, count);
     }
-    compare_poison(&check, elements, check.red_zone);
+    compare_poison(&check, check.elements, check.red_zone);
     memcpy(found, results, sizeof found);
     found[0] += check.wrong;
     if (check.wrong > 0 && check.first < found[1])
@@ -268,22 +273,38 @@ static enum at_outcome check_matrix(struct at_device *device, const uint64_t *ar
     struct matrices m;
 
     memcpy(&m, args + 2, sizeof m);
-    return check_buffer(device, args,
-                        (m.batch - 1) * m.stride_dst + (m.cols - 1) * m.ld_dst + m.rows,
-                        (int)args[10], args[11], matrix_origin, &m, err);
+    return check_buffer(
+        device, args,
+        (struct check){
+            .elements = (m.batch - 1) * m.stride_dst + (m.cols - 1) * m.ld_dst + m.rows,
+            .bytes = args[10],
+            .result = args[11],
+            .find = matrix_origin,
+            .extent = &m,
+        },
+        err);
 }
 
 static enum at_outcome check_tensor(struct at_device *device, const uint64_t *args,
                                     struct at_error *err)
 {
-    return check_buffer(device, args, (int64_t)args[2], (int)args[3], args[4], tensor_origin,
-                        args + 5, err);
+    return check_buffer(device, args,
+                        (struct check){.elements = (int64_t)args[2],
+                                       .bytes = args[3],
+                                       .result = args[4],
+                                       .find = tensor_origin,
+                                       .extent = args + 5},
+                        err);
 }
 
 static enum at_outcome check_source(struct at_device *device, const uint64_t *args,
                                     struct at_error *err)
 {
-    return check_buffer(device, args, (int64_t)args[2], (int)args[3], args[4], source_origin, NULL,
+    return check_buffer(device, args,
+                        (struct check){.elements = (int64_t)args[2],
+                                       .bytes = args[3],
+                                       .result = args[4],
+                                       .find = source_origin},
                         err);
 }
 

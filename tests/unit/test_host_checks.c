@@ -22,13 +22,12 @@
 
 /* The emulated device's functions; and the same without view, so that kernels run. */
 static struct at_device_ops by_host, by_kernels;
-static struct at_device *device;
-static struct at_harness harness;
+static struct at_bench bench = {.ops = &at_emu_device_ops};
 static at_address result;
 
 static void use(const struct at_device_ops *ops)
 {
-    ((struct at_device_base *)device)->ops = ops;
+    ((struct at_device_base *)bench.device)->ops = ops;
 }
 
 static int prepare(void **state)
@@ -48,43 +47,39 @@ static int prepare(void **state)
     by_host = by_kernels = at_emu_device_ops;
     by_kernels.view = NULL;
     assert_non_null(by_host.view);
-    assert_int_equal(at_device_open(&at_emu_device_ops, &device, 0, NULL), AT_OK);
+    assert_int_equal(at_device_open(&at_emu_device_ops, &bench.device, 0, NULL), AT_OK);
     assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
     at_builder_add(builder, &config, (struct at_problem_kind){4, 1, 1}, NULL);
     assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     assert_int_equal(built.outcome, AT_CORRECT);
-    assert_int_equal(
-        at_harness_load(&harness, device, built.program->image, built.program->size, NULL),
-        AT_CORRECT);
+    assert_int_equal(at_bench_harness(&bench, built.program->image, built.program->size, NULL),
+                     AT_CORRECT);
     at_program_release(built.program);
     at_builder_close(builder);
     free((char *)options.header);
     free(family.source);
-    assert_int_equal(by_host.allocate(device, sizeof(struct at_check_result), &result, NULL),
+    assert_int_equal(by_host.allocate(bench.device, sizeof(struct at_check_result), &result, NULL),
                      AT_CORRECT);
     return 0;
 }
 
-typedef enum at_outcome check(const struct at_buffers *, struct at_device *,
-                              const struct at_harness *, int64_t, at_address, struct at_error *);
-
-static struct at_check_result run(const struct at_device_ops *ops, check *check_buffer,
+static struct at_check_result run(const struct at_device_ops *ops, enum at_check_of what,
                                   const struct at_buffers *buffers)
 {
     struct at_check_result found = {0, UINT64_MAX};
 
     use(ops);
-    assert_int_equal(by_host.write(device, result, &found, sizeof found, NULL), AT_CORRECT);
-    assert_int_equal(check_buffer(buffers, device, &harness, 0, result, NULL), AT_CORRECT);
-    assert_int_equal(by_host.read(device, &found, result, sizeof found, NULL), AT_CORRECT);
+    assert_int_equal(by_host.write(bench.device, result, &found, sizeof found, NULL), AT_CORRECT);
+    assert_int_equal(at_buffers_check(&bench, buffers, 0, what, result, NULL), AT_CORRECT);
+    assert_int_equal(by_host.read(bench.device, &found, result, sizeof found, NULL), AT_CORRECT);
     return found;
 }
 
 /* Both ways of a check find the same. */
-static struct at_check_result compare(check *check_buffer, const struct at_buffers *buffers)
+static struct at_check_result compare(enum at_check_of what, const struct at_buffers *buffers)
 {
-    struct at_check_result host = run(&by_host, check_buffer, buffers);
-    struct at_check_result kernels = run(&by_kernels, check_buffer, buffers);
+    struct at_check_result host = run(&by_host, what, buffers);
+    struct at_check_result kernels = run(&by_kernels, what, buffers);
 
     if (host.mismatches != kernels.mismatches || host.first != kernels.first) {
         char *problem = at_problem_format(&buffers->problem);
@@ -99,7 +94,7 @@ static unsigned char *host_of(at_address address, int64_t size)
 {
     void *bytes;
 
-    assert_int_equal(by_host.view(device, &bytes, address, (size_t)size, NULL), AT_CORRECT);
+    assert_int_equal(by_host.view(bench.device, &bytes, address, (size_t)size, NULL), AT_CORRECT);
     return bytes;
 }
 
@@ -111,9 +106,9 @@ static void transpose(const struct at_buffers *buffers)
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(p, axes);
     unsigned char *dst =
-        host_of(at_buffers_dst(buffers, 0), at_problem_dst_extent(p) * (int64_t)bytes);
+        host_of(at_buffer_of(&buffers->dst, 0), at_problem_dst_extent(p) * (int64_t)bytes);
     const unsigned char *src =
-        host_of(at_buffers_src(buffers, 0), at_problem_src_extent(p) * (int64_t)bytes);
+        host_of(at_buffer_of(&buffers->src, 0), at_problem_src_extent(p) * (int64_t)bytes);
     int64_t all = 1;
 
     for (size_t i = 0; i < count; i++)
@@ -133,17 +128,17 @@ static void transpose(const struct at_buffers *buffers)
 /* Fill by kernels, and compare with what the host fills. */
 static void check_fill(const struct at_buffers *buffers)
 {
-    unsigned char *src = host_of(buffers->src, buffers->src_pitch), *copy_src;
-    unsigned char *dst = host_of(buffers->dst, buffers->dst_pitch), *copy_dst;
+    unsigned char *src = host_of(buffers->src.start, buffers->src.pitch), *copy_src;
+    unsigned char *dst = host_of(buffers->dst.start, buffers->dst.pitch), *copy_dst;
 
-    copy_src = at_memdup(src, (size_t)buffers->src_pitch);
-    copy_dst = at_memdup(dst, (size_t)buffers->dst_pitch);
-    memset(src, 0, (size_t)buffers->src_pitch);
-    memset(dst, 0, (size_t)buffers->dst_pitch);
+    copy_src = at_memdup(src, (size_t)buffers->src.pitch);
+    copy_dst = at_memdup(dst, (size_t)buffers->dst.pitch);
+    memset(src, 0, (size_t)buffers->src.pitch);
+    memset(dst, 0, (size_t)buffers->dst.pitch);
     use(&by_kernels);
-    assert_int_equal(at_buffers_fill(buffers, device, &harness, NULL), AT_CORRECT);
-    assert_memory_equal(src, copy_src, (size_t)buffers->src_pitch);
-    assert_memory_equal(dst, copy_dst, (size_t)buffers->dst_pitch);
+    assert_int_equal(at_buffers_fill(&bench, buffers, NULL), AT_CORRECT);
+    assert_memory_equal(src, copy_src, (size_t)buffers->src.pitch);
+    assert_memory_equal(dst, copy_dst, (size_t)buffers->dst.pitch);
     free(copy_src);
     free(copy_dst);
 }
@@ -151,26 +146,26 @@ static void check_fill(const struct at_buffers *buffers)
 /* A byte anywhere is found, by both, in the destination and in the source. */
 static void check_faults(const struct at_buffers *buffers, struct at_rng *rng)
 {
-    unsigned char *src = host_of(buffers->src, buffers->src_pitch);
-    unsigned char *dst = host_of(buffers->dst, buffers->dst_pitch);
+    unsigned char *src = host_of(buffers->src.start, buffers->src.pitch);
+    unsigned char *dst = host_of(buffers->dst.start, buffers->dst.pitch);
 
     for (int i = 0; i < 12; i++) {
-        size_t at = (size_t)at_rng_below(rng, (uint64_t)buffers->dst_pitch);
+        size_t at = (size_t)at_rng_below(rng, (uint64_t)buffers->dst.pitch);
 
         /* Beyond the last red zone, a pitch may have more. */
         dst[at] ^= 0x40;
-        (void)compare(at_buffers_check, buffers);
+        (void)compare(AT_OF_DESTINATION, buffers);
         dst[at] ^= 0x40;
-        at = (size_t)at_rng_below(rng, (uint64_t)buffers->src_pitch);
+        at = (size_t)at_rng_below(rng, (uint64_t)buffers->src.pitch);
         src[at] ^= 0x40;
-        (void)compare(at_buffers_check_source, buffers);
+        (void)compare(AT_OF_SOURCE, buffers);
         src[at] ^= 0x40;
     }
-    dst[buffers->dst_zone] ^= 1;
+    dst[buffers->dst.zone] ^= 1;
     dst[0] ^= 1;
-    assert_int_equal(compare(at_buffers_check, buffers).mismatches, 2);
-    assert_int_equal(compare(at_buffers_check, buffers).first, 0);
-    dst[buffers->dst_zone] ^= 1;
+    assert_int_equal(compare(AT_OF_DESTINATION, buffers).mismatches, 2);
+    assert_int_equal(compare(AT_OF_DESTINATION, buffers).first, 0);
+    dst[buffers->dst.zone] ^= 1;
     dst[0] ^= 1;
 }
 
@@ -206,17 +201,17 @@ static void test_same(void **state)
         if (at_problem_parse(&wanted.problem, specs[i], &err) != AT_OK)
             fail_msg("%s", err.message);
         use(&by_host);
-        assert_int_equal(at_buffers_make(&buffers, device, &harness, &wanted, &err), AT_CORRECT);
+        assert_int_equal(at_buffers_make(&bench, &buffers, &wanted, &err), AT_CORRECT);
         check_fill(&buffers);
-        assert_true(compare(at_buffers_check, &buffers).mismatches > 0 ||
+        assert_true(compare(AT_OF_DESTINATION, &buffers).mismatches > 0 ||
                     (wanted.problem.rows == 1 && wanted.problem.in_place));
-        assert_int_equal(compare(at_buffers_check_source, &buffers).mismatches, 0);
+        assert_int_equal(compare(AT_OF_SOURCE, &buffers).mismatches, 0);
         if (wanted.problem.in_place)
-            assert_int_equal(compare(at_buffers_check_restored, &buffers).mismatches, 0);
+            assert_int_equal(compare(AT_OF_RESTORED, &buffers).mismatches, 0);
         transpose(&buffers);
-        assert_int_equal(compare(at_buffers_check, &buffers).mismatches, 0);
+        assert_int_equal(compare(AT_OF_DESTINATION, &buffers).mismatches, 0);
         check_faults(&buffers, &rng);
-        at_buffers_release(&buffers, device);
+        at_buffers_release(&bench, &buffers);
     }
 }
 

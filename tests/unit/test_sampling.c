@@ -282,7 +282,7 @@ static void test_trains(void **state)
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         const struct at_train_time time = {cases[i].launch_ns, -1};
         struct at_bench bench = {.ops = &noting,
-                                 .cases = {{.sets = cases[i].sets, .dst_pitch = 256}}};
+                                 .cases = {{.sets = cases[i].sets, .dst.pitch = 256}}};
         struct at_gpu_run run = {.sets = cases[i].sets_of_run};
         struct at_launches launches;
         struct at_train_time launch;

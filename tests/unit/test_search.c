@@ -372,7 +372,7 @@ static void test_emulated_buffers(void **state)
 
         assert_int_equal(at_policy_search_sets(policy_of("cold"), &problem, &device), 1);
         assert_int_equal(at_policy_buffer_sets(policy_of("cold"), &problem, &device), 1);
-        assert_int_equal(at_red_zone_bytes(at_problem_bytes(&problem), &device), 256);
+        assert_int_equal(at_buffer_lay_out(at_problem_bytes(&problem), 0, &device).zone, 256);
     }
 }
 
@@ -383,8 +383,8 @@ static void test_red_zones(void **state)
 
     (void)state;
     for (int64_t bytes = 1; bytes < INT64_C(1) << 40; bytes += bytes / 3 + 1) {
-        int64_t zone = at_red_zone_bytes(bytes, &device);
-        int64_t whole = at_buffer_bytes_with_zones(bytes, 0, &device);
+        int64_t zone = at_buffer_lay_out(bytes, 0, &device).zone;
+        int64_t whole = at_buffer_lay_out(bytes, 0, &device).pitch;
 
         assert_int_equal(zone % 256, 0);
         assert_true(zone >= 64 << 10 && zone <= 8 << 20);
@@ -394,7 +394,7 @@ static void test_red_zones(void **state)
         assert_int_equal(whole % 256, 0);
         assert_true(whole >= bytes + 2 * zone && whole < bytes + 2 * zone + 256);
         /* An offset lengthens both. */
-        assert_true(at_buffer_bytes_with_zones(bytes, 80, &device) >= bytes + 2 * (zone + 80));
+        assert_true(at_buffer_lay_out(bytes, 80, &device).pitch >= bytes + 2 * (zone + 80));
     }
 }
 
@@ -409,8 +409,8 @@ static void test_buffers_bytes(void **state)
         int64_t dst = at_problem_dst_extent(&problem) * problem.elem_size;
         int64_t one = at_buffers_bytes(&problem, 1, &device);
 
-        assert_true(one == at_buffer_bytes_with_zones(src, 0, &device) +
-                               at_buffer_bytes_with_zones(dst, 0, &device));
+        assert_true(one == at_buffer_lay_out(src, 0, &device).pitch +
+                               at_buffer_lay_out(dst, 0, &device).pitch);
         assert_true(at_buffers_bytes(&problem, 1000, &device) == 1000 * one);
     }
 }

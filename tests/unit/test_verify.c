@@ -212,15 +212,15 @@ static void test_timed(void **state)
 static void test_sources(void **state)
 {
     unsigned char byte;
-    at_address src = at_buffers_src(&bench.cases[0], bench.cases[0].sets - 1);
+    at_address src = at_buffer_of(&bench.cases[0].src, bench.cases[0].sets - 1);
     struct at_error err;
 
     (void)state;
-    assert_int_equal(at_verify_sources(&bench, &run, &err), AT_CORRECT);
+    assert_int_equal(at_verify_left(&bench, &run, false, &err), AT_CORRECT);
     assert_int_equal(ops.read(bench.device, &byte, src, 1, NULL), AT_CORRECT);
     byte ^= 1;
     assert_int_equal(ops.write(bench.device, src, &byte, 1, NULL), AT_CORRECT);
-    assert_int_equal(at_verify_sources(&bench, &run, &err), AT_WRONG);
+    assert_int_equal(at_verify_left(&bench, &run, false, &err), AT_WRONG);
     assert_non_null(strstr(err.message, "1 wrong elements in the source"));
 }
 
