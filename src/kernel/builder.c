@@ -41,11 +41,25 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
     char *macros = at_render_macros(config, kind);
     /* Only where they are used: other kernels keep their key wherever CUDA's headers are. */
     const char *headers = at_source_includes(config->family->source) ? compiler->headers : "";
-    char *text = at_format("%s\n%s\n%s\n%s\n%s\n%s\n%s%s", compiler->identity, compiler->version,
-                           compiler->options, compiler->ptx ? "ptx" : "cubin", header, macros,
-                           config->family->source, headers);
+    const char *const lines[] = {compiler->identity,
+                                 compiler->version,
+                                 compiler->options,
+                                 compiler->ptx ? "ptx" : "cubin",
+                                 header,
+                                 macros,
+                                 config->family->source};
+    size_t size = strlen(headers);
+    char *text, *end;
 
-    at_hash(key, text, strlen(text));
+    for (size_t i = 0; i < AT_COUNT(lines); i++)
+        size += strlen(lines[i]) + 1;
+    text = end = at_alloc_raw(size + 1);
+    for (size_t i = 0; i < AT_COUNT(lines); i++) {
+        end = stpcpy(end, lines[i]);
+        *end++ = '\n';
+    }
+    strcpy(end - 1, headers); /* the last line goes on */
+    at_hash(key, text, size - 1);
     at_free(text);
     at_free(macros);
 }

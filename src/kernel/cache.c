@@ -256,12 +256,16 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
     if (!path)
         return at_fail(err, AT_USAGE, "this user has no home: set HOME or XDG_CACHE_HOME");
     opened = at_alloc(sizeof *opened);
-    status = at_path_make(path, err);
-    if (status == AT_OK)
-        status = check_link(path, err);
+    status = check_link(path, err);
     if (status != AT_OK)
         goto free_all;
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        status = at_path_make(path, err);
+        if (status != AT_OK)
+            goto free_all;
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
     if (fd < 0) {
         status = at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
         goto free_all;

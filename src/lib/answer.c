@@ -48,36 +48,34 @@ static bool is_same(const struct autotune_answer *a, const struct autotune_answe
            memcmp(&a->device, &b->device, sizeof a->device) == 0;
 }
 
-/* Fill in answer->answer if the answer's problem, device and policy are remembered. */
-static bool is_remembered(const struct autotune_memo *memo, struct autotune_answer *answer)
+/* Find the answer's problem, device and policy. NULL: not remembered; *free is the slot for it, or
+ * SLOTS if its places are taken. */
+static const struct autotune_answer *find_remembered(const struct autotune_memo *memo,
+                                                     const struct autotune_answer *answer,
+                                                     size_t *free)
 {
     size_t slot = first_slot(&answer->problem);
 
     for (size_t i = 0; i < PROBES; i++, slot++) {
         const struct autotune_answer *kept = atomic_load(&memo->slots[slot % SLOTS]);
 
-        if (!kept)
-            return false;
-        if (!is_same(kept, answer))
-            continue;
-        answer->answer = kept->answer;
-        return true;
+        *free = slot % SLOTS;
+        if (!kept || is_same(kept, answer))
+            return kept;
     }
-    return false;
+    *free = SLOTS;
+    return NULL;
 }
 
-/* Remember an answer, unless its places are taken. After it a guarded call must not fail, which
- * would free the memo's copy. */
-static void remember(struct autotune_memo *memo, const struct autotune_answer *answer)
+void autotune_remember(const autotune_profile *profile, const struct autotune_answer *answer)
 {
-    size_t slot = first_slot(&answer->problem);
     struct autotune_answer *none = NULL, *copy;
+    size_t slot;
 
-    for (size_t i = 0; atomic_load(&memo->slots[slot % SLOTS]); i++, slot++)
-        if (i + 1 == PROBES)
-            return;
+    if (find_remembered(profile->memo, answer, &slot) || slot == SLOTS)
+        return;
     copy = at_memdup(answer, sizeof *answer);
-    if (!atomic_compare_exchange_strong(&memo->slots[slot % SLOTS], &none, copy))
+    if (!atomic_compare_exchange_strong(&profile->memo->slots[slot], &none, copy))
         at_free(copy); /* another thread was faster */
 }
 
@@ -171,8 +169,13 @@ enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profi
                             struct at_error *err)
 {
     const struct at_query query = query_of(answer);
+    size_t slot;
+    const struct autotune_answer *kept = find_remembered(profile->memo, answer, &slot);
 
-    return at_lookup_find(profile->lookup, &query, &answer->answer, err);
+    if (!kept)
+        return at_lookup_find(profile->lookup, &query, &answer->answer, err);
+    answer->answer = kept->answer;
+    return AT_OK;
 }
 
 bool autotune_is_settled(const struct autotune_answer *answer)
@@ -206,15 +209,13 @@ static enum at_status look_up(void *data, struct at_error *err)
 
     made->device = looking_up->device->info;
     strcpy(made->policy, looking_up->policy); /* one of two */
-    if (status == AT_OK && !is_remembered(looking_up->profile->memo, made)) {
+    if (status == AT_OK)
         status = autotune_ask(made, looking_up->profile, err);
-        if (status == AT_OK)
-            remember(looking_up->profile->memo, made);
-    }
     if (status != AT_OK) {
         at_free(made);
         return status;
     }
+    autotune_remember(looking_up->profile, made);
     looking_up->made = made;
     return AT_OK;
 }

@@ -65,6 +65,10 @@ enum at_status autotune_take_problem(struct at_problem *problem, const struct au
 enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,
                             struct at_error *err);
 
+/* Keep what autotune_ask has answered, for the next such question, unless there is no room. After
+ * this a guarded call must not fail, which would free what is kept. */
+void autotune_remember(const autotune_profile *profile, const struct autotune_answer *answer);
+
 /* Is it settled, and which are its rivals? See lookup/rivals.h. */
 bool autotune_is_settled(const struct autotune_answer *answer);
 size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,

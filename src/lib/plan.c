@@ -306,6 +306,8 @@ static enum at_status create(void *data, struct at_error *err)
     creating->made = at_alloc(sizeof *creating->made);
     at_cleanup_push(&cleanup, release, creating);
     status = fill(creating, err);
+    if (status == AT_OK && creating->budget.limit_ns == 0)
+        autotune_remember(creating->profile, &creating->answer);
     at_cleanup_pop(&cleanup);
     autotune_learnt_drop(creating->known);
     autotune_learnt_drop(creating->learnt);
