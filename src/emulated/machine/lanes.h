@@ -79,70 +79,71 @@ static inline uint64_t at_bits_of_f64(double value)
     return bits;
 }
 
+/* One lane's register of 2, 4 or 8 bytes. */
+static inline uint64_t at_read_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, int i)
+{
+    return bytes == 2   ? AT_EMU_ROW(u16, warp, row)[i]
+           : bytes == 4 ? AT_EMU_ROW(u32, warp, row)[i]
+                        : AT_EMU_ROW(u64, warp, row)[i];
+}
+
+static inline void at_write_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, int i,
+                                 uint64_t value)
+{
+    if (bytes == 2)
+        AT_EMU_ROW(u16, warp, row)[i] = (u16)value;
+    else if (bytes == 4)
+        AT_EMU_ROW(u32, warp, row)[i] = (u32)value;
+    else
+        AT_EMU_ROW(u64, warp, row)[i] = value;
+}
+
 #define AT_SOURCE(type, name, k) const type *name = AT_EMU_ROW(type, warp, op->row[k])
 #define AT_RUN(name)                                                                               \
     static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 
-/* Define an instruction with one to four sources: `value` is the result of a lane whose sources are
- * x, y, z and w; D is the unsigned type of the result's row. */
-#define AT_LANES_1(name, D, A, value)                                                              \
-    AT_RUN(name)                                                                                   \
+/* Instructions with one to four sources: `value` is the result of a lane whose sources are x, y, z
+ * and w; D is the unsigned type of the result's row. AT_LANES_n defines the function `run`, and
+ * AT_ROW_n with the same arguments its row of the table (ops.h). So each file has one list of its
+ * instructions, which it expands twice. */
+#define AT_LANES(run, D, sources, lane, value)                                                     \
+    AT_RUN(run)                                                                                    \
     {                                                                                              \
-        AT_SOURCE(A, a, 1);                                                                        \
+        sources;                                                                                   \
         D out[AT_WARP];                                                                            \
+                                                                                                   \
         AT_EACH_LANE (i) {                                                                         \
-            A x = a[i];                                                                            \
+            lane;                                                                                  \
             out[i] = (D)(value);                                                                   \
         }                                                                                          \
         at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
     }
+#define AT_LANES_1(run, name, D, A, value) AT_LANES(run, D, AT_SOURCE(A, a, 1), A x = a[i], value)
+#define AT_LANES_2(run, name, D, A, B, value)                                                      \
+    AT_LANES(run, D, AT_SOURCE(A, a, 1); AT_SOURCE(B, b, 2), A x = a[i]; B y = b[i], value)
+#define AT_LANES_3(run, name, D, A, B, C, value)                                                   \
+    AT_LANES(run, D, AT_SOURCE(A, a, 1); AT_SOURCE(B, b, 2); AT_SOURCE(C, c, 3), A x = a[i];       \
+             B y = b[i]; C z = c[i], value)
+#define AT_LANES_4(run, name, D, A, B, C, E, value)                                                \
+    AT_LANES(run, D, AT_SOURCE(A, a, 1); AT_SOURCE(B, b, 2); AT_SOURCE(C, c, 3);                   \
+             AT_SOURCE(E, e, 4), A x = a[i]; B y = b[i]; C z = c[i]; E w = e[i], value)
 
-#define AT_LANES_2(name, D, A, B, value)                                                           \
-    AT_RUN(name)                                                                                   \
-    {                                                                                              \
-        AT_SOURCE(A, a, 1);                                                                        \
-        AT_SOURCE(B, b, 2);                                                                        \
-        D out[AT_WARP];                                                                            \
-        AT_EACH_LANE (i) {                                                                         \
-            A x = a[i];                                                                            \
-            B y = b[i];                                                                            \
-            out[i] = (D)(value);                                                                   \
-        }                                                                                          \
-        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
-    }
+#define AT_ROW_1(run, name, D, A, value)    {name, AT_RESULT_##D AT_FROM_##A, run},
+#define AT_ROW_2(run, name, D, A, B, value) {name, AT_RESULT_##D AT_FROM_##A AT_FROM_##B, run},
+#define AT_ROW_3(run, name, D, A, B, C, value)                                                     \
+    {name, AT_RESULT_##D AT_FROM_##A AT_FROM_##B AT_FROM_##C, run},
+#define AT_ROW_4(run, name, D, A, B, C, E, value)                                                  \
+    {name, AT_RESULT_##D AT_FROM_##A AT_FROM_##B AT_FROM_##C AT_FROM_##E, run},
 
-#define AT_LANES_3(name, D, A, B, C, value)                                                        \
-    AT_RUN(name)                                                                                   \
-    {                                                                                              \
-        AT_SOURCE(A, a, 1);                                                                        \
-        AT_SOURCE(B, b, 2);                                                                        \
-        AT_SOURCE(C, c, 3);                                                                        \
-        D out[AT_WARP];                                                                            \
-        AT_EACH_LANE (i) {                                                                         \
-            A x = a[i];                                                                            \
-            B y = b[i];                                                                            \
-            C z = c[i];                                                                            \
-            out[i] = (D)(value);                                                                   \
-        }                                                                                          \
-        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
-    }
-
-#define AT_LANES_4(name, D, A, B, C, E, value)                                                     \
-    AT_RUN(name)                                                                                   \
-    {                                                                                              \
-        AT_SOURCE(A, a, 1);                                                                        \
-        AT_SOURCE(B, b, 2);                                                                        \
-        AT_SOURCE(C, c, 3);                                                                        \
-        AT_SOURCE(E, e, 4);                                                                        \
-        D out[AT_WARP];                                                                            \
-        AT_EACH_LANE (i) {                                                                         \
-            A x = a[i];                                                                            \
-            B y = b[i];                                                                            \
-            C z = c[i];                                                                            \
-            E w = e[i];                                                                            \
-            out[i] = (D)(value);                                                                   \
-        }                                                                                          \
-        at_keep_##D(AT_EMU_ROW(D, warp, op->row[0]), out, lanes);                                  \
-    }
+/* The letters of operands of these types. */
+#define AT_RESULT_u16 "H"
+#define AT_RESULT_u32 "W"
+#define AT_RESULT_u64 "L"
+#define AT_FROM_u16   "h"
+#define AT_FROM_s16   "h"
+#define AT_FROM_u32   "w"
+#define AT_FROM_s32   "w"
+#define AT_FROM_u64   "l"
+#define AT_FROM_s64   "l"
 
 #endif

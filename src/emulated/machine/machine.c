@@ -198,8 +198,8 @@ static void print(struct call *call, const char *format)
     }
 }
 
-/* The lanes print one after the other. immediate and source_offset are the places of the format's
- * and the buffer's addresses in the frame, target that of the result. */
+/* The lanes print one after the other. The arguments are the addresses of the format and the
+ * buffer. */
 void at_emu_run_printf(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     const struct at_emu_block *block = warp->block;
@@ -208,28 +208,28 @@ void at_emu_run_printf(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     AT_EACH_OF (i, lanes) {
         size_t thread = warp->first_thread + (uint32_t)i;
         struct call call = {
-            .warp = warp, .lane = i, .address = argument(warp, i, op->source_offset, 8)};
+            .warp = warp, .lane = i, .address = argument(warp, i, op->call.argument[1], 8)};
 
-        call.steps = read_string(warp, i, argument(warp, i, op->immediate, 8), format, STRING_MAX);
+        call.steps =
+            read_string(warp, i, argument(warp, i, op->call.argument[0], 8), format, STRING_MAX);
         print(&call, format);
-        memcpy(block->frames + thread * block->kernel->frame_bytes + op->target, &call.count,
+        memcpy(block->frames + thread * block->kernel->frame_bytes + op->call.result, &call.count,
                sizeof call.count);
         if (!at_emu_pay(op, warp, call.steps))
             return;
     }
 }
 
-/* immediate, source_offset, to_offset: the places of the condition's text, the file's name and the
- * line. */
+/* The arguments are the condition's text, the file's name and the line. */
 void at_emu_run_assert(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     char condition[STRING_MAX], file[STRING_MAX];
     int lane = __builtin_ctz(lanes);
 
-    read_string(warp, lane, argument(warp, lane, op->immediate, 8), condition, STRING_MAX);
-    read_string(warp, lane, argument(warp, lane, op->source_offset, 8), file, STRING_MAX);
+    read_string(warp, lane, argument(warp, lane, op->call.argument[0], 8), condition, STRING_MAX);
+    read_string(warp, lane, argument(warp, lane, op->call.argument[1], 8), file, STRING_MAX);
     at_emu_raise(warp, op, AT_EMU_ASSERTION, lane, 0, "%.*s (%.*s:%d)", AT_QUOTED(condition, 96),
-                 AT_QUOTED(file, 96), (int)argument(warp, lane, op->to_offset, 4));
+                 AT_QUOTED(file, 96), (int)argument(warp, lane, op->call.argument[2], 4));
 }
 
 /* ---- of all blocks ---- */

@@ -78,28 +78,66 @@ struct at_emu_places {
     int caller_file, caller_line;
 };
 
+enum at_emu_format {
+    AT_EMU_U8,
+    AT_EMU_S8,
+    AT_EMU_U16,
+    AT_EMU_S16,
+    AT_EMU_U32,
+    AT_EMU_S32,
+    AT_EMU_U64,
+    AT_EMU_S64,
+    AT_EMU_F16,
+    AT_EMU_BF16,
+    AT_EMU_F32,
+    AT_EMU_F64,
+    AT_EMU_FORMATS,
+};
+
+/* A floating-point operation of any format (ops_float.c). */
+struct at_emu_real_sources;
+typedef double at_emu_real_value(const struct at_emu_real_sources *sources);
+
 struct at_emu_op {
     at_emu_run_op *run; /* NULL: only flow matters */
     uint32_t row[AT_EMU_OPERANDS];
     uint8_t result_count; /* the first rows are results, the others sources */
     uint8_t row_count;
-    uint8_t flow;          /* at_emu_flow */
-    uint8_t undefined;     /* at_emu_undefined */
-    uint32_t guard;        /* row of the predicate */
-    uint32_t guard_flip;   /* xored with it: all ones for @!p */
-    uint32_t target;       /* of a branch; of a switch: the first of its targets in the kernel */
-    uint32_t address;      /* row with the address of a memory access */
-    int64_t immediate;     /* an offset added to the address, or another constant */
-    int64_t source_offset; /* cp.async: added to the source address */
-    int64_t to_offset;     /* cp.async.bulk: added to the destination address */
-    uint8_t space;         /* at_emu_space */
+    uint8_t flow;        /* at_emu_flow */
+    uint8_t undefined;   /* at_emu_undefined */
+    uint32_t guard;      /* row of the predicate */
+    uint32_t guard_flip; /* xored with it: all ones for @!p */
+    uint32_t target;     /* of a branch; of a switch: the first of its targets in the kernel */
+    uint32_t address;    /* row with the address of a memory access */
+    union {
+        struct {
+            int64_t immediate;     /* an offset added to the address, or another constant */
+            int64_t source_offset; /* cp.async: added to the source address */
+            int64_t to_offset;     /* cp.async.bulk: added to the destination address */
+        };
+        /* Floats, one or two (units) of unit_bytes in a register of value_bytes. */
+        struct {
+            enum at_emu_format format, to; /* of the sources; cvt: of the result */
+            at_emu_real_value *value;
+            int which;    /* set, testp: the comparison or property */
+            uint64_t yes; /* set: the bits of a part of the result if it holds */
+        } real;
+        /* A function of CUDA's: the places in the frame of its result and arguments. */
+        struct {
+            uint32_t result, argument[3];
+        } call;
+    };
+    uint8_t space; /* at_emu_space */
     bool store, atomic;
-    bool past_l1;          /* cp.async.cg */
-    uint8_t unit_bytes;    /* of one element in memory */
-    uint8_t units;         /* of a vector */
-    uint8_t value_bytes;   /* per lane, of the rows that hold the elements */
-    uint8_t address_bytes; /* per lane, of the address's row */
-    uint8_t from_bytes;    /* per lane, of the rows with a bulk copy's addresses */
+    bool past_l1;        /* cp.async.cg */
+    uint8_t unit_bytes;  /* of one element in memory */
+    uint8_t units;       /* of a vector */
+    uint8_t value_bytes; /* per lane, of the rows that hold the elements */
+    union {
+        uint8_t address_bytes; /* per lane, of the address's row */
+        uint8_t result_bytes;  /* of floats: per lane, of the result's row */
+    };
+    uint8_t from_bytes; /* per lane, of the rows with a bulk copy's addresses */
     uint8_t to_bytes;
     bool sign_extended;
     uint8_t combine;             /* at_emu_combine */

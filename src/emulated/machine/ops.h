@@ -6,7 +6,8 @@
 #include "emulated/machine/op.h"
 
 struct at_emu_row {
-    const char *name; /* the opcode with its modifiers and type: "mul.wide.u32" */
+    /* The opcode with its modifiers and type: "mul.wide.u32"; "and.{b|u}32" stands for two. */
+    const char *name;
     /* A letter per operand. Sources: h, w, l, registers of 16, 32, 64 bits; p, a predicate; n, a
      * predicate that may be negated; c, a predicate that chooses between the two sources before it;
      * x, a 32-bit register whose value lanes exchange; u and v, registers of 32 and 64 bits that
@@ -18,26 +19,21 @@ struct at_emu_row {
 
 /* A floating-point operation of any format: its name, the number of its sources, and "approx" or
  * "full" if it is that form of it. An entry without a name ends the table. */
-struct at_emu_real_sources;
 struct at_emu_real {
     const char *name;
     int sources;
     const char *form;
-    double (*value)(const struct at_emu_real_sources *sources);
+    at_emu_real_value *value;
 };
 extern const struct at_emu_real at_emu_reals[];
 
-/* The number of a comparison ("ltu"), or of a property of numbers ("subnormal"); -1: unknown. */
+/* For op->real.which: a comparison ("ltu") or a property of numbers ("subnormal"); -1: unknown. */
 int at_emu_comparison_find(const char *name);
 int at_emu_property_find(const char *name);
 
-/* The entry of this name, or NULL. */
-const struct at_emu_row *at_emu_row_find(const char *name);
-
 /* The parts of the table; an entry without a name ends each. */
-extern const struct at_emu_row at_emu_integer_rows[], at_emu_bits_rows[], at_emu_compare_rows[],
-    at_emu_convert_rows[], at_emu_float_rows[], at_emu_warp_rows[], at_emu_carry_rows[],
-    at_emu_packed_rows[];
+extern const struct at_emu_row at_emu_integer_rows[], at_emu_compare_rows[], at_emu_float_rows[],
+    at_emu_warp_rows[];
 
 /* For instructions that the decoder reads by functions of their own. */
 at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_add_constant,
@@ -50,8 +46,31 @@ at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_ad
     at_emu_run_convert_real, at_emu_run_set_real, at_emu_run_test_real, at_emu_run_is_space,
     at_emu_run_printf, at_emu_run_assert;
 
-/* The atomic operation of this name and type ("add.u32"), or NULL. A reduction is an atomic
- * operation that writes the old value to the sink. */
-at_emu_run_op *at_emu_atomic_find(const char *name);
+/* The format of this name ("bf16"), or AT_EMU_FORMATS. */
+enum at_emu_format at_emu_format_find(const char *name);
+
+int at_emu_format_bytes(enum at_emu_format format);
+
+static inline bool at_emu_is_float(enum at_emu_format format)
+{
+    return format >= AT_EMU_F16;
+}
+
+static inline bool at_emu_is_signed(enum at_emu_format format)
+{
+    return format < AT_EMU_F16 && format % 2 == 1;
+}
+
+/* The value of a floating-point number's bits; and the bits of a value, which is rounded once.
+ * `modifiers` may flush subnormals (of the result), saturate and remove negative values. NaN gets
+ * the bits that PTX calls canonical. */
+double at_emu_widen(enum at_emu_format format, uint64_t bits);
+
+uint64_t at_emu_narrow(enum at_emu_format format, double value, uint8_t rounding,
+                       uint8_t modifiers);
+
+/* x + y, and x * y + z if x * y is exact, as a double whose last bit also says if it is inexact
+ * ("round to odd"). Rounded again to a format of at most 51 bits, it is rounded once. */
+double at_emu_add_odd(double x, double y);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparison and selection (PTX ISA, "Comparison and Selection Instructions"). */
+/* Comparison and selection (PTX ISA, "Comparison and Selection Instructions"), and mov with its
+ * packing and unpacking of words. */
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
-#include "emulated/machine/ops_convert.h"
 
 /* Turn a byte per lane, 0 or 1, into a bit per lane. The factor moves bit 0 of byte k of a word to
  * bit 56 + k, and no other bit there. */
@@ -57,8 +57,8 @@ static void set_register(const struct at_emu_op *op, struct at_emu_warp *warp, u
 }
 
 #define PLAIN(x) (x)
-#define COMPARISON(name, A, VALUE, condition, first, finish)                                       \
-    AT_RUN(name)                                                                                   \
+#define COMPARISON(run, A, VALUE, condition, first, finish)                                        \
+    AT_RUN(run)                                                                                    \
     {                                                                                              \
         AT_SOURCE(A, a, first);                                                                    \
         AT_SOURCE(A, b, (first) + 1);                                                              \
@@ -71,63 +71,77 @@ static void set_register(const struct at_emu_op *op, struct at_emu_warp *warp, u
         }                                                                                          \
         finish(op, warp, gather_bits(flags), lanes);                                               \
     }
-#define SETP(op, T, A, VALUE, condition)                                                           \
-    COMPARISON(setp_##op##_##T, A, VALUE, condition, 2, set_predicates)
-#define SET(op, T, A, VALUE, condition)                                                            \
-    COMPARISON(set_##op##_##T, A, VALUE, condition, 1, set_register)
+#define SETP(id, name, A, VALUE, condition)                                                        \
+    COMPARISON(setp_##id, A, VALUE, condition, 2, set_predicates)
+#define SET(id, name, A, VALUE, condition)                                                         \
+    COMPARISON(set_##id, A, VALUE, condition, 1, set_register)
 
-#define COMPARE_INTEGERS(MAKE, T)                                                                  \
-    MAKE(eq, T, T, PLAIN, x == y)                                                                  \
-    MAKE(ne, T, T, PLAIN, x != y)                                                                  \
-    MAKE(lt, T, T, PLAIN, x < y)                                                                   \
-    MAKE(le, T, T, PLAIN, x <= y)                                                                  \
-    MAKE(gt, T, T, PLAIN, x > y)                                                                   \
-    MAKE(ge, T, T, PLAIN, x >= y)
-COMPARE_INTEGERS(SETP, u16)
-COMPARE_INTEGERS(SETP, s16)
-COMPARE_INTEGERS(SETP, u32)
-COMPARE_INTEGERS(SETP, s32)
-COMPARE_INTEGERS(SETP, u64)
-COMPARE_INTEGERS(SETP, s64)
-COMPARE_INTEGERS(SET, u16)
-COMPARE_INTEGERS(SET, s16)
-COMPARE_INTEGERS(SET, u32)
-COMPARE_INTEGERS(SET, s32)
-COMPARE_INTEGERS(SET, u64)
-COMPARE_INTEGERS(SET, s64)
+/* lo, ls, hi and hs are other names of unsigned comparisons; bit types have only eq and ne. */
+#define SETP_INTEGERS(X, U, S, bits)                                                               \
+    X(eq_##bits, "eq.{b|u|s}" #bits, U, PLAIN, x == y)                                             \
+    X(ne_##bits, "ne.{b|u|s}" #bits, U, PLAIN, x != y)                                             \
+    X(lt_u##bits, "{lt|lo}.u" #bits, U, PLAIN, x < y)                                              \
+    X(le_u##bits, "{le|ls}.u" #bits, U, PLAIN, x <= y)                                             \
+    X(gt_u##bits, "{gt|hi}.u" #bits, U, PLAIN, x > y)                                              \
+    X(ge_u##bits, "{ge|hs}.u" #bits, U, PLAIN, x >= y)                                             \
+    X(lt_s##bits, "lt.s" #bits, S, PLAIN, x < y)                                                   \
+    X(le_s##bits, "le.s" #bits, S, PLAIN, x <= y)                                                  \
+    X(gt_s##bits, "gt.s" #bits, S, PLAIN, x > y)                                                   \
+    X(ge_s##bits, "ge.s" #bits, S, PLAIN, x >= y)
+
+#define SET_INTEGERS(X, T)                                                                         \
+    X(eq_##T, "eq.{u32|s32}." #T, T, PLAIN, x == y)                                                \
+    X(ne_##T, "ne.{u32|s32}." #T, T, PLAIN, x != y)                                                \
+    X(lt_##T, "lt.{u32|s32}." #T, T, PLAIN, x < y)                                                 \
+    X(le_##T, "le.{u32|s32}." #T, T, PLAIN, x <= y)                                                \
+    X(gt_##T, "gt.{u32|s32}." #T, T, PLAIN, x > y)                                                 \
+    X(ge_##T, "ge.{u32|s32}." #T, T, PLAIN, x >= y)
 
 /* Comparisons with NaN are false; the forms ending in u are true (PTX ISA, "Floating Point
  * Comparisons"). */
-#define COMPARE_FLOATS(T, A, VALUE)                                                                \
-    SETP(eq, T, A, VALUE, x == y)                                                                  \
-    SETP(ne, T, A, VALUE, x<y || x> y)                                                             \
-    SETP(lt, T, A, VALUE, x < y)                                                                   \
-    SETP(le, T, A, VALUE, x <= y)                                                                  \
-    SETP(gt, T, A, VALUE, x > y)                                                                   \
-    SETP(ge, T, A, VALUE, x >= y)                                                                  \
-    SETP(equ, T, A, VALUE, !(x < y || x > y))                                                      \
-    SETP(neu, T, A, VALUE, x != y)                                                                 \
-    SETP(ltu, T, A, VALUE, !(x >= y))                                                              \
-    SETP(leu, T, A, VALUE, !(x > y))                                                               \
-    SETP(gtu, T, A, VALUE, !(x <= y))                                                              \
-    SETP(geu, T, A, VALUE, !(x < y))                                                               \
-    SETP(num, T, A, VALUE, x == x && y == y)                                                       \
-    SETP(nan, T, A, VALUE, x != x || y != y)
-COMPARE_FLOATS(f32, u32, at_f32_of)
-COMPARE_FLOATS(f64, u64, at_f64_of)
+#define SETP_FLOATS(X, id, type, A, VALUE)                                                         \
+    X(eq_##id, "eq." type, A, VALUE, x == y)                                                       \
+    X(ne_##id, "ne." type, A, VALUE, x<y || x> y)                                                  \
+    X(lt_##id, "lt." type, A, VALUE, x < y)                                                        \
+    X(le_##id, "le." type, A, VALUE, x <= y)                                                       \
+    X(gt_##id, "gt." type, A, VALUE, x > y)                                                        \
+    X(ge_##id, "ge." type, A, VALUE, x >= y)                                                       \
+    X(equ_##id, "equ." type, A, VALUE, !(x < y || x > y))                                          \
+    X(neu_##id, "neu." type, A, VALUE, x != y)                                                     \
+    X(ltu_##id, "ltu." type, A, VALUE, !(x >= y))                                                  \
+    X(leu_##id, "leu." type, A, VALUE, !(x > y))                                                   \
+    X(gtu_##id, "gtu." type, A, VALUE, !(x <= y))                                                  \
+    X(geu_##id, "geu." type, A, VALUE, !(x < y))                                                   \
+    X(num_##id, "num." type, A, VALUE, x == x && y == y)                                           \
+    X(nan_##id, "nan." type, A, VALUE, x != x || y != y)
+
 /* Subnormal sources count as zeros. */
 static float flushed_of(u32 bits)
 {
     return at_f32_of((bits & 0x7f800000) ? bits : bits & 0x80000000);
 }
-COMPARE_FLOATS(ftz_f32, u32, flushed_of)
 #define F16_OF(x)  at_emu_widen(AT_EMU_F16, x)
 #define BF16_OF(x) at_emu_widen(AT_EMU_BF16, x)
-COMPARE_FLOATS(f16, u16, F16_OF)
-COMPARE_FLOATS(bf16, u16, BF16_OF)
 
-/* selp: a if the predicate holds, else b. */
-#define SELECT(T)                                                                                  \
+#define SETP_ALL(X)                                                                                \
+    SETP_INTEGERS(X, u16, s16, 16)                                                                 \
+    SETP_INTEGERS(X, u32, s32, 32)                                                                 \
+    SETP_INTEGERS(X, u64, s64, 64)                                                                 \
+    SETP_FLOATS(X, f32, "f32", u32, at_f32_of)                                                     \
+    SETP_FLOATS(X, f64, "f64", u64, at_f64_of)                                                     \
+    SETP_FLOATS(X, ftz_f32, "ftz.f32", u32, flushed_of)                                            \
+    SETP_FLOATS(X, f16, "f16", u16, F16_OF)                                                        \
+    SETP_FLOATS(X, bf16, "bf16", u16, BF16_OF)
+#define SET_ALL(X)                                                                                 \
+    SET_INTEGERS(X, u16)                                                                           \
+    SET_INTEGERS(X, s16)                                                                           \
+    SET_INTEGERS(X, u32)                                                                           \
+    SET_INTEGERS(X, s32)                                                                           \
+    SET_INTEGERS(X, u64)                                                                           \
+    SET_INTEGERS(X, s64)
+
+/* selp: a if the predicate holds, else b. slct: a if c is not negative, else b. */
+#define SELECT(T, letters, types)                                                                  \
     AT_RUN(selp_##T)                                                                               \
     {                                                                                              \
         AT_SOURCE(T, a, 1);                                                                        \
@@ -138,111 +152,82 @@ COMPARE_FLOATS(bf16, u16, BF16_OF)
         AT_EACH_LANE (i)                                                                           \
             out[i] = predicate & at_lane_bit[i] ? a[i] : b[i];                                     \
         at_keep_##T(AT_EMU_ROW(T, warp, op->row[0]), out, lanes);                                  \
-    }
-SELECT(u16)
-SELECT(u32)
-SELECT(u64)
+    }                                                                                              \
+    AT_LANES_3(slct_##T, , T, T, T, s32, z >= 0 ? x : y)
+#define SELECT_ROWS(T, letters, types)                                                             \
+    {"selp." types, letters "c", selp_##T}, {"slct." types ".s32", letters "w", slct_##T},
+#define SELECT_ALL(X)                                                                              \
+    X(u16, "Hhh", "{b16|u16|s16}")                                                                 \
+    X(u32, "Www", "{b32|u32|s32|f32}")                                                             \
+    X(u64, "Lll", "{b64|u64|s64|f64}")
 
-/* slct: a if c is not negative, else b. */
-AT_LANES_3(slct_16, u16, u16, u16, s32, z >= 0 ? x : y)
-AT_LANES_3(slct_32, u32, u32, u32, s32, z >= 0 ? x : y)
-AT_LANES_3(slct_64, u64, u64, u64, s32, z >= 0 ? x : y)
-
-#define SETP_ROW(op, type, T, letters)                                                             \
-    {                                                                                              \
-        "setp." #op "." type, letters, setp_##op##_##T                                             \
-    }
-/* lo, ls, hi and hs are other names of unsigned comparisons; bit types have only eq and ne. */
-#define SETP_SIGNED(bits, P)                                                                       \
-    SETP_ROW(eq, "s" #bits, s##bits, P), SETP_ROW(ne, "s" #bits, s##bits, P),                      \
-        SETP_ROW(lt, "s" #bits, s##bits, P), SETP_ROW(le, "s" #bits, s##bits, P),                  \
-        SETP_ROW(gt, "s" #bits, s##bits, P), SETP_ROW(ge, "s" #bits, s##bits, P)
-#define SETP_UNSIGNED(bits, P)                                                                     \
-    SETP_ROW(eq, "u" #bits, u##bits, P), SETP_ROW(ne, "u" #bits, u##bits, P),                      \
-        SETP_ROW(lt, "u" #bits, u##bits, P), SETP_ROW(le, "u" #bits, u##bits, P),                  \
-        SETP_ROW(gt, "u" #bits, u##bits, P), SETP_ROW(ge, "u" #bits, u##bits, P),                  \
-        {"setp.lo.u" #bits, P, setp_lt_u##bits}, {"setp.ls.u" #bits, P, setp_le_u##bits},          \
-        {"setp.hi.u" #bits, P, setp_gt_u##bits}, {"setp.hs.u" #bits, P, setp_ge_u##bits},          \
-        SETP_ROW(eq, "b" #bits, u##bits, P), SETP_ROW(ne, "b" #bits, u##bits, P)
-#define SETP_FLOAT(T, P) SETP_FLOATS(#T, T, P)
-#define SETP_FLOATS(name, T, P)                                                                    \
-    SETP_ROW(eq, name, T, P), SETP_ROW(ne, name, T, P), SETP_ROW(lt, name, T, P),                  \
-        SETP_ROW(le, name, T, P), SETP_ROW(gt, name, T, P), SETP_ROW(ge, name, T, P),              \
-        SETP_ROW(equ, name, T, P), SETP_ROW(neu, name, T, P), SETP_ROW(ltu, name, T, P),           \
-        SETP_ROW(leu, name, T, P), SETP_ROW(gtu, name, T, P), SETP_ROW(geu, name, T, P),           \
-        SETP_ROW(num, name, T, P), SETP_ROW(nan, name, T, P)
-
-#define SET_ROW(op, D, T, letters)                                                                 \
-    {                                                                                              \
-        "set." #op "." D "." #T, letters, set_##op##_##T                                           \
-    }
-#define SET_ROWS(D, T, letters)                                                                    \
-    SET_ROW(eq, D, T, letters), SET_ROW(ne, D, T, letters), SET_ROW(lt, D, T, letters),            \
-        SET_ROW(le, D, T, letters), SET_ROW(gt, D, T, letters), SET_ROW(ge, D, T, letters)
-#define SET_BOTH(T, letters) SET_ROWS("u32", T, letters), SET_ROWS("s32", T, letters)
-
-#define SELP_ROW(type, letters, T)                                                                 \
-    {                                                                                              \
-        "selp." type, letters, selp_##T                                                            \
-    }
-#define SLCT_ROW(type, letters, bits)                                                              \
-    {                                                                                              \
-        "slct." type ".s32", letters, slct_##bits                                                  \
-    }
+SETP_ALL(SETP)
+SET_ALL(SET)
+SELECT_ALL(SELECT)
 
 /* The decoder itself reads the first two operands and the last one of a setp. */
+#define SETP_ROW(id, name, A, VALUE, condition) {"setp." name, AT_FROM_##A AT_FROM_##A, setp_##id},
+#define SET_ROW(id, name, A, VALUE, condition)  {"set." name, "W" AT_FROM_##A AT_FROM_##A, set_##id},
+
 const struct at_emu_row at_emu_compare_rows[] = {
-    SETP_SIGNED(16, "hh"),
-    SETP_SIGNED(32, "ww"),
-    SETP_SIGNED(64, "ll"),
-    SETP_UNSIGNED(16, "hh"),
-    SETP_UNSIGNED(32, "ww"),
-    SETP_UNSIGNED(64, "ll"),
-    SETP_FLOAT(f32, "ww"),
-    SETP_FLOAT(f64, "ll"),
-    {"setp.eq.ftz.f32", "ww", setp_eq_ftz_f32},
-    {"setp.ne.ftz.f32", "ww", setp_ne_ftz_f32},
-    {"setp.lt.ftz.f32", "ww", setp_lt_ftz_f32},
-    {"setp.le.ftz.f32", "ww", setp_le_ftz_f32},
-    {"setp.gt.ftz.f32", "ww", setp_gt_ftz_f32},
-    {"setp.ge.ftz.f32", "ww", setp_ge_ftz_f32},
-    {"setp.equ.ftz.f32", "ww", setp_equ_ftz_f32},
-    {"setp.neu.ftz.f32", "ww", setp_neu_ftz_f32},
-    {"setp.ltu.ftz.f32", "ww", setp_ltu_ftz_f32},
-    {"setp.leu.ftz.f32", "ww", setp_leu_ftz_f32},
-    {"setp.gtu.ftz.f32", "ww", setp_gtu_ftz_f32},
-    {"setp.geu.ftz.f32", "ww", setp_geu_ftz_f32},
-    {"setp.num.ftz.f32", "ww", setp_num_ftz_f32},
-    {"setp.nan.ftz.f32", "ww", setp_nan_ftz_f32},
-    SETP_FLOAT(f16, "hh"),
-    SETP_FLOAT(bf16, "hh"),
-    SET_BOTH(u16, "Whh"),
-    SET_BOTH(s16, "Whh"),
-    SET_BOTH(u32, "Www"),
-    SET_BOTH(s32, "Www"),
-    SET_BOTH(u64, "Wll"),
-    SET_BOTH(s64, "Wll"),
-    SELP_ROW("b16", "Hhhc", u16),
-    SELP_ROW("u16", "Hhhc", u16),
-    SELP_ROW("s16", "Hhhc", u16),
-    SELP_ROW("b32", "Wwwc", u32),
-    SELP_ROW("u32", "Wwwc", u32),
-    SELP_ROW("s32", "Wwwc", u32),
-    SELP_ROW("f32", "Wwwc", u32),
-    SELP_ROW("b64", "Lllc", u64),
-    SELP_ROW("u64", "Lllc", u64),
-    SELP_ROW("s64", "Lllc", u64),
-    SELP_ROW("f64", "Lllc", u64),
-    SLCT_ROW("b16", "Hhhw", 16),
-    SLCT_ROW("u16", "Hhhw", 16),
-    SLCT_ROW("s16", "Hhhw", 16),
-    SLCT_ROW("b32", "Wwww", 32),
-    SLCT_ROW("u32", "Wwww", 32),
-    SLCT_ROW("s32", "Wwww", 32),
-    SLCT_ROW("f32", "Wwww", 32),
-    SLCT_ROW("f64", "Lllw", 64),
-    SLCT_ROW("b64", "Lllw", 64),
-    SLCT_ROW("u64", "Lllw", 64),
-    SLCT_ROW("s64", "Lllw", 64),
-    {0},
+    SETP_ALL(SETP_ROW) SET_ALL(SET_ROW) SELECT_ALL(SELECT_ROWS){0},
 };
+
+/* mov of one register, value_bytes wide. */
+void at_emu_run_move(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint32_t to = op->row[0], from = op->row[1];
+
+    if (to == from)
+        return;
+    if (op->value_bytes == AT_EMU_PREDICATE)
+        at_keep_predicate(warp, to, *AT_EMU_ROW(u32, warp, from), lanes);
+    else if (op->value_bytes == 2)
+        at_keep_u16(AT_EMU_ROW(u16, warp, to), AT_EMU_ROW(u16, warp, from), lanes);
+    else if (op->value_bytes == 4)
+        at_keep_u32(AT_EMU_ROW(u32, warp, to), AT_EMU_ROW(u32, warp, from), lanes);
+    else
+        at_keep_u64(AT_EMU_ROW(u64, warp, to), AT_EMU_ROW(u64, warp, from), lanes);
+}
+
+/* mov of several registers, unit_bytes wide, into one of value_bytes; the first is the lowest. */
+void at_emu_run_pack(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    AT_EACH_OF (i, lanes) {
+        u64 packed = 0;
+
+        for (int k = 0; k < op->units; k++)
+            packed |= at_read_lane(warp, op->row[1 + k], op->unit_bytes, i)
+                      << 8 * op->unit_bytes * k;
+        at_write_lane(warp, op->row[0], op->value_bytes, i, packed);
+    }
+}
+
+void at_emu_run_unpack(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    AT_EACH_OF (i, lanes) {
+        u64 packed = at_read_lane(warp, op->row[op->units], op->value_bytes, i);
+
+        for (int k = 0; k < op->units; k++)
+            at_write_lane(warp, op->row[k], op->unit_bytes, i, packed >> 8 * op->unit_bytes * k);
+    }
+}
+
+/* cvta: add or subtract the start of a window. */
+void at_emu_run_add_constant(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    AT_SOURCE(u64, a, 1);
+    u64 out[AT_WARP];
+
+    AT_EACH_LANE (i)
+        out[i] = a[i] + (u64)op->immediate;
+    at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
+}
+
+/* Fences: accesses happen in the order of the program anyway. */
+void at_emu_run_nothing(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    (void)op;
+    (void)warp;
+    (void)lanes;
+}

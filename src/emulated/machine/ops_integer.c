@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions"). Everything wraps, so unsigned
- * sums and low products serve both signs. */
+/* Integer arithmetic, bits and bytes (PTX ISA, "Integer Arithmetic Instructions",
+ * "Extended-Precision Integer Arithmetic Instructions", "Logic and Shift Instructions", prmt, and
+ * the SIMD video instructions that CUDA's intrinsics use). Everything wraps, so unsigned sums and
+ * low products serve both signs. */
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
 
-/* Bits and bytes (PTX ISA, "Logic and Shift Instructions"; bit fields and prmt from "Integer
- * Arithmetic Instructions" and "Data Movement and Conversion Instructions"). */
+typedef unsigned __int128 u128;
+typedef __int128 s128;
 
-#define EACH_WIDTH(LANES, op, value)                                                               \
-    LANES(op##_16, u16, value) LANES(op##_32, u32, value) LANES(op##_64, u64, value)
-#define BITS_1(name, U, value) AT_LANES_1(name, U, U, value)
-#define BITS_2(name, U, value) AT_LANES_2(name, U, U, U, value)
+/* Is the type signed? */
+#define SIGNED_u16 false
+#define SIGNED_s16 true
+#define SIGNED_u32 false
+#define SIGNED_s32 true
+#define SIGNED_u64 false
+#define SIGNED_s64 true
 
-EACH_WIDTH(BITS_2, and, x &y)
-EACH_WIDTH(BITS_2, or, x | y)
-EACH_WIDTH(BITS_2, xor, x ^ y)
-EACH_WIDTH(BITS_1, not, ~x)
-EACH_WIDTH(BITS_1, cnot, x == 0)
-
-#define PREDICATES(name, value)                                                                    \
-    AT_RUN(name)                                                                                   \
+#define PREDICATES(run, value)                                                                     \
+    AT_RUN(run)                                                                                    \
     {                                                                                              \
         uint32_t x = *AT_EMU_ROW(uint32_t, warp, op->row[1]);                                      \
         uint32_t y = *AT_EMU_ROW(uint32_t, warp, op->row[op->row_count - 1]);                      \
@@ -44,13 +43,6 @@ static u64 reverse64(u64 x)
 {
     return (u64)reverse32((u32)x) << 32 | reverse32((u32)(x >> 32));
 }
-
-AT_LANES_1(popc_32, u32, u32, __builtin_popcount(x))
-AT_LANES_1(popc_64, u32, u64, __builtin_popcountll(x))
-AT_LANES_1(clz_32, u32, u32, x ? __builtin_clz(x) : 32)
-AT_LANES_1(clz_64, u32, u64, x ? __builtin_clzll(x) : 64)
-AT_LANES_1(brev_32, u32, u32, reverse32(x))
-AT_LANES_1(brev_64, u64, u64, reverse64(x))
 
 /* Bit fields. Position and length are the low 8 bits of their operands; bits beyond the top are cut
  * off. A signed field repeats its own sign bit, or the word's if the field reaches beyond the top.
@@ -82,50 +74,31 @@ static u64 insert(u64 x, u64 y, u32 position, u32 length, int width)
     return (y & ~(field_mask(length) << position)) | (x & field_mask(length)) << position;
 }
 
-AT_LANES_3(bfe_u32, u32, u32, u32, u32, extract(x, y, z, 32, false))
-AT_LANES_3(bfe_s32, u32, u32, u32, u32, extract(x, y, z, 32, true))
-AT_LANES_3(bfe_u64, u64, u64, u32, u32, extract(x, y, z, 64, false))
-AT_LANES_3(bfe_s64, u64, u64, u32, u32, extract(x, y, z, 64, true))
-AT_LANES_4(bfi_32, u32, u32, u32, u32, u32, insert(x, y, z, w, 32))
-AT_LANES_4(bfi_64, u64, u64, u64, u32, u32, insert(x, y, z, w, 64))
-
-/* prmt: the bytes of {b, a} have the numbers 0 to 7, from the low end of a. Without a mode, each
- * nibble of the selector chooses a byte of the result. Its upper bit asks for the sign bit of that
- * byte, repeated (PTX ISA, prmt). */
-static u32 pick(u64 bytes, u32 selector, int place)
-{
-    u32 nibble = selector >> 4 * place & 0xf;
-    u32 byte = (u32)(bytes >> 8 * (nibble & 7)) & 0xff;
-
-    if (nibble & 8)
-        byte = byte & 0x80 ? 0xff : 0;
-    return byte << 8 * place;
-}
-
+/* prmt: the bytes of {b, a} have the numbers 0 to 7, from the low end of a. Each nibble of the
+ * selector chooses a byte of the result. Its upper bit asks for the sign bit of that byte, repeated
+ * (PTX ISA, prmt). */
 static u32 permute(u32 x, u32 y, u32 selector)
 {
     u64 bytes = (u64)y << 32 | x;
+    u32 result = 0;
 
-    return pick(bytes, selector, 0) | pick(bytes, selector, 1) | pick(bytes, selector, 2) |
-           pick(bytes, selector, 3);
+    for (int place = 0; place < 4; place++) {
+        u32 nibble = selector >> 4 * place & 0xf;
+        u32 byte = (u32)(bytes >> 8 * (nibble & 7)) & 0xff;
+
+        if (nibble & 8)
+            byte = byte & 0x80 ? 0xff : 0;
+        result |= byte << 8 * place;
+    }
+    return result;
 }
 
-/* In the other modes, the low 2 bits of c choose a selector (PTX ISA, prmt, table of modes; its
- * columns run from the high byte to the low one, like the digits here). */
-static const u32 forward_4[] = {0x3210, 0x4321, 0x5432, 0x6543};
-static const u32 backward_4[] = {0x5670, 0x6701, 0x7012, 0x0123};
-static const u32 replicate_8[] = {0x0000, 0x1111, 0x2222, 0x3333};
-static const u32 edge_left[] = {0x3210, 0x3211, 0x3222, 0x3333};
-static const u32 edge_right[] = {0x0000, 0x1110, 0x2210, 0x3210};
-static const u32 replicate_16[] = {0x1010, 0x3232, 0x1010, 0x3232};
-
-AT_LANES_3(prmt, u32, u32, u32, u32, permute(x, y, z))
-AT_LANES_3(prmt_f4e, u32, u32, u32, u32, permute(x, y, forward_4[z & 3]))
-AT_LANES_3(prmt_b4e, u32, u32, u32, u32, permute(x, y, backward_4[z & 3]))
-AT_LANES_3(prmt_rc8, u32, u32, u32, u32, permute(x, y, replicate_8[z & 3]))
-AT_LANES_3(prmt_ecl, u32, u32, u32, u32, permute(x, y, edge_left[z & 3]))
-AT_LANES_3(prmt_ecr, u32, u32, u32, u32, permute(x, y, edge_right[z & 3]))
-AT_LANES_3(prmt_rc16, u32, u32, u32, u32, permute(x, y, replicate_16[z & 3]))
+/* A mode of prmt: the low 2 bits of c choose one of four selectors, the first in the low 16 bits
+ * (PTX ISA, prmt, table of modes; its columns run from the high byte to the low one, like the
+ * digits here). */
+#define PERMUTE(THREE, mode, selectors)                                                            \
+    THREE(prmt_##mode, "prmt.b32." #mode, u32, u32, u32, u32,                                      \
+          permute(x, y, (u32)(UINT64_C(selectors) >> 16 * (z & 3))))
 
 /* lop3: bit k of the table is the result if a, b and c are the bits of k, a the highest. */
 static u32 lookup(u32 x, u32 y, u32 z, s64 table)
@@ -137,206 +110,300 @@ static u32 lookup(u32 x, u32 y, u32 z, s64 table)
             result |= (k & 4 ? x : ~x) & (k & 2 ? y : ~y) & (k & 1 ? z : ~z);
     return result;
 }
-
-AT_LANES_3(lop3, u32, u32, u32, u32, lookup(x, y, z, op->immediate))
+AT_LANES_3(lop3, , u32, u32, u32, u32, lookup(x, y, z, op->immediate))
 
 /* shf shifts the 64 bits {b, a}; left keeps the upper half and right the lower one. .wrap takes the
  * count modulo 32, .clamp limits it to 32 (PTX ISA, shf). */
 #define CLAMPED(count)      ((count) < 32 ? (count) : 32)
 #define FUNNEL_LEFT(count)  (((u64)y << 32 | x) << (count) >> 32)
 #define FUNNEL_RIGHT(count) (((u64)y << 32 | x) >> (count))
-AT_LANES_3(shf_l_wrap, u32, u32, u32, u32, FUNNEL_LEFT(z & 31))
-AT_LANES_3(shf_l_clamp, u32, u32, u32, u32, FUNNEL_LEFT(CLAMPED(z)))
-AT_LANES_3(shf_r_wrap, u32, u32, u32, u32, FUNNEL_RIGHT(z & 31))
-AT_LANES_3(shf_r_clamp, u32, u32, u32, u32, FUNNEL_RIGHT(CLAMPED(z)))
 
-#define WIDTH_ROWS(text, op, H, W, L)                                                              \
-    {text ".b16", H, op##_16}, {text ".b32", W, op##_32},                                          \
-    {                                                                                              \
-        text ".b64", L, op##_64                                                                    \
-    }
+/* bfind: the number of the highest bit that differs from the sign; shiftamt: how far to shift it to
+ * the top. None: all ones. */
+static u32 find_bit(u64 x, int width, bool is_signed, bool shift)
+{
+    int top;
 
-const struct at_emu_row at_emu_bits_rows[] = {
-    WIDTH_ROWS("and", and, "Hhh", "Www", "Lll"),
-    WIDTH_ROWS("or", or, "Hhh", "Www", "Lll"),
-    WIDTH_ROWS("xor", xor, "Hhh", "Www", "Lll"),
-    WIDTH_ROWS("not", not, "Hh", "Ww", "Ll"),
-    WIDTH_ROWS("cnot", cnot, "Hh", "Ww", "Ll"),
-    {"and.pred", "Ppp", and_pred},
-    {"or.pred", "Ppp", or_pred},
-    {"xor.pred", "Ppp", xor_pred},
-    {"not.pred", "Pp", not_pred},
-    {"popc.b32", "Ww", popc_32},
-    {"popc.b64", "Wl", popc_64},
-    {"clz.b32", "Ww", clz_32},
-    {"clz.b64", "Wl", clz_64},
-    {"brev.b32", "Ww", brev_32},
-    {"brev.b64", "Ll", brev_64},
-    {"bfe.u32", "Wwww", bfe_u32},
-    {"bfe.s32", "Wwww", bfe_s32},
-    {"bfe.u64", "Llww", bfe_u64},
-    {"bfe.s64", "Llww", bfe_s64},
-    {"bfi.b32", "Wwwww", bfi_32},
-    {"bfi.b64", "Lllww", bfi_64},
-    {"prmt.b32", "Wwww", prmt},
-    {"prmt.b32.f4e", "Wwww", prmt_f4e},
-    {"prmt.b32.b4e", "Wwww", prmt_b4e},
-    {"prmt.b32.rc8", "Wwww", prmt_rc8},
-    {"prmt.b32.ecl", "Wwww", prmt_ecl},
-    {"prmt.b32.ecr", "Wwww", prmt_ecr},
-    {"prmt.b32.rc16", "Wwww", prmt_rc16},
-    {"lop3.b32", "Wwwwi", lop3},
-    {"shf.l.wrap.b32", "Wwww", shf_l_wrap},
-    {"shf.l.clamp.b32", "Wwww", shf_l_clamp},
-    {"shf.r.wrap.b32", "Wwww", shf_r_wrap},
-    {"shf.r.clamp.b32", "Wwww", shf_r_clamp},
-    {0},
-};
+    if (is_signed && x >> (width - 1) & 1)
+        x = ~x & field_mask((u32)width);
+    top = x ? 63 - __builtin_clzll(x) : -1;
+    return top < 0 ? UINT32_MAX : (u32)(shift ? width - 1 - top : top);
+}
+#define FIND_BIT(ONE, T, U, width)                                                                 \
+    ONE(bfind_##T, "bfind." #T, u32, U, find_bit(x, width, SIGNED_##T, false))                     \
+    ONE(bfind_shift_##T, "bfind.shiftamt." #T, u32, U, find_bit(x, width, SIGNED_##T, true))
 
-/* One function for both signs. */
-#define WRAPPING(LANES, op, value)                                                                 \
-    LANES(op##_16, u16, value) LANES(op##_32, u32, value) LANES(op##_64, u64, value)
-#define WRAPPING_ROWS(text, op, H, W, L)                                                           \
-    {text ".u16", H, op##_16}, {text ".s16", H, op##_16}, {text ".u32", W, op##_32},               \
-        {text ".s32", W, op##_32}, {text ".u64", L, op##_64},                                      \
-    {                                                                                              \
-        text ".s64", L, op##_64                                                                    \
-    }
+/* fns: from bit `base` on, the n-th set bit; backwards if n is negative; with n = 0 bit `base`
+ * itself, if it is set. None: all ones. */
+static u32 find_nth(u32 mask, u32 base, s32 n)
+{
+    int step = n < 0 ? -1 : 1, left = n < 0 ? -n : n;
 
-/* One function per type; U is the unsigned type of the same width. */
-#define EACH_TYPE(LANES, op, value)                                                                \
-    LANES(op##_u16, u16, u16, value)                                                               \
-    LANES(op##_s16, u16, s16, value)                                                               \
-    LANES(op##_u32, u32, u32, value)                                                               \
-    LANES(op##_s32, u32, s32, value)                                                               \
-    LANES(op##_u64, u64, u64, value)                                                               \
-    LANES(op##_s64, u64, s64, value)
-#define TYPE_ROWS(text, op, H, W, L)                                                               \
-    {text ".u16", H, op##_u16}, {text ".s16", H, op##_s16}, {text ".u32", W, op##_u32},            \
-        {text ".s32", W, op##_s32}, {text ".u64", L, op##_u64},                                    \
-    {                                                                                              \
-        text ".s64", L, op##_s64                                                                   \
-    }
+    if (base > 31)
+        return UINT32_MAX;
+    if (n == 0)
+        return mask >> base & 1 ? base : UINT32_MAX;
+    for (int bit = (int)base; bit >= 0 && bit < 32; bit += step)
+        if (mask >> bit & 1 && --left == 0)
+            return (u32)bit;
+    return UINT32_MAX;
+}
 
-#define UNSIGNED_1(name, U, value) AT_LANES_1(name, U, U, value)
-#define UNSIGNED_2(name, U, value) AT_LANES_2(name, U, U, U, value)
-#define UNSIGNED_3(name, U, value) AT_LANES_3(name, U, U, U, U, value)
-#define TYPED_2(name, U, T, value) AT_LANES_2(name, U, T, T, value)
+/* bmsk: b bits from bit a on. */
+static u32 bit_mask(u32 from, u32 width)
+{
+    return from >= 32 ? 0 : (u32)((width >= 32 ? UINT32_MAX : field_mask(width)) << from);
+}
 
-WRAPPING(UNSIGNED_2, add, x + y)
-WRAPPING(UNSIGNED_2, sub, x - y)
-/* 1u, because two u16 are multiplied as ints, and that may overflow. */
-WRAPPING(UNSIGNED_2, mul_lo, 1u * x * y)
-WRAPPING(UNSIGNED_3, mad_lo, 1u * x * y + z)
-WRAPPING(UNSIGNED_1, neg, 0u - x)
-#define ABSOLUTE(bits, U, T) AT_LANES_1(abs_##bits, U, T, x < 0 ? (U)0 - (U)x : (U)x)
-ABSOLUTE(16, u16, s16)
-ABSOLUTE(32, u32, s32)
-ABSOLUTE(64, u64, s64)
-EACH_TYPE(TYPED_2, min, x < y ? x : y)
-EACH_TYPE(TYPED_2, max, x > y ? x : y)
+/* An instruction of all widths whose sources and result have the same type; the name ends before
+ * the width. */
+#define WIDTHS_1(ONE, run, name, value)                                                            \
+    ONE(run##_16, name "16", u16, u16, value)                                                      \
+    ONE(run##_32, name "32", u32, u32, value)                                                      \
+    ONE(run##_64, name "64", u64, u64, value)
+#define WIDTHS_2(TWO, run, name, value)                                                            \
+    TWO(run##_16, name "16", u16, u16, u16, value)                                                 \
+    TWO(run##_32, name "32", u32, u32, u32, value)                                                 \
+    TWO(run##_64, name "64", u64, u64, u64, value)
 
-/* The upper half of the product, and all of it. */
-#define HIGH(T, WIDE, bits, x, y) ((WIDE)(x) * (y) >> (bits))
-#define HIGH_AND_WIDE(T, U, WIDE, UWIDE, bits)                                                     \
-    AT_LANES_2(mul_hi_##T, U, T, T, HIGH(T, WIDE, bits, x, y))                                     \
-    AT_LANES_3(mad_hi_##T, U, T, T, T, (U)HIGH(T, WIDE, bits, x, y) + (U)z)
-#define WIDE(T, W, UW)                                                                             \
-    AT_LANES_2(mul_wide_##T, UW, T, T, (W)x *y)                                                    \
-    AT_LANES_3(mad_wide_##T, UW, T, T, W, (UW)((W)x * y) + (UW)z)
-HIGH_AND_WIDE(u16, u16, u32, u32, 16)
-HIGH_AND_WIDE(s16, u16, s32, u32, 16)
-HIGH_AND_WIDE(u32, u32, u64, u64, 32)
-HIGH_AND_WIDE(s32, u32, s64, u64, 32)
-HIGH_AND_WIDE(u64, u64, unsigned __int128, unsigned __int128, 64)
-HIGH_AND_WIDE(s64, u64, __int128, unsigned __int128, 64)
-WIDE(u16, u32, u32)
-WIDE(s16, s32, u32)
-WIDE(u32, u64, u64)
-WIDE(s32, s64, u64)
+#define BITS(ONE, TWO, THREE, FOUR)                                                                \
+    WIDTHS_2(TWO, and, "and.b", x &y)                                                              \
+    WIDTHS_2(TWO, or, "or.b", x | y)                                                               \
+    WIDTHS_2(TWO, xor, "xor.b", x ^ y)                                                             \
+    WIDTHS_1(ONE, not, "not.b", ~x)                                                                \
+    WIDTHS_1(ONE, cnot, "cnot.b", x == 0)                                                          \
+    ONE(popc_32, "popc.b32", u32, u32, __builtin_popcount(x))                                      \
+    ONE(popc_64, "popc.b64", u32, u64, __builtin_popcountll(x))                                    \
+    ONE(clz_32, "clz.b32", u32, u32, x ? __builtin_clz(x) : 32)                                    \
+    ONE(clz_64, "clz.b64", u32, u64, x ? __builtin_clzll(x) : 64)                                  \
+    ONE(brev_32, "brev.b32", u32, u32, reverse32(x))                                               \
+    ONE(brev_64, "brev.b64", u64, u64, reverse64(x))                                               \
+    FIND_BIT(ONE, u32, u32, 32)                                                                    \
+    FIND_BIT(ONE, s32, u32, 32)                                                                    \
+    FIND_BIT(ONE, u64, u64, 64)                                                                    \
+    FIND_BIT(ONE, s64, u64, 64)                                                                    \
+    THREE(fns, "fns.b32", u32, u32, u32, s32, find_nth(x, y, z))                                   \
+    TWO(bmsk_clamp, "bmsk.clamp.b32", u32, u32, u32, bit_mask(x, y))                               \
+    TWO(bmsk_wrap, "bmsk.wrap.b32", u32, u32, u32, bit_mask(x & 31, y & 31))                       \
+    THREE(bfe_u32, "bfe.u32", u32, u32, u32, u32, extract(x, y, z, 32, false))                     \
+    THREE(bfe_s32, "bfe.s32", u32, u32, u32, u32, extract(x, y, z, 32, true))                      \
+    THREE(bfe_u64, "bfe.u64", u64, u64, u32, u32, extract(x, y, z, 64, false))                     \
+    THREE(bfe_s64, "bfe.s64", u64, u64, u32, u32, extract(x, y, z, 64, true))                      \
+    FOUR(bfi_32, "bfi.b32", u32, u32, u32, u32, u32, insert(x, y, z, w, 32))                       \
+    FOUR(bfi_64, "bfi.b64", u64, u64, u64, u32, u32, insert(x, y, z, w, 64))                       \
+    THREE(prmt, "prmt.b32", u32, u32, u32, u32, permute(x, y, z))                                  \
+    PERMUTE(THREE, f4e, 0x6543543243213210)                                                        \
+    PERMUTE(THREE, b4e, 0x0123701267015670)                                                        \
+    PERMUTE(THREE, rc8, 0x3333222211110000)                                                        \
+    PERMUTE(THREE, ecl, 0x3333322232113210)                                                        \
+    PERMUTE(THREE, ecr, 0x3210221011100000)                                                        \
+    PERMUTE(THREE, rc16, 0x3232101032321010)                                                       \
+    THREE(shf_l_wrap, "shf.l.wrap.b32", u32, u32, u32, u32, FUNNEL_LEFT(z & 31))                   \
+    THREE(shf_l_clamp, "shf.l.clamp.b32", u32, u32, u32, u32, FUNNEL_LEFT(CLAMPED(z)))             \
+    THREE(shf_r_wrap, "shf.r.wrap.b32", u32, u32, u32, u32, FUNNEL_RIGHT(z & 31))                  \
+    THREE(shf_r_clamp, "shf.r.clamp.b32", u32, u32, u32, u32, FUNNEL_RIGHT(CLAMPED(z)))
 
-/* Division. By zero it has no defined result (PTX ISA, div: "machine-specific value"), so it is a
- * fault here. The lowest number by -1 overflows and wraps. */
-#define ZERO_CHECK(T)                                                                              \
-    static bool divides_##T(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)  \
+/* Division by zero has no defined result (PTX ISA, div: "machine-specific value"), so it is a fault
+ * here. Lanes that do not take part may have a 0. The lowest number by -1 overflows and wraps. */
+#define DIVISION(run, name, U, T, value)                                                           \
+    AT_LANES_2(run##_nonzero, name, U, T, T, y == 0 ? 0 : value)                                   \
+    AT_RUN(run)                                                                                    \
     {                                                                                              \
         AT_SOURCE(T, b, 2);                                                                        \
+                                                                                                   \
         AT_EACH_OF (i, lanes)                                                                      \
             if (b[i] == 0) {                                                                       \
                 at_emu_raise(warp, op, AT_EMU_DIVISION, i, 0, NULL);                               \
-                return false;                                                                      \
+                return;                                                                            \
             }                                                                                      \
-        return true;                                                                               \
+        run##_nonzero(op, warp, lanes);                                                            \
     }
-ZERO_CHECK(u16)
-ZERO_CHECK(u32)
-ZERO_CHECK(u64)
+#define DIVISION_ROW(run, name, U, T, value) AT_ROW_2(run, name, U, T, T, value)
 
-#define DIVISION(op_name, U, T, value)                                                             \
-    AT_LANES_2(op_name##_##T##_nonzero, U, T, T, value)                                            \
-    AT_RUN(op_name##_##T)                                                                          \
-    {                                                                                              \
-        if (divides_##U(op, warp, lanes))                                                          \
-            op_name##_##T##_nonzero(op, warp, lanes);                                              \
-    }
-/* Lanes that do not take part may have a 0. */
-#define UNSIGNED_DIVISION(T)                                                                       \
-    DIVISION(div, T, T, y == 0 ? 0 : x / y)                                                        \
-    DIVISION(rem, T, T, y == 0 ? 0 : x % y)
-#define SIGNED_DIVISION(T, U)                                                                      \
-    DIVISION(div, U, T, y == 0 ? 0 : y == -1 ? (U)(0u - (U)x) : (U)(x / y))                        \
-    DIVISION(rem, U, T, y == 0 || y == -1 ? 0 : x % y)
-UNSIGNED_DIVISION(u16)
-UNSIGNED_DIVISION(u32)
-UNSIGNED_DIVISION(u64)
-SIGNED_DIVISION(s16, u16)
-SIGNED_DIVISION(s32, u32)
-SIGNED_DIVISION(s64, u64)
+/* Both signs of a width. HIGH is twice as wide: the upper half of the product, and all of it. */
+#define OF_TYPE(TWO, THREE, U, T, HIGH, bits)                                                      \
+    TWO(min_##T, "min." #T, U, T, T, x < y ? x : y)                                                \
+    TWO(max_##T, "max." #T, U, T, T, x > y ? x : y)                                                \
+    TWO(mul_hi_##T, "mul.hi." #T, U, T, T, (HIGH)(x) * (y) >> (bits))                              \
+    THREE(mad_hi_##T, "mad.hi." #T, U, T, T, T, (U)((HIGH)(x) * (y) >> (bits)) + (U)z)             \
+    THREE(sad_##T, "sad." #T, U, T, T, U, z + (x < y ? (U)y - (U)x : (U)x - (U)y))
+#define WIDE(TWO, THREE, T, W, UW)                                                                 \
+    TWO(mul_wide_##T, "mul.wide." #T, UW, T, T, (W)x *y)                                           \
+    THREE(mad_wide_##T, "mad.wide." #T, UW, T, T, W, (UW)((W)x * y) + (UW)z)
 
 /* Shifts: the count always has 32 bits and is at most the width (PTX ISA, shl and shr: "Shift
- * amounts greater than the register width N are clamped to N"). */
-#define SHIFTS(U, S, bits)                                                                         \
-    AT_LANES_2(shl_##bits, U, U, u32, y < bits ? (u64)x << y : 0)                                  \
-    AT_LANES_2(shr_u##bits, U, U, u32, y < bits ? x >> y : 0)                                      \
-    AT_LANES_2(shr_s##bits, U, S, u32, x >> (y < bits ? y : bits - 1))
-SHIFTS(u16, s16, 16)
-SHIFTS(u32, s32, 32)
-SHIFTS(u64, s64, 64)
+ * amounts greater than the register width N are clamped to N"). 1u, because two u16 are multiplied
+ * as ints, and that may overflow. */
+#define OF_WIDTH(ONE, TWO, THREE, DIVIDE, U, S, bits)                                              \
+    THREE(mad_lo_##bits, "mad.lo.{u|s}" #bits, U, U, U, U, 1u * x * y + z)                         \
+    ONE(abs_##bits, "abs.s" #bits, U, S, x < 0 ? (U)0 - (U)x : (U)x)                               \
+    DIVIDE(div_u##bits, "div.u" #bits, U, U, x / y)                                                \
+    DIVIDE(rem_u##bits, "rem.u" #bits, U, U, x % y)                                                \
+    DIVIDE(div_s##bits, "div.s" #bits, U, S, y == -1 ? (U)(0u - (U)x) : (U)(x / y))                \
+    DIVIDE(rem_s##bits, "rem.s" #bits, U, S, y == -1 ? 0 : x % y)                                  \
+    TWO(shl_##bits, "shl.b" #bits, U, U, u32, y < bits ? (u64)x << y : 0)                          \
+    TWO(shr_u##bits, "shr.{b|u}" #bits, U, U, u32, y < bits ? x >> y : 0)                          \
+    TWO(shr_s##bits, "shr.s" #bits, U, S, u32, x >> (y < bits ? y : bits - 1))
+
+#define ARITHMETIC(ONE, TWO, THREE, DIVIDE)                                                        \
+    WIDTHS_2(TWO, add, "add.{u|s}", x + y)                                                         \
+    WIDTHS_2(TWO, sub, "sub.{u|s}", x - y)                                                         \
+    WIDTHS_2(TWO, mul_lo, "mul.lo.{u|s}", 1u * x * y)                                              \
+    WIDTHS_1(ONE, neg, "neg.{u|s}", 0u - x)                                                        \
+    OF_WIDTH(ONE, TWO, THREE, DIVIDE, u16, s16, 16)                                                \
+    OF_WIDTH(ONE, TWO, THREE, DIVIDE, u32, s32, 32)                                                \
+    OF_WIDTH(ONE, TWO, THREE, DIVIDE, u64, s64, 64)                                                \
+    OF_TYPE(TWO, THREE, u16, u16, u32, 16)                                                         \
+    OF_TYPE(TWO, THREE, u16, s16, s32, 16)                                                         \
+    OF_TYPE(TWO, THREE, u32, u32, u64, 32)                                                         \
+    OF_TYPE(TWO, THREE, u32, s32, s64, 32)                                                         \
+    OF_TYPE(TWO, THREE, u64, u64, u128, 64)                                                        \
+    OF_TYPE(TWO, THREE, u64, s64, s128, 64)                                                        \
+    WIDE(TWO, THREE, u16, u32, u32)                                                                \
+    WIDE(TWO, THREE, s16, s32, u32)                                                                \
+    WIDE(TWO, THREE, u32, u64, u64)                                                                \
+    WIDE(TWO, THREE, s32, s64, u64)
+
+/* Products and sums of packed bytes and halves. Part k of a word of `bits` bits, as a signed or
+ * unsigned number. */
+static s32 part_of(u32 word, int k, int bits, bool is_signed)
+{
+    u32 top = word >> bits * k << (32 - bits);
+
+    return is_signed ? (s32)top >> (32 - bits) : (s32)(top >> (32 - bits));
+}
+
+/* The sum of z and `parts` products: of the parts of x, and of bytes of y from `first` on. */
+static u32 dot(u32 x, u32 y, u32 z, int parts, int first, bool signed_x, bool signed_y)
+{
+    for (int k = 0; k < parts; k++)
+        z += (u32)part_of(x, k, 32 / parts, signed_x) * (u32)part_of(y, first + k, 8, signed_y);
+    return z;
+}
+#define DOTS(THREE, X, Y)                                                                          \
+    THREE(dp4a_##X##_##Y, "dp4a." #X "." #Y, u32, u32, u32, u32,                                   \
+          dot(x, y, z, 4, 0, SIGNED_##X, SIGNED_##Y))                                              \
+    THREE(dp2a_lo_##X##_##Y, "dp2a.lo." #X "." #Y, u32, u32, u32, u32,                             \
+          dot(x, y, z, 2, 0, SIGNED_##X, SIGNED_##Y))                                              \
+    THREE(dp2a_hi_##X##_##Y, "dp2a.hi." #X "." #Y, u32, u32, u32, u32,                             \
+          dot(x, y, z, 2, 2, SIGNED_##X, SIGNED_##Y))
+
+/* Two halves or four bytes at once. */
+enum packed { SUM, LEAST, MOST, DIFFERENCE };
+
+static u32 packed(enum packed operation, u32 x, u32 y, int bits, bool is_signed)
+{
+    u32 all = 0;
+
+    for (int k = 0; k < 32 / bits; k++) {
+        s32 p = part_of(x, k, bits, is_signed), q = part_of(y, k, bits, is_signed);
+        const s32 values[] = {
+            [SUM] = p + q,
+            [LEAST] = p < q ? p : q,
+            [MOST] = p > q ? p : q,
+            [DIFFERENCE] = p < q ? q - p : p - q,
+        };
+
+        all |= ((u32)values[operation] & UINT32_MAX >> (32 - bits)) << k * bits;
+    }
+    return all;
+}
+
+/* mul24, mad24: the low 24 bits of the factors. */
+#define U24(v) ((v)&0xffffff)
+#define S24(v) ((s32)((v) << 8) >> 8)
+
+/* add.sat, sub.sat: within the range of s32. */
+static u32 saturated(s64 value)
+{
+    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? 0x80000000u : (u32)value;
+}
+
+/* vabsdiff4 d, a, b, c: without .add, c does not matter. */
+#define PACKED(TWO, THREE)                                                                         \
+    DOTS(THREE, u32, u32)                                                                          \
+    DOTS(THREE, u32, s32)                                                                          \
+    DOTS(THREE, s32, u32)                                                                          \
+    DOTS(THREE, s32, s32)                                                                          \
+    TWO(add_16x2, "add.{u|s}16x2", u32, u32, u32, packed(SUM, x, y, 16, false))                    \
+    TWO(min_u16x2, "min.u16x2", u32, u32, u32, packed(LEAST, x, y, 16, false))                     \
+    TWO(min_s16x2, "min.s16x2", u32, u32, u32, packed(LEAST, x, y, 16, true))                      \
+    TWO(max_u16x2, "max.u16x2", u32, u32, u32, packed(MOST, x, y, 16, false))                      \
+    TWO(max_s16x2, "max.s16x2", u32, u32, u32, packed(MOST, x, y, 16, true))                       \
+    THREE(difference_u8x4, "vabsdiff4.u32.u32.u32", u32, u32, u32, u32,                            \
+          ((void)z, packed(DIFFERENCE, x, y, 8, false)))                                           \
+    THREE(difference_s8x4, "vabsdiff4.u32.s32.s32", u32, u32, u32, u32,                            \
+          ((void)z, packed(DIFFERENCE, x, y, 8, true)))                                            \
+    TWO(mul24_lo_u32, "mul24.lo.u32", u32, u32, u32, U24(x) * U24(y))                              \
+    TWO(mul24_lo_s32, "mul24.lo.s32", u32, u32, u32, (u32)((s64)S24(x) * S24(y)))                  \
+    TWO(mul24_hi_u32, "mul24.hi.u32", u32, u32, u32, (u64)U24(x) * U24(y) >> 16)                   \
+    TWO(mul24_hi_s32, "mul24.hi.s32", u32, u32, u32, (u32)((s64)S24(x) * S24(y) >> 16))            \
+    THREE(mad24_lo_u32, "mad24.lo.u32", u32, u32, u32, u32, U24(x) * U24(y) + z)                   \
+    THREE(mad24_lo_s32, "mad24.lo.s32", u32, u32, u32, u32, (u32)((s64)S24(x) * S24(y)) + z)       \
+    TWO(add_sat, "add.sat.s32", u32, s32, s32, saturated((s64)x + y))                              \
+    TWO(sub_sat, "sub.sat.s32", u32, s32, s32, saturated((s64)x - y))
+
+/* Extended-precision arithmetic: each lane has a carry, which .cc sets; for a subtraction it is the
+ * borrow. `sum` is the exact result from x, y, z and the carry, in W; the bits above the type's are
+ * the carry. */
+#define CARRYING(run, base, with, kind, letters, U, W, sum)                                        \
+    static void run(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,          \
+                    bool uses, bool sets)                                                          \
+    {                                                                                              \
+        AT_SOURCE(U, a, 1);                                                                        \
+        AT_SOURCE(U, b, 2);                                                                        \
+        AT_SOURCE(U, c, op->row_count - 1);                                                        \
+        uint32_t before = uses ? warp->carry : 0, after = 0;                                       \
+        U out[AT_WARP];                                                                            \
+                                                                                                   \
+        AT_EACH_LANE (i) {                                                                         \
+            W x = a[i], y = b[i], z = c[i], carry = before >> i & 1, all = (sum);                  \
+                                                                                                   \
+            (void)z;                                                                               \
+            out[i] = (U)all;                                                                       \
+            after |= (uint32_t)(all >> 8 * sizeof(U) & 1) << i;                                    \
+        }                                                                                          \
+        at_keep_##U(AT_EMU_ROW(U, warp, op->row[0]), out, lanes);                                  \
+        if (sets)                                                                                  \
+            warp->carry = (warp->carry & ~lanes) | (after & lanes);                                \
+    }                                                                                              \
+    CARRYING_FORM(run, cc, false, true)                                                            \
+    CARRYING_FORM(run, c, true, false)                                                             \
+    CARRYING_FORM(run, c_cc, true, true)
+#define CARRYING_FORM(run, suffix, uses, sets)                                                     \
+    AT_RUN(run##_##suffix)                                                                         \
+    {                                                                                              \
+        run(op, warp, lanes, uses, sets);                                                          \
+    }
+#define CARRYING_ROWS(run, base, with, kind, letters, U, W, sum)                                   \
+    {base ".cc" kind, letters, run##_cc}, {with kind, letters, run##_c},                           \
+        {with ".cc" kind, letters, run##_c_cc},
+
+#define CARRIES(X, U, W, S, SW, bits, three, four)                                                 \
+    X(carry_add_##bits, "add", "addc", ".{u|s}" #bits, three, U, W, x + y + carry)                 \
+    X(carry_sub_##bits, "sub", "subc", ".{u|s}" #bits, three, U, W, x - y - carry)                 \
+    X(carry_mad_lo_##bits, "mad.lo", "madc.lo", ".{u|s}" #bits, four, U, W,                        \
+      (W)(U)(x * y) + z + carry)                                                                   \
+    X(carry_mad_hi_u##bits, "mad.hi", "madc.hi", ".u" #bits, four, U, W,                           \
+      (x * y >> (bits)) + z + carry)                                                               \
+    X(carry_mad_hi_s##bits, "mad.hi", "madc.hi", ".s" #bits, four, U, W,                           \
+      (W)(U)((SW)(S)x * (S)y >> (bits)) + z + carry)
+
+ARITHMETIC(AT_LANES_1, AT_LANES_2, AT_LANES_3, DIVISION)
+BITS(AT_LANES_1, AT_LANES_2, AT_LANES_3, AT_LANES_4)
+PACKED(AT_LANES_2, AT_LANES_3)
+CARRIES(CARRYING, u32, u64, s32, s64, 32, , )
+CARRIES(CARRYING, u64, u128, s64, s128, 64, , )
 
 const struct at_emu_row at_emu_integer_rows[] = {
-    WRAPPING_ROWS("add", add, "Hhh", "Www", "Lll"),
-    WRAPPING_ROWS("sub", sub, "Hhh", "Www", "Lll"),
-    WRAPPING_ROWS("mul.lo", mul_lo, "Hhh", "Www", "Lll"),
-    TYPE_ROWS("mul.hi", mul_hi, "Hhh", "Www", "Lll"),
-    {"mul.wide.u16", "Whh", mul_wide_u16},
-    {"mul.wide.s16", "Whh", mul_wide_s16},
-    {"mul.wide.u32", "Lww", mul_wide_u32},
-    {"mul.wide.s32", "Lww", mul_wide_s32},
-    WRAPPING_ROWS("mad.lo", mad_lo, "Hhhh", "Wwww", "Llll"),
-    TYPE_ROWS("mad.hi", mad_hi, "Hhhh", "Wwww", "Llll"),
-    {"mad.wide.u16", "Whhw", mad_wide_u16},
-    {"mad.wide.s16", "Whhw", mad_wide_s16},
-    {"mad.wide.u32", "Lwwl", mad_wide_u32},
-    {"mad.wide.s32", "Lwwl", mad_wide_s32},
-    TYPE_ROWS("div", div, "Hhh", "Www", "Lll"),
-    TYPE_ROWS("rem", rem, "Hhh", "Www", "Lll"),
-    WRAPPING_ROWS("neg", neg, "Hh", "Ww", "Ll"),
-    {"abs.s16", "Hh", abs_16},
-    {"abs.s32", "Ww", abs_32},
-    {"abs.s64", "Ll", abs_64},
-    TYPE_ROWS("min", min, "Hhh", "Www", "Lll"),
-    TYPE_ROWS("max", max, "Hhh", "Www", "Lll"),
-    {"shl.b16", "Hhw", shl_16},
-    {"shl.b32", "Www", shl_32},
-    {"shl.b64", "Llw", shl_64},
-    {"shr.b16", "Hhw", shr_u16},
-    {"shr.u16", "Hhw", shr_u16},
-    {"shr.s16", "Hhw", shr_s16},
-    {"shr.b32", "Www", shr_u32},
-    {"shr.u32", "Www", shr_u32},
-    {"shr.s32", "Www", shr_s32},
-    {"shr.b64", "Llw", shr_u64},
-    {"shr.u64", "Llw", shr_u64},
-    {"shr.s64", "Llw", shr_s64},
+    ARITHMETIC(AT_ROW_1, AT_ROW_2, AT_ROW_3, DIVISION_ROW)
+        BITS(AT_ROW_1, AT_ROW_2, AT_ROW_3, AT_ROW_4) PACKED(AT_ROW_2, AT_ROW_3)
+            CARRIES(CARRYING_ROWS, u32, u64, s32, s64, 32, "Www", "Wwww")
+                CARRIES(CARRYING_ROWS, u64, u128, s64, s128, 64, "Lll", "Llll"){"and.pred", "Ppp",
+                                                                                and_pred},
+    {"or.pred", "Ppp", or_pred},
+    {"xor.pred", "Ppp", xor_pred},
+    {"not.pred", "Pp", not_pred},
+    {"lop3.b32", "Wwwwi", lop3},
     {0},
 };

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions that the lanes of a warp run together (PTX ISA, shfl.sync, vote.sync, activemask,
  * bar.warp.sync, movmatrix), and nanosleep. */
-#include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
-#include "emulated/machine/ops_convert.h"
 
 /* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
  * several host threads, so operations are atomic on the host too. Lanes go one after the other, the
@@ -49,8 +47,8 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 }
 
 /* `value` is the new value, from the old one x and the operands y and z, all of type T. */
-#define ATOMIC(name, U, T, value)                                                                  \
-    static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)         \
+#define ATOMIC(run, name, U, T, value)                                                             \
+    AT_RUN(atomic_##run)                                                                           \
     {                                                                                              \
         AT_SOURCE(U, b, 2);                                                                        \
         AT_SOURCE(U, c, op->row_count - 1);                                                        \
@@ -73,32 +71,7 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
         }                                                                                          \
     }
 
-#define BOTH_WIDTHS(name, value)                                                                   \
-    ATOMIC(name##_32, u32, u32, value) ATOMIC(name##_64, u64, u64, value)
-BOTH_WIDTHS(add, x + y)
-BOTH_WIDTHS(and, x &y)
-BOTH_WIDTHS(or, x | y)
-BOTH_WIDTHS(xor, x ^ y)
-BOTH_WIDTHS(exchange, y)
-BOTH_WIDTHS(compare_and_swap, x == y ? z : x)
-ATOMIC(min_u32, u32, u32, x < y ? x : y)
-ATOMIC(min_s32, u32, s32, x < y ? x : y)
-ATOMIC(min_u64, u64, u64, x < y ? x : y)
-ATOMIC(min_s64, u64, s64, x < y ? x : y)
-ATOMIC(max_u32, u32, u32, x > y ? x : y)
-ATOMIC(max_s32, u32, s32, x > y ? x : y)
-ATOMIC(max_u64, u64, u64, x > y ? x : y)
-ATOMIC(max_s64, u64, s64, x > y ? x : y)
-/* Counters that wrap at a bound (PTX ISA, atom: "inc" and "dec"). */
-ATOMIC(increment, u32, u32, x >= y ? 0 : x + 1)
-ATOMIC(decrement, u32, u32, x == 0 || x > y ? y : x - 1)
-
-ATOMIC(compare_and_swap_16, u16, u16, x == y ? z : x)
-
-/* Sums of floats: of an element of this format, or of both halves of a word. */
-ATOMIC(add_f32, u32, u32, at_bits_of_f32(at_f32_of(x) + at_f32_of(y)))
-ATOMIC(add_f64, u64, u64, at_bits_of_f64(at_f64_of(x) + at_f64_of(y)))
-
+/* Sums of floats, of an element of this format or of both halves of a word. */
 static u16 add_small(enum at_emu_format format, u32 x, u32 y)
 {
     double sum = at_emu_add_odd(at_emu_widen(format, x & 0xffff), at_emu_widen(format, y & 0xffff));
@@ -110,55 +83,39 @@ static u32 add_pair(enum at_emu_format format, u32 x, u32 y)
 {
     return (u32)add_small(format, x >> 16, y >> 16) << 16 | add_small(format, x, y);
 }
-ATOMIC(add_f16, u16, u16, add_small(AT_EMU_F16, x, y))
-ATOMIC(add_bf16, u16, u16, add_small(AT_EMU_BF16, x, y))
-ATOMIC(add_f16x2, u32, u32, add_pair(AT_EMU_F16, x, y))
-ATOMIC(add_bf16x2, u32, u32, add_pair(AT_EMU_BF16, x, y))
 
-at_emu_run_op *at_emu_atomic_find(const char *name)
-{
-    static const struct {
-        const char *name;
-        at_emu_run_op *run;
-    } atomics[] = {
-        {"add.u32", add_32},
-        {"add.s32", add_32},
-        {"add.u64", add_64},
-        {"add.s64", add_64},
-        {"add.f32", add_f32},
-        {"add.f64", add_f64},
-        {"add.f16", add_f16},
-        {"add.bf16", add_bf16},
-        {"add.f16x2", add_f16x2},
-        {"add.bf16x2", add_bf16x2},
-        {"and.b32", and_32},
-        {"and.b64", and_64},
-        {"or.b32", or_32},
-        {"or.b64", or_64},
-        {"xor.b32", xor_32},
-        {"xor.b64", xor_64},
-        {"exch.b32", exchange_32},
-        {"exch.b64", exchange_64},
-        {"cas.b16", compare_and_swap_16},
-        {"cas.b32", compare_and_swap_32},
-        {"cas.b64", compare_and_swap_64},
-        {"min.u32", min_u32},
-        {"min.s32", min_s32},
-        {"min.u64", min_u64},
-        {"min.s64", min_s64},
-        {"max.u32", max_u32},
-        {"max.s32", max_s32},
-        {"max.u64", max_u64},
-        {"max.s64", max_s64},
-        {"inc.u32", increment},
-        {"dec.u32", decrement},
-    };
-
-    for (size_t i = 0; i < AT_COUNT(atomics); i++)
-        if (strcmp(atomics[i].name, name) == 0)
-            return atomics[i].run;
-    return NULL;
-}
+/* inc and dec are counters that wrap at a bound (PTX ISA, atom). */
+#define ATOMICS(X)                                                                                 \
+    X(add_32, "add.{u|s}32", u32, u32, x + y)                                                      \
+    X(add_64, "add.{u|s}64", u64, u64, x + y)                                                      \
+    X(add_f32, "add.f32", u32, u32, at_bits_of_f32(at_f32_of(x) + at_f32_of(y)))                   \
+    X(add_f64, "add.f64", u64, u64, at_bits_of_f64(at_f64_of(x) + at_f64_of(y)))                   \
+    X(add_f16, "add.f16", u16, u16, add_small(AT_EMU_F16, x, y))                                   \
+    X(add_bf16, "add.bf16", u16, u16, add_small(AT_EMU_BF16, x, y))                                \
+    X(add_f16x2, "add.f16x2", u32, u32, add_pair(AT_EMU_F16, x, y))                                \
+    X(add_bf16x2, "add.bf16x2", u32, u32, add_pair(AT_EMU_BF16, x, y))                             \
+    X(and_32, "and.b32", u32, u32, x &y)                                                           \
+    X(and_64, "and.b64", u64, u64, x &y)                                                           \
+    X(or_32, "or.b32", u32, u32, x | y)                                                            \
+    X(or_64, "or.b64", u64, u64, x | y)                                                            \
+    X(xor_32, "xor.b32", u32, u32, x ^ y)                                                          \
+    X(xor_64, "xor.b64", u64, u64, x ^ y)                                                          \
+    X(exchange_32, "exch.b32", u32, u32, y)                                                        \
+    X(exchange_64, "exch.b64", u64, u64, y)                                                        \
+    X(compare_and_swap_16, "cas.b16", u16, u16, x == y ? z : x)                                    \
+    X(compare_and_swap_32, "cas.b32", u32, u32, x == y ? z : x)                                    \
+    X(compare_and_swap_64, "cas.b64", u64, u64, x == y ? z : x)                                    \
+    X(min_u32, "min.u32", u32, u32, x < y ? x : y)                                                 \
+    X(min_s32, "min.s32", u32, s32, x < y ? x : y)                                                 \
+    X(min_u64, "min.u64", u64, u64, x < y ? x : y)                                                 \
+    X(min_s64, "min.s64", u64, s64, x < y ? x : y)                                                 \
+    X(max_u32, "max.u32", u32, u32, x > y ? x : y)                                                 \
+    X(max_s32, "max.s32", u32, s32, x > y ? x : y)                                                 \
+    X(max_u64, "max.u64", u64, u64, x > y ? x : y)                                                 \
+    X(max_s64, "max.s64", u64, s64, x > y ? x : y)                                                 \
+    X(increment, "inc.u32", u32, u32, x >= y ? 0 : x + 1)                                          \
+    X(decrement, "dec.u32", u32, u32, x == 0 || x > y ? y : x - 1)
+ATOMICS(ATOMIC)
 
 /* Require that all lanes named by a .sync instruction run it now, except lanes that have exited.
  * Diverged lanes run at the lowest pc first, so a missing lane took another path. */
@@ -179,13 +136,16 @@ static bool all_here(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
     return true;
 }
 
+/* All lanes get the same result. */
+static void give_all(struct at_emu_warp *warp, uint32_t row, uint32_t lanes, uint32_t value)
+{
+    AT_EACH_OF (i, lanes)
+        AT_EMU_ROW(u32, warp, row)[i] = value;
+}
+
 AT_RUN(activemask)
 {
-    u32 out[AT_WARP];
-
-    AT_EACH_LANE (i)
-        out[i] = lanes;
-    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    give_all(warp, op->row[0], lanes, lanes);
 }
 
 AT_RUN(warp_barrier)
@@ -211,13 +171,9 @@ VOTE(vote_uni, yes == lanes || yes == 0)
 AT_RUN(vote_ballot)
 {
     uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
-    u32 out[AT_WARP];
 
-    if (!all_here(op, warp, lanes, op->row[2]))
-        return;
-    AT_EACH_LANE (i)
-        out[i] = yes;
-    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    if (all_here(op, warp, lanes, op->row[2]))
+        give_all(warp, op->row[0], lanes, yes);
 }
 
 /* Operands: d, p, a, b, c, members. The low bits of c are the last lane of a segment; from bit 8
@@ -306,28 +262,24 @@ AT_RUN(transpose_matrix)
     {                                                                                              \
         AT_SOURCE(U, a, 2);                                                                        \
         U first = a[__builtin_ctz(lanes)];                                                         \
-        u32 out[AT_WARP];                                                                          \
         bool same = true;                                                                          \
                                                                                                    \
         if (!all_here(op, warp, lanes, op->row[3]))                                                \
             return;                                                                                \
         AT_EACH_OF (i, lanes)                                                                      \
             same &= a[i] == first;                                                                 \
-        AT_EACH_LANE (i)                                                                           \
-            out[i] = same ? lanes : 0;                                                             \
-        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+        give_all(warp, op->row[0], lanes, same ? lanes : 0);                                       \
         at_keep_predicate(warp, op->row[1], same ? UINT32_MAX : 0, lanes);                         \
     }
 MATCH(32, u32)
 MATCH(64, u64)
 
 /* redux: all lanes get the result over the lanes' values. */
-#define REDUCE(name, T, next)                                                                      \
-    AT_RUN(reduce_##name)                                                                          \
+#define REDUCE(run, name, T, next)                                                                 \
+    AT_RUN(reduce_##run)                                                                           \
     {                                                                                              \
         AT_SOURCE(T, a, 1);                                                                        \
         T x = a[__builtin_ctz(lanes)];                                                             \
-        u32 out[AT_WARP];                                                                          \
                                                                                                    \
         if (!all_here(op, warp, lanes, op->row[2]))                                                \
             return;                                                                                \
@@ -335,30 +287,27 @@ MATCH(64, u64)
             T y = a[i];                                                                            \
             x = (T)(next);                                                                         \
         }                                                                                          \
-        AT_EACH_LANE (i)                                                                           \
-            out[i] = (u32)x;                                                                       \
-        at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
+        give_all(warp, op->row[0], lanes, (u32)x);                                                 \
     }
-REDUCE(add, u32, x + y)
-REDUCE(and, u32, x &y)
-REDUCE(or, u32, x | y)
-REDUCE(xor, u32, x ^ y)
-REDUCE(min_u32, u32, x < y ? x : y)
-REDUCE(max_u32, u32, x > y ? x : y)
-REDUCE(min_s32, s32, x < y ? x : y)
-REDUCE(max_s32, s32, x > y ? x : y)
+#define REDUCTIONS(X)                                                                              \
+    X(add, "add.{u|s}32", u32, x + y)                                                              \
+    X(and, "and.b32", u32, x &y)                                                                   \
+    X(or, "or.b32", u32, x | y)                                                                    \
+    X(xor, "xor.b32", u32, x ^ y)                                                                  \
+    X(min_u32, "min.u32", u32, x < y ? x : y)                                                      \
+    X(max_u32, "max.u32", u32, x > y ? x : y)                                                      \
+    X(min_s32, "min.s32", s32, x < y ? x : y)                                                      \
+    X(max_s32, "max.s32", s32, x > y ? x : y)
+REDUCTIONS(REDUCE)
 
 /* elect: one lane, here the lowest, is the leader. */
 AT_RUN(elect)
 {
     int leader = __builtin_ctz(lanes);
-    u32 out[AT_WARP];
 
     if (!all_here(op, warp, lanes, op->row[2]))
         return;
-    AT_EACH_LANE (i)
-        out[i] = (u32)leader;
-    at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);
+    give_all(warp, op->row[0], lanes, (u32)leader);
     at_keep_predicate(warp, op->row[1], at_lane_bit[leader], lanes);
 }
 
@@ -370,8 +319,12 @@ AT_RUN(policy)
     at_keep_u64(AT_EMU_ROW(u64, warp, op->row[0]), out, lanes);
 }
 
+/* Another decoder reads the operands of atomic operations. */
+#define ATOMIC_ROW(run, name, U, T, value) {"atom." name, "", atomic_##run},
+#define REDUCE_ROW(run, name, T, next)     {"redux.sync." name, "Wuw", reduce_##run},
+
 const struct at_emu_row at_emu_warp_rows[] = {
-    {"activemask.b32", "W", activemask},
+    ATOMICS(ATOMIC_ROW) REDUCTIONS(REDUCE_ROW){"activemask.b32", "W", activemask},
     {"bar.warp.sync", "w", warp_barrier},
     {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
     {"nanosleep.u32", "w", at_emu_run_nothing}, /* takes "[0, 2*t]" (PTX ISA) */
@@ -381,15 +334,6 @@ const struct at_emu_row at_emu_warp_rows[] = {
     {"match.any.sync.b64", "Wvw", match_any_64},
     {"match.all.sync.b32", "WQuw", match_all_32},
     {"match.all.sync.b64", "WQvw", match_all_64},
-    {"redux.sync.add.u32", "Wuw", reduce_add},
-    {"redux.sync.add.s32", "Wuw", reduce_add},
-    {"redux.sync.and.b32", "Wuw", reduce_and},
-    {"redux.sync.or.b32", "Wuw", reduce_or},
-    {"redux.sync.xor.b32", "Wuw", reduce_xor},
-    {"redux.sync.min.u32", "Wuw", reduce_min_u32},
-    {"redux.sync.max.u32", "Wuw", reduce_max_u32},
-    {"redux.sync.min.s32", "Wuw", reduce_min_s32},
-    {"redux.sync.max.s32", "Wuw", reduce_max_s32},
     {"elect.sync", "WQw", elect},
     {"vote.sync.all.pred", "Pnw", vote_all},
     {"vote.sync.any.pred", "Pnw", vote_any},

@@ -48,8 +48,7 @@ static bool read_list(struct at_ptx_reader *reader, struct at_ptx_call *call)
     return true;
 }
 
-/* Decode a call of a provided function; op->row are not used: its arguments' places in the frame
- * are in immediate (the first), source_offset (the second) and to_offset (the third). */
+/* Decode a call of a provided function. */
 static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_name *name, const struct at_ptx_call *call)
 {
@@ -67,10 +66,9 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
         if (arguments != provided[i].arguments || call->result_count != provided[i].results)
             return at_ptx_fail(reader, "a call of %s with other arguments", provided[i].name);
         op->run = provided[i].run;
-        op->immediate = offset[0];
-        op->source_offset = offset[1];
-        op->to_offset = arguments > 2 ? offset[2] : 0;
-        op->target = call->result_count ? call->offset[0] : 0;
+        for (int k = 0; k < arguments && k < 3; k++)
+            op->call.argument[k] = offset[k];
+        op->call.result = call->result_count ? call->offset[0] : 0;
         return true;
     }
     return at_ptx_fail(reader, "a call of the function %.*s, whose body is not in the program",

@@ -440,17 +440,19 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     struct access_parts parts = read_parts(opcode, op);
     bool reduction = strcmp(opcode->part[0], "red") == 0, compares;
+    const struct at_emu_row *row;
     char name[2 * AT_PTX_OPCODE_MAX];
 
     op->atomic = true;
     if (!parts.rest || parts.too_many || !read_unit(opcode, op) || op->units != 1 ||
         op->space == AT_EMU_PARAM || op->space == AT_EMU_LOCAL || op->space == AT_EMU_CONST)
         return at_ptx_unknown(reader, opcode);
-    snprintf(name, sizeof name, "%s.%s", parts.rest, opcode->part[opcode->part_count - 1]);
+    snprintf(name, sizeof name, "atom.%s.%s", parts.rest, opcode->part[opcode->part_count - 1]);
     compares = strcmp(parts.rest, "cas") == 0;
-    op->run = at_emu_atomic_find(name);
-    if (!op->run || (reduction && (compares || strcmp(parts.rest, "exch") == 0)))
+    row = at_ptx_find_row(name);
+    if (!row || (reduction && (compares || strcmp(parts.rest, "exch") == 0)))
         return at_ptx_unknown(reader, opcode);
+    op->run = row->run;
     op->store = true;
     op->undefined = AT_EMU_USES;
     if (reduction)

@@ -2,13 +2,65 @@
 /* mov, cvta, isspacep and setp. Their operands do not fit the table of emulated/machine/ops.h. */
 #include "base/memory.h"
 #include "emulated/machine/ops.h"
-#include "emulated/machine/ops_convert.h"
 #include "emulated/ptx/reader.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Instructions in the table of emulated/machine/ops.h, which also lists their operands. */
+
+static const struct at_emu_row *const tables[] = {at_emu_integer_rows, at_emu_compare_rows,
+                                                  at_emu_float_rows, at_emu_warp_rows};
+
+/* All rows by name, sorted once: a kernel looks up some thousand instructions. */
+static struct named_row {
+    char name[48];
+    const struct at_emu_row *row;
+} rows[1024];
+static size_t row_count;
+static pthread_once_t rows_sorted = PTHREAD_ONCE_INIT;
+
+/* A row begins with its name, so a name may be compared with a row. */
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Add a row by each name that its pattern stands for. */
+static void add_names(const struct at_emu_row *row)
+{
+    size_t before = strcspn(row->name, "{"), size;
+    const char *next = row->name + before, *after = next + strcspn(next, "}");
+
+    do {
+        next += *next != '\0'; /* the brace or bar */
+        size = strcspn(next, "|}");
+        snprintf(rows[row_count].name, sizeof rows->name, "%.*s%.*s%s", (int)before, row->name,
+                 (int)size, next, *after ? after + 1 : "");
+        rows[row_count++].row = row;
+        next += size;
+    } while (*next == '|' && row_count < AT_COUNT(rows));
+}
+
+static void sort_rows(void)
+{
+    for (size_t i = 0; i < AT_COUNT(tables); i++)
+        for (const struct at_emu_row *row = tables[i]; row->name && row_count < AT_COUNT(rows);
+             row++)
+            add_names(row);
+    qsort(rows, row_count, sizeof *rows, compare_names);
+}
+
+const struct at_emu_row *at_ptx_find_row(const char *name)
+{
+    const struct named_row *found;
+
+    pthread_once(&rows_sorted, sort_rows);
+    found = bsearch(name, rows, row_count, sizeof *rows, compare_names);
+    return found ? found->row : NULL;
+}
 
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
 {
@@ -94,7 +146,7 @@ static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, cha
 
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name)
 {
-    const struct at_emu_row *row = at_emu_row_find(name);
+    const struct at_emu_row *row = at_ptx_find_row(name);
     bool first = op->row_count == 0;
 
     if (!row)
@@ -145,7 +197,7 @@ static const struct at_ptx_modifier modifiers[] = {
 static bool decode_pack(struct at_ptx_reader *reader, struct at_emu_op *op)
 {
     op->run = at_emu_run_convert_real;
-    op->value_bytes = op->address_bytes = 4;
+    op->value_bytes = op->result_bytes = 4;
     return at_ptx_read_result(reader, op, 4) && at_ptx_expect(reader, ",") &&
            at_ptx_read_source(reader, op, 4) && at_ptx_expect(reader, ",") &&
            at_ptx_read_source(reader, op, 4);
@@ -166,7 +218,7 @@ static bool read_registers(struct at_ptx_reader *reader, struct at_emu_op *op,
     } else if (!at_ptx_read_wide(reader, op, from_bytes, false, &from_bytes)) {
         return false;
     }
-    op->address_bytes = (uint8_t)to_bytes;
+    op->result_bytes = (uint8_t)to_bytes;
     op->value_bytes = (uint8_t)from_bytes;
     return true;
 }
@@ -178,27 +230,27 @@ bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
     int parts = opcode->part_count;
     const char *to_name = parts > 2 ? opcode->part[parts - 2] : "";
     enum at_emu_format to = at_emu_format_find(to_name), from;
-    const struct at_emu_row *row = at_emu_row_find(opcode->text);
+    const struct at_emu_row *row = at_ptx_find_row(opcode->text);
 
     if (parts < 3 || !ptx_read_modifiers(opcode, parts - 2, modifiers, op))
         return at_ptx_unknown(reader, opcode);
     from = at_emu_format_find(opcode->part[parts - 1]);
     if (from == AT_EMU_F32 && (strcmp(to_name, "f16x2") == 0 || strcmp(to_name, "bf16x2") == 0)) {
-        op->immediate = to_name[0] == 'f' ? AT_EMU_F16 : AT_EMU_BF16;
-        op->source_offset = from;
+        op->real.to = to_name[0] == 'f' ? AT_EMU_F16 : AT_EMU_BF16;
+        op->real.format = from;
         return decode_pack(reader, op);
     }
     if (to == AT_EMU_FORMATS || from == AT_EMU_FORMATS)
         return at_ptx_unknown(reader, opcode);
     if (!read_registers(reader, op, to, from))
         return false;
-    if (row && op->address_bytes == natural_bytes(to) && op->value_bytes == natural_bytes(from)) {
+    if (row && op->result_bytes == natural_bytes(to) && op->value_bytes == natural_bytes(from)) {
         op->run = row->run;
         return true;
     }
     op->run = at_emu_run_convert_real;
-    op->immediate = to;
-    op->source_offset = from;
+    op->real.to = to;
+    op->real.format = from;
     return true;
 }
 
@@ -235,7 +287,7 @@ static bool read_format(const char *name, struct at_emu_op *op)
     format = at_emu_format_find(single);
     if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || (packed && format == AT_EMU_F64))
         return false;
-    op->source_offset = format;
+    op->real.format = format;
     op->units = packed ? 2 : 1;
     op->unit_bytes = (uint8_t)at_emu_format_bytes(format);
     op->value_bytes = (uint8_t)(op->units * op->unit_bytes);
@@ -270,7 +322,7 @@ static bool decode_test(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (property < 0 || !read_format(opcode->part[2], op))
         return at_ptx_unknown(reader, opcode);
     op->run = at_emu_run_test_real;
-    op->immediate = property;
+    op->real.which = property;
     return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) && read_sources(reader, op, 1);
 }
 
@@ -289,7 +341,7 @@ bool at_ptx_decode_float(struct at_ptx_reader *reader, struct at_emu_op *op,
             strcmp(form, at_emu_reals[k].form) != 0)
             continue;
         op->run = at_emu_run_real;
-        op->immediate = (int64_t)k;
+        op->real.value = at_emu_reals[k].value;
         return at_ptx_read_result(reader, op, op->value_bytes) &&
                read_sources(reader, op, at_emu_reals[k].sources);
     }
@@ -302,12 +354,12 @@ static bool read_true(const char *type, struct at_emu_op *op)
     enum at_emu_format format;
 
     if (strcmp(type, "u32") == 0 || strcmp(type, "s32") == 0) {
-        op->to_offset = op->units == 2 ? 0xffff : UINT32_MAX;
-        op->address_bytes = 4;
+        op->real.yes = op->units == 2 ? 0xffff : UINT32_MAX;
+        op->result_bytes = 4;
         return true;
     }
     if (op->units == 2) { /* "f16x2": the same as the sources */
-        format = (enum at_emu_format)op->source_offset;
+        format = op->real.format;
         if (strncmp(type, format == AT_EMU_F16 ? "f16x2" : "bf16x2", 7) != 0)
             return false;
     } else {
@@ -315,8 +367,8 @@ static bool read_true(const char *type, struct at_emu_op *op)
         if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || format == AT_EMU_F64)
             return false;
     }
-    op->to_offset = (int64_t)at_emu_narrow(format, 1.0, AT_EMU_NEAREST, 0);
-    op->address_bytes = (uint8_t)(at_emu_format_bytes(format) * op->units);
+    op->real.yes = at_emu_narrow(format, 1.0, AT_EMU_NEAREST, 0);
+    op->result_bytes = (uint8_t)(at_emu_format_bytes(format) * op->units);
     return true;
 }
 
@@ -326,15 +378,15 @@ bool at_ptx_decode_compare_to_register(struct at_ptx_reader *reader, struct at_e
 {
     bool flush = opcode->part_count == 5 && strcmp(opcode->part[2], "ftz") == 0;
 
-    if (at_emu_row_find(opcode->text))
+    if (at_ptx_find_row(opcode->text))
         return at_ptx_decode_row(reader, op, opcode->text);
     op->modifiers = flush ? AT_EMU_FLUSH : 0;
-    op->immediate = opcode->part_count == 4 + flush ? at_emu_comparison_find(opcode->part[1]) : -1;
-    if (op->immediate < 0 || !read_format(opcode->part[opcode->part_count - 1], op) ||
+    op->real.which = opcode->part_count == 4 + flush ? at_emu_comparison_find(opcode->part[1]) : -1;
+    if (op->real.which < 0 || !read_format(opcode->part[opcode->part_count - 1], op) ||
         !read_true(opcode->part[opcode->part_count - 2], op))
         return at_ptx_unknown(reader, opcode);
     op->run = at_emu_run_set_real;
-    return at_ptx_read_result(reader, op, op->address_bytes) && read_sources(reader, op, 2);
+    return at_ptx_read_result(reader, op, op->result_bytes) && read_sources(reader, op, 2);
 }
 
 /* Read "{a, b}" or "{a, b, c, d}", together as wide as the instruction's type (PTX ISA, mov:
@@ -514,7 +566,7 @@ bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
         return at_ptx_unknown(reader, opcode);
     snprintf(name, sizeof name, "setp.%s%s.%s", opcode->part[1], flush ? ".ftz" : "",
              opcode->part[opcode->part_count - 1]);
-    if (!at_emu_row_find(name))
+    if (!at_ptx_find_row(name))
         return at_ptx_unknown(reader, opcode);
     if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
         return false;

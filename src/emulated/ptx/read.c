@@ -90,7 +90,7 @@ static bool ptx_decode(struct at_ptx_reader *reader, struct at_emu_op *op)
             return decoders[i].decode(reader, op, &opcode);
         }
     at_ptx_next(reader);
-    if (!at_emu_row_find(opcode.text))
+    if (!at_ptx_find_row(opcode.text))
         return at_ptx_decode_float(reader, op, &opcode);
     return at_ptx_decode_row(reader, op, opcode.text);
 }

@@ -14,7 +14,7 @@
 #ifndef AT_EMULATED_PTX_READER_H
 #define AT_EMULATED_PTX_READER_H
 
-#include "emulated/machine/op.h"
+#include "emulated/machine/ops.h"
 #include "emulated/ptx/lex.h"
 #include "emulated/ptx/ptx.h"
 
@@ -234,6 +234,8 @@ void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
 bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
 
 /* read.c, decode_move.c. The next token is the opcode. They read up to the semicolon. */
+/* The entry of this name in the table of emulated/machine/ops.h, or NULL. */
+const struct at_emu_row *at_ptx_find_row(const char *name);
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode);
 
