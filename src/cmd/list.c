@@ -8,6 +8,7 @@
 #include "device/kind.h"
 #include "device/relation.h"
 #include "device/schema.h"
+#include "emulated/time/description.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
 #include "profile/profile.h"
@@ -166,6 +167,18 @@ static enum at_status list_families(const struct list_options *options, struct a
     return status;
 }
 
+static void advise_emulated(struct at_error *err)
+{
+    struct at_folder files;
+    char *advice;
+
+    at_description_files(&files);
+    advice = at_format("autotune list --emulated lists %zu devices that need no GPU", files.count);
+    at_advise(err, advice);
+    free(advice);
+    at_folder_clear(&files);
+}
+
 static enum at_status run_list(int argc, char **argv, struct at_error *err)
 {
     struct list_options options = {0};
@@ -182,7 +195,7 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
     status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
                               : at_select_devices("all", &infos, &count, err);
     if (status == AT_DEVICE && !options.emulated)
-        at_advise(err, "autotune list --emulated has the devices that need no GPU");
+        advise_emulated(err);
     if (status != AT_OK)
         return status;
     devices = at_alloc_array(count, sizeof *devices);

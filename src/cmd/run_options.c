@@ -22,10 +22,11 @@ const struct at_option at_run_table[] = {
     AT_GROUP(1, "What to run:"),
     AT_GROUP(2, "How:"),
     AT_GROUP(3, "What to write and print:"),
-    AT_GPU(1, at_run_options, gpu,
-           "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an "
-           "emulated one, several of these (0,2), all, or auto (the default): the first GPU, else "
-           "an emulated one"),
+    AT_GPU(
+        1, at_run_options, gpu,
+        "Device: an index, words of its name (h100), the beginning of a UUID, a PCI bus id, emu or "
+        "emu:NAME for an emulated one, several of these (0,2), all, or auto (the default): the "
+        "first GPU, else an emulated one"),
     {"problem", 'p', "SPEC", 1,
      "Problem, also without this option, as "
      "ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"

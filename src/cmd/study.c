@@ -30,10 +30,10 @@ struct study_options {
 
 static const struct at_option options_table[] = {
     AT_ARGUMENT("study", NULL, AT_SETS_TEXT(study_options, name)),
-    AT_GPU(
-        0, study_options, run.gpu,
-        "Device: an index, the beginning of a UUID, a PCI bus id, emu or emu:NAME for an emulated "
-        "one, or auto (the default): the first GPU, else an emulated one"),
+    AT_GPU(0, study_options, run.gpu,
+           "Device: an index, words of its name (h100), the beginning of a UUID, a PCI bus id, emu "
+           "or emu:NAME for an emulated one, or auto (the default): the first GPU, else an "
+           "emulated one"),
     AT_FORMAT(0, study_options, format),
     AT_OUT(0, study_options, out, "Also write an HTML page with a picture to FILE"),
     AT_TIMEOUT(0, study_options, run.session.timeout_ns, "Time limit of one kernel, as for tune"),

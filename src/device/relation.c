@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/relation.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool at_memory_matches(int64_t a_bytes, int64_t b_bytes)
 {
@@ -32,4 +34,48 @@ int64_t at_architecture_gap(const struct at_device_info *a, const struct at_devi
 {
     return 10 * llabs(a->compute_capability / 10 - b->compute_capability / 10) +
            llabs(a->compute_capability % 10 - b->compute_capability % 10);
+}
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) != 0;
+}
+
+/* Does the name begin with the word, up to the end of one of its own words? */
+static bool begins_with(const char *name, const char *word, size_t length)
+{
+    for (const char *end = word + length; word < end; word++) {
+        if (!is_letter(*word))
+            continue;
+        while (*name && !is_letter(*name))
+            name++;
+        if (tolower((unsigned char)*name) != tolower((unsigned char)*word))
+            return false;
+        name++;
+    }
+    return !is_letter(*name);
+}
+
+static bool has_word(const char *name, const char *word, size_t length)
+{
+    for (const char *start = name; *start; start++)
+        if (is_letter(*start) && (start == name || !is_letter(start[-1])) &&
+            begins_with(start, word, length))
+            return true;
+    return false;
+}
+
+bool at_device_is_called(const struct at_device_info *info, const char *words)
+{
+    bool called = false;
+
+    for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
+        size_t length = strcspn(words, " ");
+
+        called = has_word(info->name, words, length);
+        if (!called)
+            break;
+        words += length;
+    }
+    return called;
 }

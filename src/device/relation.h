@@ -20,6 +20,10 @@ enum at_relation {
  * compared like others. */
 enum at_relation at_device_relation(const struct at_device_info *a, const struct at_device_info *b);
 
+/* Has the device's name each of these words, whatever their case? "NVIDIA GeForce RTX 4090" has
+ * "rtx 4090", "rtx4090" and "4090", but not "409". */
+bool at_device_is_called(const struct at_device_info *info, const char *words);
+
 /* The distance of two architectures; 0: the same compute capability. A difference in the major
  * version outweighs any in the minor version. */
 int64_t at_architecture_gap(const struct at_device_info *a, const struct at_device_info *b);

@@ -640,7 +640,9 @@ static void open_cache(struct at_builder *builder, char *note, size_t note_size)
         note[0] = '\0';
     if (builder->options.use_cache &&
         at_cubin_cache_open(&builder->cache, builder->options.cache_folder, &err) != AT_OK && note)
-        snprintf(note, note_size, "compiled kernels are not kept: %s", err.message);
+        snprintf(note, note_size,
+                 "compiled kernels are not kept: %s; XDG_CACHE_HOME names another folder",
+                 err.message);
 }
 
 /* Find out which compiler makes the kernels. Whoever has NVRTC loaded asks that one. */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
+#include "device/relation.h"
 #include "emulated/time/description.h"
 #include "measure/gpu.h"
 
@@ -15,8 +16,10 @@
 
 static const char automatic[] = "auto", uuid_prefix[] = "GPU-";
 
-static bool matches(const struct at_device_info *info, const char *name, size_t length)
+/* Is it the index, the beginning of the UUID, or the PCI bus id of the device? */
+static bool matches(const struct at_device_info *info, const char *name)
 {
+    size_t length = strlen(name);
     int64_t index;
 
     if (at_integer_parse(name, length, &index))
@@ -24,7 +27,7 @@ static bool matches(const struct at_device_info *info, const char *name, size_t 
     if (length > sizeof uuid_prefix - 1 &&
         strncasecmp(name, uuid_prefix, sizeof uuid_prefix - 1) == 0)
         return strncasecmp(info->uuid, name, length) == 0;
-    return length == strlen(info->pci_bus_id) && strncasecmp(info->pci_bus_id, name, length) == 0;
+    return strcasecmp(info->pci_bus_id, name) == 0;
 }
 
 /* "0 (NVIDIA H200), 1 (NVIDIA H200)" */
@@ -38,33 +41,78 @@ static char *list_devices(const struct at_device_info *infos, size_t count)
     return at_text_close(&stream, NULL);
 }
 
-static enum at_status no_match(const char *name, size_t length, const struct at_device_info *infos,
-                               size_t count, struct at_error *err)
+/* Put behind the message that a device of this name can be emulated, if so. */
+static void advise_emulated(const char *name, struct at_error *err)
 {
-    char *devices = list_devices(infos, count);
+    struct at_device_info info;
+    char *advice;
 
-    if (length == 0)
-        at_fail(err, AT_USAGE,
-                "an empty device name; a selector looks like 0, 0,2, all, emu or auto");
-    else
-        at_fail(err, AT_DEVICE, "there is no device \"%.*s\"; this machine has %s", (int)length,
-                name, devices);
-    free(devices);
-    return length == 0 ? AT_USAGE : AT_DEVICE;
+    if (at_description_by_any_name(&info, name, NULL) != AT_OK)
+        return;
+    advice = at_format("--gpu \"" AT_EMULATED_PREFIX "%s\" emulates an %s", name, info.name);
+    at_advise(err, advice);
+    free(advice);
 }
 
-/* Mark the devices that one name means; a UUID prefix may mean several. */
-static bool mark(const struct at_device_info *infos, size_t count, const char *name, size_t length,
-                 bool *chosen)
+static enum at_status no_match(const char *name, const struct at_device_info *infos, size_t count,
+                               struct at_error *err)
+{
+    const char *number = name + strcspn(name, "0123456789"); /* of cuda:0, gpu0, /dev/nvidia0 */
+    char *devices = list_devices(infos, count), *meant = NULL;
+
+    for (size_t i = 0; i < count && number > name; i++)
+        if (matches(&infos[i], number))
+            meant = at_format(" (did you mean %s?)", number);
+    if (!*name)
+        at_fail(err, AT_USAGE,
+                "an empty device name; a selector looks like 0, 0,2, h100, all, emu or auto");
+    else
+        at_fail(err, AT_DEVICE, "there is no device \"%s\"%s; this machine has %s", name,
+                meant ? meant : "", devices);
+    advise_emulated(name, err);
+    free(meant);
+    free(devices);
+    return *name ? AT_DEVICE : AT_USAGE;
+}
+
+/* Choose the only device whose name has these words. */
+static enum at_status mark_called(const struct at_device_info *infos, size_t count,
+                                  const char *words, bool *chosen, struct at_error *err)
+{
+    struct at_device_info *called = at_alloc_array(count, sizeof *called);
+    size_t found = 0, last = 0;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < count; i++)
+        if (at_device_is_called(&infos[i], words)) {
+            called[found++] = infos[i];
+            last = i;
+        }
+    if (found == 1) {
+        chosen[last] = true;
+    } else if (found == 0) {
+        status = no_match(words, infos, count, err);
+    } else {
+        char *devices = list_devices(called, found);
+
+        status = at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one by its index, of %s",
+                         words, found, devices);
+        free(devices);
+    }
+    free(called);
+    return status;
+}
+
+/* Choose the devices that one name means; a UUID prefix may mean several. */
+static enum at_status mark(const struct at_device_info *infos, size_t count, const char *name,
+                           bool *chosen, struct at_error *err)
 {
     bool found = false;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!matches(&infos[i], name, length))
-            continue;
-        chosen[i] = found = true;
-    }
-    return found;
+    for (size_t i = 0; i < count; i++)
+        if (matches(&infos[i], name))
+            chosen[i] = found = true;
+    return found ? AT_OK : mark_called(infos, count, name, chosen, err);
 }
 
 static enum at_status mark_all(const char *selector, const struct at_device_info *infos,
@@ -72,12 +120,13 @@ static enum at_status mark_all(const char *selector, const struct at_device_info
 {
     for (const char *name = selector;; name++) {
         size_t length = strcspn(name, ",");
+        char *one = at_strndup(name, length);
+        enum at_status status = mark(infos, count, one, chosen, err);
 
-        if (!mark(infos, count, name, length, chosen))
-            return no_match(name, length, infos, count, err);
+        free(one);
         name += length;
-        if (!*name)
-            return AT_OK;
+        if (status != AT_OK || !*name)
+            return status;
     }
 }
 
@@ -92,8 +141,8 @@ static bool is_emulated(const char *name, size_t length)
     size_t prefix = sizeof AT_EMULATED_PREFIX - 1;
 
     return (length == sizeof emulated_selector - 1 &&
-            strncmp(name, emulated_selector, length) == 0) ||
-           (length >= prefix && strncmp(name, AT_EMULATED_PREFIX, prefix) == 0);
+            strncasecmp(name, emulated_selector, length) == 0) ||
+           (length >= prefix && strncasecmp(name, AT_EMULATED_PREFIX, prefix) == 0);
 }
 
 /* Does the selector name emulated devices? AT_USAGE if it names GPUs too. */
@@ -202,12 +251,9 @@ static enum at_status select_cuda(const char *selector, struct at_device_info **
     bool *chosen;
     enum at_status status = at_gpu_list("cuda", &all, &all_count, err);
 
-    if (status != AT_OK)
+    if (status != AT_OK) {
+        advise_emulated(selector, err);
         return status;
-    if (all_count == 0) {
-        free(all);
-        return at_fail(err, AT_DEVICE,
-                       "no usable GPU: the driver shows none; CUDA_VISIBLE_DEVICES may hide them");
     }
     chosen = at_alloc_array(all_count, sizeof *chosen);
     if (strcmp(selector, "all") == 0)

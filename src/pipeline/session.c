@@ -73,6 +73,21 @@ static enum at_status start_harness(struct at_session *session, struct at_family
     return at_builder_start_workers(session->builder, err);
 }
 
+enum at_status at_session_check_driver(const char *cuda, const struct at_compiler *compiler,
+                                       struct at_error *err)
+{
+    int driver[2] = {0}, nvrtc[2] = {0};
+
+    if (sscanf(cuda, "%d.%d", &driver[0], &driver[1]) != 2 ||
+        sscanf(compiler->version, "%d.%d", &nvrtc[0], &nvrtc[1]) != 2 || driver[0] > nvrtc[0] ||
+        (driver[0] == nvrtc[0] && (!compiler->ptx || driver[1] >= nvrtc[1])))
+        return AT_OK;
+    return at_fail(err, AT_DEVICE,
+                   "the driver supports CUDA %s, and NVRTC is of CUDA %s: update the driver, or "
+                   "install an NVRTC of CUDA %d and name it in AUTOTUNE_NVRTC",
+                   cuda, compiler->version, driver[0]);
+}
+
 static enum at_status load_harness(struct at_session *session, struct at_error *err)
 {
     struct at_built built;
@@ -85,6 +100,9 @@ static enum at_status load_harness(struct at_session *session, struct at_error *
             at_fail(err, AT_INTERNAL, "the kernels that verify do not compile: %s", built.message);
     else
         status = at_gpu_set_harness(session->gpu, built.program->image, built.program->size, err);
+    if (status == AT_DEVICE) /* a driver that is too old refuses the first kernel that it gets */
+        at_session_check_driver(at_gpu_cuda_version(session->gpu),
+                                at_builder_compiler(session->builder), err);
     at_program_release(built.program);
     return status;
 }

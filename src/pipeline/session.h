@@ -66,6 +66,12 @@ struct at_session {
     bool told_of_others, told_of_slowing;
 };
 
+/* Check that a driver, by the CUDA that it supports ("12.4"; "": not known), takes what this
+ * compiler makes: machine code of its own major version, and PTX of no later version. AT_DEVICE
+ * says what to do. */
+enum at_status at_session_check_driver(const char *cuda, const struct at_compiler *compiler,
+                                       struct at_error *err);
+
 /* Lock the device unless that is done. Open it, and the compiler, the cache and the journal. */
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);

@@ -167,7 +167,7 @@ data() {
     printf '%s\n' 'template <int N> __global__ void __launch_bounds__(N) fill(float *x) { x[threadIdx.x] = 1; }' \
         'template __global__ void fill<128>(float *);' >bounds.cu
     run --separate-stderr -2 "$AUTOTUNE" explain bounds.cu --grid 1 --block 256 --arg 'float[256]'
-    [[ $stderr == *'bounds.cu: fill<128>: a block of 256 threads; its __launch_bounds__ (.maxntid) allows at most 128' ]]
+    [[ $stderr == *'bounds.cu: fill<128>: a block of 256 threads, which __launch_bounds__(128) does not allow' ]]
     run --separate-stderr -0 "$AUTOTUNE" explain bounds.cu --grid 1 --block 128 --arg 'float[256]'
 }
 

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 struct at_cuda_api at_cuda;
 
@@ -18,28 +20,68 @@ void at_cuda_describe(CUresult result, char *text, size_t capacity)
 
     at_cuda.cuGetErrorName(result, &name);
     at_cuda.cuGetErrorString(result, &string);
-    snprintf(text, capacity, "%s: %s", name ? name : "unknown error", string ? string : "");
+    if (name && string && *string)
+        snprintf(text, capacity, "%s: %s", name, string);
+    else /* the toolkit's stub describes nothing */
+        snprintf(text, capacity, "CUDA error %d", (int)result);
 }
+
+/* ---- no GPU ---- */
+
+static bool are_hidden(void)
+{
+    return getenv("CUDA_VISIBLE_DEVICES") != NULL;
+}
+
+static bool have_no_files(void)
+{
+    return access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0;
+}
+
+/* Why no GPU can be used, and what to do: of a result, the first line that applies. */
+static const struct {
+    CUresult result;
+    bool (*applies)(void); /* NULL: always */
+    const char *words;
+} reasons[] = {
+    {CUDA_ERROR_NO_DEVICE, are_hidden,
+     "CUDA_VISIBLE_DEVICES hides all GPUs: unset it, or name those that nvidia-smi -L lists"},
+    {CUDA_ERROR_NO_DEVICE, have_no_files,
+     "libcuda is here, but no /dev/nvidiactl: start a container with GPU access (docker run --gpus "
+     "all), or load the kernel module (modprobe nvidia)"},
+    {CUDA_ERROR_NO_DEVICE, NULL,
+     "the driver finds none that CUDA can use; nvidia-smi -L lists what it has"},
+    {CUDA_ERROR_STUB_LIBRARY, NULL,
+     "it is the CUDA Toolkit's stub of the driver, only for linking: take its folder out of "
+     "LD_LIBRARY_PATH, so that the driver's own libcuda.so.1 is found"},
+    {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, NULL,
+     "libcuda and the kernel module are of two versions: restart the machine after an update of "
+     "the driver; in a container, do not install a driver"},
+    {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, NULL,
+     "this libcuda of a toolkit's folder compat does not support the GPU: take that folder out of "
+     "LD_LIBRARY_PATH"},
+};
+
+enum at_status at_cuda_no_gpu(CUresult result, struct at_error *err)
+{
+    const char *words = "nvidia-smi shows whether the driver works";
+    char text[256];
+
+    for (size_t i = AT_COUNT(reasons); i-- > 0;)
+        if (reasons[i].result == result && (!reasons[i].applies || reasons[i].applies()))
+            words = reasons[i].words;
+    at_cuda_describe(result, text, sizeof text);
+    return at_fail(err, AT_DEVICE, "no usable GPU: %s reports %s; %s",
+                   at_library_path((const void *)(uintptr_t)at_cuda.cuInit), text, words);
+}
+
+/* ---- loading ---- */
 
 static enum at_status initialise(struct at_error *err)
 {
     CUresult result = at_cuda.cuInit(0);
-    char text[256];
 
-    if (result == CUDA_SUCCESS)
-        return AT_OK;
-    if (result == CUDA_ERROR_STUB_LIBRARY)
-        return at_fail(
-            err, AT_DEVICE,
-            "no usable GPU: %s is the CUDA Toolkit's stub of the driver, only for linking "
-            "(CUDA_ERROR_STUB_LIBRARY); take its folder out of LD_LIBRARY_PATH, so that the "
-            "driver's own libcuda.so.1 is found",
-            at_library_path((const void *)(uintptr_t)at_cuda.cuInit));
-    at_cuda_describe(result, text, sizeof text);
-    return at_fail(err, AT_DEVICE,
-                   "no usable GPU: the NVIDIA driver is installed but reports %s; "
-                   "CUDA_VISIBLE_DEVICES may hide the GPUs",
-                   text);
+    return result == CUDA_SUCCESS ? AT_OK : at_cuda_no_gpu(result, err);
 }
 
 enum at_status at_cuda_load(struct at_error *err)

@@ -68,6 +68,10 @@ extern struct at_cuda_api at_cuda;
  * remedy. */
 enum at_status at_cuda_load(struct at_error *err);
 
+/* Fail with AT_DEVICE for a result of cuInit, or for CUDA_ERROR_NO_DEVICE if it lists no GPU. The
+ * message says why there is no GPU here, and what to do. */
+enum at_status at_cuda_no_gpu(CUresult result, struct at_error *err);
+
 /* Write a result's name and meaning: "CUDA_ERROR_INVALID_VALUE: invalid argument". */
 void at_cuda_describe(CUresult result, char *text, size_t capacity);
 

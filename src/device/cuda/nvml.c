@@ -292,6 +292,8 @@ enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct
     if (status != AT_OK)
         return status;
     at_cuda.cuDeviceGetCount(&number);
+    if (number == 0)
+        return at_cuda_no_gpu(CUDA_ERROR_NO_DEVICE, err);
     list = at_alloc_array((size_t)number, sizeof *list);
     for (int i = 0; i < number && status == AT_OK; i++) {
         CUdevice handle;

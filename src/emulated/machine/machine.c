@@ -592,15 +592,15 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
 
     if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
         return at_fail(err, AT_USAGE,
-                       "%s: a block of %u threads; its __launch_bounds__ (.maxntid) allows at most "
-                       "%" PRIu64,
+                       "%s: a block of %u threads, which __launch_bounds__(%" PRIu64
+                       ") does not allow",
                        name, threads_of(launch), kernel->max_threads);
     for (int i = 0; i < 3; i++)
         if (kernel->required[i] && launch->block[i] != kernel->required[i])
-            return at_fail(err, AT_USAGE,
-                           "%s: a block of %u x %u x %u threads; its __block_size__ (.reqntid) "
-                           "requires others",
-                           name, launch->block[0], launch->block[1], launch->block[2]);
+            return at_fail(
+                err, AT_USAGE,
+                "%s: a block of %u x %u x %u threads; its __block_size__ requires others", name,
+                launch->block[0], launch->block[1], launch->block[2]);
     if (launch->dynamic_shared_bytes < 0 || launch->dynamic_shared_bytes > AT_EMU_SHARED_MAX ||
         shared_bytes_of(launch) > AT_EMU_SHARED_MAX)
         return at_fail(err, AT_USAGE, "%s: more than %d bytes of shared memory", name,

@@ -193,38 +193,51 @@ static bool same_name(const char *a, const char *b)
     }
 }
 
-static bool is_called(const struct description *description, const char *name)
+/* How well a name fits a description. */
+enum fit { NOT_AT_ALL, BY_WORDS, BY_NAME };
+
+static enum fit fit_of(const struct description *description, const char *name)
 {
     const struct at_located *aliases = description->aliases.items;
-    bool called = same_name(description->device.name, name);
+    bool named = same_name(description->device.name, name);
 
     for (size_t i = 0; i < description->aliases.count; i++)
-        called |= same_name(aliases[i].text, name);
-    return called;
+        named |= same_name(aliases[i].text, name);
+    return named                                             ? BY_NAME
+           : at_device_is_called(&description->device, name) ? BY_WORDS
+                                                             : NOT_AT_ALL;
 }
 
 enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
                                           struct at_error *err)
 {
     enum at_status status = at_description_read(info, NULL, name, err);
-    bool called = false;
+    struct at_device_info found;
+    enum fit best = NOT_AT_ALL;
+    size_t count = 0; /* of those that fit best */
     struct at_folder files;
 
     if (status == AT_OK)
         return AT_OK;
     at_description_files(&files);
-    for (size_t i = 0; i < files.count && !called; i++) {
+    for (size_t i = 0; i < files.count; i++) {
         struct description description;
+        enum fit fit;
 
         if (read_named(&description, files.names[i], NULL) != AT_OK)
             continue;
-        called = is_called(&description, name);
-        if (called)
-            *info = description.device;
+        fit = fit_of(&description, name);
+        count = fit > best ? 1 : count + (fit == best);
+        if (fit > best)
+            found = description.device;
+        best = fit > best ? fit : best;
         at_schema_clear(&schema, &description);
     }
     at_folder_clear(&files);
-    return called ? AT_OK : status;
+    if (best == NOT_AT_ALL || (best == BY_WORDS && count > 1))
+        return status;
+    *info = found;
+    return AT_OK;
 }
 
 enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,

@@ -18,7 +18,8 @@ void at_description_files(struct at_folder *files);
 enum at_status at_description_read(struct at_device_info *info, struct at_rates *rates,
                                    const char *name, struct at_error *err);
 
-/* The same by any of its names: the description's, the driver's, or an alias in the description. */
+/* The same by any of its names: the description's, the driver's, an alias in the description, or
+ * words that only one driver's name has (at_device_is_called). */
 enum at_status at_description_by_any_name(struct at_device_info *info, const char *name,
                                           struct at_error *err);
 
