@@ -113,11 +113,19 @@ static enum at_status load_api(struct at_error *err)
     return AT_OK;
 }
 
+/* The loader looks in many folders before it says no. Its answer holds until it loads something. */
 bool at_nvrtc_is_loaded(void)
 {
+    static _Atomic unsigned long long not_among;
+    unsigned long long loaded = at_libraries_ever();
     const char *named[2];
 
-    return at_library_is_loaded(wanted_names(named));
+    if (loaded == not_among)
+        return false;
+    if (at_library_is_loaded(wanted_names(named)))
+        return true;
+    not_among = loaded;
+    return false;
 }
 
 const char *at_nvrtc_path(void)

@@ -76,6 +76,21 @@ enum at_status at_library_open(void **library, const char *const *names, const c
     return found ? AT_OK : AT_DEVICE;
 }
 
+static int take_count(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)size;
+    *(unsigned long long *)count = info->dlpi_adds;
+    return 1; /* every library has the same */
+}
+
+unsigned long long at_libraries_ever(void)
+{
+    unsigned long long count = 0;
+
+    dl_iterate_phdr(take_count, &count);
+    return count;
+}
+
 bool at_library_is_loaded(const char *const *names)
 {
     for (size_t i = 0; names[i]; i++) {

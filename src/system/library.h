@@ -30,6 +30,9 @@ enum at_status at_library_symbols(void *library, const struct at_symbol *symbols
 /* Does this process have one of names (NULL-ended) loaded already? */
 bool at_library_is_loaded(const char *const *names);
 
+/* Return how many libraries this process has loaded so far, also those that it has closed. */
+unsigned long long at_libraries_ever(void);
+
 /* The loader's name of the library that contains address; "" if there is none. */
 const char *at_library_path(const void *address);
 
