@@ -226,10 +226,9 @@ static enum at_status show_top(const char *path, size_t most, enum at_output_for
                                struct at_progress *progress, struct at_error *err)
 {
     struct rows rows = {0};
-    const struct at_journal_takers takers = {.measurement = take, .data = &rows};
     char *beside = at_format("%s.journal", path);
     bool is_beside = access(beside, F_OK) == 0;
-    enum at_status status = at_journal_read(is_beside ? beside : path, &takers, err);
+    enum at_status status = at_journal_read(is_beside ? beside : path, take, NULL, &rows, err);
 
     if (status != AT_OK && !is_beside && access(path, F_OK) == 0 && !ends_in(path, ".journal"))
         status = at_fail_within(err,

@@ -90,24 +90,32 @@ static char *setting_difference(const char *then, const char *now)
 /* SQLite reads the time of day, because this program reads no clock that can be set. It gives a
  * Julian day, which a double holds to less than a tenth of a millisecond. 2440587.5 is the start of
  * 1970. */
-static const char add_sql[] =
-    "INSERT INTO measurements (run, problem, family, family_hash, config,"
-    "  outcome, message, registers, spill_bytes, shared_bytes, samples_ns, again,"
-    "  gpu, clock_sm_khz, clock_memory_khz, expected_ns, power_mw, temperature_c, throttle,"
-    "  measured_utc_ms)"
-    "  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-    "  ?19,"
-    "  CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))";
+#define NOW_MS "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
 
-static const char add_final_sql[] =
-    "INSERT INTO finals (run, problem, family, family_hash, config, gpu, place, won, samples_ns,"
-    "  filed_utc_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    "  CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))";
+/* The columns that both tables have, and those of a measurement besides. */
+/* clang-format off */
+#define COMMON(X) X(problem) X(family) X(family_hash) X(config) X(samples_ns) X(gpu)
+#define FIGURES(X) \
+    X(outcome) X(message) X(registers) X(spill_bytes) X(shared_bytes) X(clock_sm_khz) \
+    X(clock_memory_khz) X(expected_ns) X(power_mw) X(temperature_c) X(throttle)
+/* clang-format on */
+
+/* A column's name in a list, and a parameter of that name. */
+#define NAME(column)  ", " #column
+#define VALUE(column) ", :" #column
+
+static const char add_sql[] = "INSERT INTO measurements (measured_utc_ms, run, again" COMMON(NAME)
+    FIGURES(NAME) ")"
+                  "  VALUES (" NOW_MS ", :run, :again" COMMON(VALUE) FIGURES(VALUE) ")";
+
+static const char add_final_sql[] = "INSERT INTO finals (filed_utc_ms, run, place, won" COMMON(
+    NAME) ")"
+          "  VALUES (" NOW_MS ", :run, :place, :won" COMMON(VALUE) ")";
 
 static const char find_sql[] =
     "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
-    "  FROM measurements WHERE run = ?1 AND problem = ?2 AND family = ?3 AND family_hash = ?4 AND "
-    "config = ?5 AND further_launches IS NULL"
+    "  FROM measurements WHERE run = :run AND problem = :problem AND family = :family"
+    "  AND family_hash = :family_hash AND config = :config AND further_launches IS NULL"
     "  ORDER BY id DESC LIMIT 1"; /* the newest, if it was measured again */
 
 /* Measurements between checkpoints. Each takes three pages of 4 KiB in the log. */
@@ -115,101 +123,112 @@ enum { CHECKPOINT_AFTER = 300 };
 
 static enum at_status prepare(struct at_journal *journal, struct at_error *err)
 {
-    const struct {
-        const char *sql;
-        sqlite3_stmt **statement;
-    } all[] = {
-        {add_sql, &journal->add},
-        {add_final_sql, &journal->add_final},
-        {find_sql, &journal->find},
-    };
+    enum at_status status = at_journal_prepare(journal, &journal->add, "measurement", add_sql, err);
 
-    for (size_t i = 0; i < AT_COUNT(all); i++)
-        if (sqlite3_prepare_v3(journal->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
-                               all[i].statement, NULL) != SQLITE_OK)
-            return at_journal_fail(journal, err);
-    return AT_OK;
+    if (status == AT_OK)
+        status = at_journal_prepare(journal, &journal->add_final, "finalist", add_final_sql, err);
+    return status == AT_OK
+               ? at_journal_prepare(journal, &journal->find, "measurement", find_sql, err)
+               : status;
 }
 
 /* ---- runs ---- */
 
-/* No run of this setting can be resumed. If there is a run of another setting on this device, fail
- * and tell the difference. Runs on other devices do not matter, since a run may use several. */
-static enum at_status check_others(struct at_journal *journal, const char *setting,
-                                   struct at_error *err)
+/* Call take with the id and setting of each run of a query, until it fails. */
+static enum at_status each_run(const struct at_journal *journal, const char *sql,
+                               enum at_status (*take)(void *data, sqlite3_int64 id,
+                                                      const char *setting, struct at_error *err),
+                               void *data, struct at_error *err)
 {
-    struct at_journal_row run = {.what = "run"};
-    enum at_status status = AT_OK;
-    int result = SQLITE_ROW;
+    struct at_journal_statement runs = {0};
+    struct at_journal_entry run;
+    enum at_status status = at_journal_prepare(journal, &runs, "run", sql, err);
+    bool found = true;
 
-    if (sqlite3_prepare_v2(journal->db, "SELECT id, setting FROM runs ORDER BY id DESC", -1,
-                           &run.statement, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
-        const char *other;
-        char *difference;
-
-        status = at_journal_text(journal, &run, 1, &other, err);
-        if (status != AT_OK || !setting_same_device(other, setting))
-            continue;
-        difference = setting_difference(other, setting);
-        status = at_fail(err, AT_USAGE,
-                         "--resume cannot continue journal %s: its run has another setting (%s); "
-                         "without --resume this run starts anew, and the journal keeps its "
-                         "contents",
-                         journal->path, difference);
-        free(difference);
+    while (status == AT_OK && found) {
+        status = at_journal_step(journal, &runs, &run, &found, err);
+        if (status == AT_OK && found)
+            status = take(data, sqlite3_column_int64(runs.sqlite, 0), run.setting, err);
     }
-    if (status == AT_OK && result != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(run.statement);
+    sqlite3_finalize(runs.sqlite);
     return status;
+}
+
+/* The journal that resumes a run, and the run's setting. */
+struct resuming {
+    const struct at_journal *journal;
+    const char *setting;
+};
+
+/* Fail and tell the difference, if the run is of another setting on the same device. */
+static enum at_status check_other(void *data, sqlite3_int64 id, const char *other,
+                                  struct at_error *err)
+{
+    const struct resuming *resuming = data;
+    char *difference;
+
+    (void)id;
+    if (!setting_same_device(other, resuming->setting))
+        return AT_OK;
+    difference = setting_difference(other, resuming->setting);
+    at_fail(err, AT_USAGE,
+            "--resume cannot continue journal %s: its run has another setting (%s); without "
+            "--resume this run starts anew, and the journal keeps its contents",
+            resuming->journal->path, difference);
+    free(difference);
+    return AT_USAGE;
 }
 
 static enum at_status find_run(struct at_journal *journal, const char *setting,
                                struct at_error *err)
 {
-    static const char sql[] = "SELECT max(id) FROM runs WHERE setting = ?1";
-    sqlite3_stmt *newest = NULL;
-    enum at_status status = AT_OK;
+    const struct at_journal_entry about = {.setting = setting};
 
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &newest, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_text(newest, 1, setting, -1, SQLITE_STATIC);
-    if (sqlite3_step(newest) == SQLITE_ROW)
-        journal->run = sqlite3_column_int64(newest, 0);
-    else
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(newest);
+    return at_journal_query(journal, "SELECT max(id) FROM runs WHERE setting = :setting", &about,
+                            &journal->run, NULL, err);
+}
+
+/* Carry out a statement that adds a row about the entry. */
+static enum at_status add_row(const struct at_journal *journal,
+                              const struct at_journal_statement *add,
+                              const struct at_journal_entry *entry, struct at_error *err)
+{
+    bool found;
+    enum at_status status = at_journal_bind(add, entry, err);
+
+    if (status == AT_OK)
+        status = at_journal_step(journal, add, NULL, &found, err);
+    if (status == AT_OK && sqlite3_changes(journal->db) != 1)
+        status = at_fail(err, AT_INTERNAL, "journal %s did not store a %s: name another file",
+                         journal->path, add->what);
+    sqlite3_reset(add->sqlite);
     return status;
 }
 
 static enum at_status add_run(struct at_journal *journal, const char *setting, struct at_error *err)
 {
-    sqlite3_stmt *add = NULL;
-    enum at_status status = AT_OK;
+    const struct at_journal_entry run = {.setting = setting};
+    struct at_journal_statement add = {0};
+    enum at_status status = at_journal_prepare(journal, &add, "run",
+                                               "INSERT INTO runs (setting) VALUES (:setting)", err);
 
-    if (sqlite3_prepare_v2(journal->db, "INSERT INTO runs (setting) VALUES (?1)", -1, &add, NULL) !=
-        SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_text(add, 1, setting, -1, SQLITE_STATIC);
-    if (sqlite3_step(add) != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    else if (sqlite3_changes(journal->db) != 1)
-        status = at_fail(err, AT_INTERNAL, "journal %s did not store a run: name another file",
-                         journal->path);
+    if (status == AT_OK)
+        status = add_row(journal, &add, &run, err);
     journal->run = sqlite3_last_insert_rowid(journal->db);
-    sqlite3_finalize(add);
+    sqlite3_finalize(add.sqlite);
     return status;
 }
 
+/* If no run of this setting can be resumed, a run of another setting on this device is a mistake.
+ * Runs on other devices do not matter, since a run may use several. */
 static enum at_status choose_run(struct at_journal *journal, const char *setting, bool resume,
                                  struct at_error *err)
 {
     enum at_status status = resume ? find_run(journal, setting, err) : AT_OK;
 
     if (status == AT_OK && resume && journal->run == 0)
-        status = check_others(journal, setting, err);
+        status = each_run(journal, "SELECT id, setting FROM runs ORDER BY id DESC", check_other,
+                          &(struct resuming){journal, setting}, err);
     if (status == AT_OK && journal->run == 0)
         status = add_run(journal, setting, err);
     return status;
@@ -239,109 +258,41 @@ void at_journal_close(struct at_journal *journal)
 {
     if (!journal)
         return;
-    sqlite3_finalize(journal->add);
-    sqlite3_finalize(journal->add_final);
-    sqlite3_finalize(journal->find);
+    sqlite3_finalize(journal->add.sqlite);
+    sqlite3_finalize(journal->add_final.sqlite);
+    sqlite3_finalize(journal->find.sqlite);
     sqlite3_close(journal->db);
     free(journal->path);
     free(journal);
-}
-
-static void bind_key(sqlite3_stmt *statement, const struct at_journal *journal,
-                     const struct at_journal_key *key)
-{
-    const char *const texts[] = {key->problem, key->family, key->family_hash, key->config};
-
-    sqlite3_bind_int64(statement, 1, journal->run);
-    for (int i = 0; i < (int)AT_COUNT(texts); i++)
-        sqlite3_bind_text(statement, 2 + i, texts[i], -1, SQLITE_STATIC);
-}
-
-/* Bind the values that only reports use; unknown ones stay NULL. */
-static void bind_details(sqlite3_stmt *add, const struct at_measurement *measurement,
-                         const struct at_journal_details *details)
-{
-    const struct at_look *look = &measurement->kernel.look;
-
-    sqlite3_bind_int(add, 12, details->again);
-    sqlite3_bind_text(add, 13, details->gpu, -1, SQLITE_STATIC);
-    if (measurement->kernel.clock_sm_khz > 0)
-        sqlite3_bind_int64(add, 14, measurement->kernel.clock_sm_khz);
-    if (measurement->kernel.clock_memory_khz > 0)
-        sqlite3_bind_int64(add, 15, measurement->kernel.clock_memory_khz);
-    if (details->expected_ns > 0)
-        sqlite3_bind_double(add, 16, details->expected_ns);
-    if (look->power_mw > 0)
-        sqlite3_bind_int64(add, 17, look->power_mw);
-    if (look->temperature_c > 0)
-        sqlite3_bind_int64(add, 18, look->temperature_c);
-    if (look->throttle_known)
-        sqlite3_bind_int64(add, 19, (sqlite3_int64)look->throttle);
-}
-
-/* Carry out a statement that adds a row. */
-static enum at_status add_row(struct at_journal *journal, sqlite3_stmt *add, struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    if (sqlite3_step(add) != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    else if (sqlite3_changes(journal->db) != 1)
-        status = at_fail(err, AT_INTERNAL,
-                         "journal %s did not store a measurement: name another "
-                         "file",
-                         journal->path);
-    journal->uncheckpointed++;
-    sqlite3_reset(add);
-    sqlite3_clear_bindings(add);
-    return status;
 }
 
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement,
                               const struct at_journal_details *details, struct at_error *err)
 {
-    sqlite3_stmt *add = journal->add;
-    char *samples = NULL, message[sizeof measurement->message];
-    enum at_status status;
+    const struct at_journal_entry entry = {
+        .run = journal->run, .key = *key, .details = *details, .measurement = *measurement};
 
-    status = at_samples_format(&samples, measurement->samples_ns, measurement->sample_count, err);
-    if (status != AT_OK)
-        return status;
-    memcpy(message, measurement->message, sizeof message);
-    at_text_make_printable(message); /* text of a compiler or driver, perhaps cut off */
-    bind_key(add, journal, key);
-    sqlite3_bind_text(add, 6, at_outcome_names[measurement->outcome], -1, SQLITE_STATIC);
-    sqlite3_bind_text(add, 7, message, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(add, 8, measurement->kernel.registers);
-    sqlite3_bind_int64(add, 9, measurement->kernel.spill_bytes);
-    sqlite3_bind_int64(add, 10, measurement->kernel.shared_bytes);
-    sqlite3_bind_text(add, 11, samples, -1, SQLITE_STATIC);
-    bind_details(add, measurement, details);
-    status = add_row(journal, add, err);
-    free(samples);
-    return status;
+    journal->uncheckpointed++;
+    return add_row(journal, &journal->add, &entry, err);
 }
 
 enum at_status at_journal_add_final(struct at_journal *journal, const struct at_journal_key *key,
                                     const char *gpu, const struct at_journal_final *final,
                                     struct at_error *err)
 {
-    sqlite3_stmt *add = journal->add_final;
-    char *samples = NULL;
-    enum at_status status =
-        at_samples_format(&samples, final->samples_ns, final->sample_count, err);
+    const struct at_journal_entry entry = {
+        .run = journal->run,
+        .key = *key,
+        .details.gpu = gpu,
+        .measurement = {.samples_ns = (double *) final->samples_ns,
+                        .sample_count = final->sample_count},
+        .place = final->place,
+        .won = final->won,
+    };
 
-    if (status != AT_OK)
-        return status;
-    bind_key(add, journal, key);
-    sqlite3_bind_text(add, 6, gpu, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(add, 7, final->place);
-    sqlite3_bind_int(add, 8, final->won);
-    sqlite3_bind_text(add, 9, samples, -1, SQLITE_STATIC);
-    status = add_row(journal, add, err);
-    free(samples);
-    return status;
+    journal->uncheckpointed++;
+    return add_row(journal, &journal->add_final, &entry, err);
 }
 
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
@@ -366,151 +317,109 @@ enum at_status at_journal_find(struct at_journal *journal, const struct at_journ
                                bool *found, struct at_measurement *measurement,
                                struct at_error *err)
 {
-    enum at_status status = AT_OK;
-    int result;
+    struct at_journal_entry entry = {.run = journal->run, .key = *key};
+    enum at_status status = at_journal_bind(&journal->find, &entry, err);
 
-    bind_key(journal->find, journal, key);
-    result = sqlite3_step(journal->find);
-    if (result == SQLITE_ROW)
-        status = at_journal_measurement(
-            journal, &(struct at_journal_row){"measurement", journal->find}, measurement, err);
-    else if (result != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
     if (status == AT_OK)
-        *found = result == SQLITE_ROW;
-    sqlite3_reset(journal->find);
-    sqlite3_clear_bindings(journal->find);
+        status = at_journal_step(journal, &journal->find, &entry, found, err);
+    sqlite3_reset(journal->find.sqlite);
+    if (status == AT_OK && *found)
+        *measurement = entry.measurement;
+    else
+        at_measurement_clear(&entry.measurement);
     return status;
 }
 
 /* Twice the configs of the largest space: some may be from an older template. */
 enum { PROBLEM_ROWS_MAX = 1000000 };
 
-static enum at_status fail_of_rows(const struct at_journal *journal, const char *problem,
-                                   struct at_error *err)
-{
-    return at_fail(err, AT_USAGE, "journal %s has more than %d measurements of %s", journal->path,
-                   PROBLEM_ROWS_MAX, problem);
-}
-
-static enum at_status take_row(const struct at_journal *journal, const struct at_journal_row *row,
-                               void (*take)(void *data, const char *family, const char *config),
-                               void *data, struct at_error *err)
-{
-    const char *family, *config;
-    enum at_status status = at_journal_text(journal, row, 1, &family, err);
-
-    if (status == AT_OK)
-        status = at_journal_text(journal, row, 2, &config, err);
-    if (status == AT_OK)
-        take(data, family, config);
-    return status;
-}
+#define OF_PROBLEM                                                                                 \
+    "  FROM measurements WHERE run = :run AND problem = :problem AND NOT again"                    \
+    "  AND further_launches IS NULL"
 
 enum at_status at_journal_each(struct at_journal *journal, const char *problem,
                                void (*take)(void *data, const char *family, const char *config),
                                void *data, struct at_error *err)
 {
-    static const char sql[] = "SELECT id, family, config FROM measurements"
-                              "  WHERE run = ?1 AND problem = ?2 AND NOT again"
-                              "  AND further_launches IS NULL ORDER BY id";
-    struct at_journal_row row = {.what = "measurement"};
-    enum at_status status = AT_OK;
-    int result = SQLITE_ROW;
+    struct at_journal_entry entry = {.run = journal->run, .key.problem = problem};
+    struct at_journal_statement rows = {0};
+    enum at_status status = at_journal_prepare(
+        journal, &rows, "measurement", "SELECT id, family, config" OF_PROBLEM " ORDER BY id", err);
+    bool found = true;
 
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &row.statement, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_int64(row.statement, 1, journal->run);
-    sqlite3_bind_text(row.statement, 2, problem, -1, SQLITE_STATIC);
-    for (int taken = 0; status == AT_OK && (result = sqlite3_step(row.statement)) == SQLITE_ROW;
-         taken++)
-        status = taken < PROBLEM_ROWS_MAX ? take_row(journal, &row, take, data, err)
-                                          : fail_of_rows(journal, problem, err);
-    if (status == AT_OK && result != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(row.statement);
-    return status;
-}
-
-/* Carry out a query of one number, and finalize it. */
-static enum at_status take_count(struct at_journal *journal, sqlite3_stmt *statement,
-                                 int64_t *count, struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        *count = sqlite3_column_int64(statement, 0);
-    else
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(statement);
+    if (status == AT_OK)
+        status = at_journal_bind(&rows, &entry, err);
+    for (int taken = 0; status == AT_OK && found; taken++) {
+        status = at_journal_step(journal, &rows, &entry, &found, err);
+        if (status == AT_OK && found && taken == PROBLEM_ROWS_MAX)
+            status = at_fail(err, AT_USAGE, "journal %s has more than %d measurements of %s",
+                             journal->path, PROBLEM_ROWS_MAX, problem);
+        if (status == AT_OK && found)
+            take(data, entry.key.family, entry.key.config);
+    }
+    sqlite3_finalize(rows.sqlite);
     return status;
 }
 
 enum at_status at_journal_count(struct at_journal *journal, const char *problem, int64_t *count,
                                 struct at_error *err)
 {
-    static const char sql[] = "SELECT count(*) FROM measurements"
-                              "  WHERE run = ?1 AND problem = ?2 AND NOT again"
-                              "  AND further_launches IS NULL";
-    sqlite3_stmt *statement = NULL;
+    const struct at_journal_entry about = {.run = journal->run, .key.problem = problem};
+    sqlite3_int64 counted = 0;
+    enum at_status status =
+        at_journal_query(journal, "SELECT count(*)" OF_PROBLEM, &about, &counted, NULL, err);
 
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_int64(statement, 1, journal->run);
-    sqlite3_bind_text(statement, 2, problem, -1, SQLITE_STATIC);
-    return take_count(journal, statement, count, err);
+    if (status == AT_OK)
+        *count = counted;
+    return status;
 }
 
 enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
                                        const char *family_hash, int64_t *count,
                                        struct at_error *err)
 {
-    static const char sql[] = "SELECT count(*) FROM measurements"
-                              "  WHERE run = ?1 AND family = ?2 AND family_hash <> ?3";
-    sqlite3_stmt *statement = NULL;
+    const struct at_journal_entry about = {.run = journal->run,
+                                           .key = {.family = family, .family_hash = family_hash}};
+    sqlite3_int64 counted = 0;
+    enum at_status status =
+        at_journal_query(journal,
+                         "SELECT count(*) FROM measurements"
+                         "  WHERE run = :run AND family = :family AND family_hash <> :family_hash",
+                         &about, &counted, NULL, err);
 
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    sqlite3_bind_int64(statement, 1, journal->run);
-    sqlite3_bind_text(statement, 2, family, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, family_hash, -1, SQLITE_STATIC);
-    return take_count(journal, statement, count, err);
+    if (status == AT_OK)
+        *count = counted;
+    return status;
 }
 
 /* ---- from one journal into another ---- */
 
-#define MEASUREMENT                                                                                \
-    "problem, family, family_hash, config, outcome, message, registers, spill_bytes,"              \
-    "  shared_bytes, samples_ns, again, measured_utc_ms, gpu, clock_sm_khz, clock_memory_khz,"     \
-    "  expected_ns, power_mw, temperature_c, throttle, further_launches"
-#define FINAL                                                                                      \
-    "problem, family, family_hash, config, gpu, place, won, samples_ns, filed_utc_ms,"             \
-    "  further_launches"
-
-#define KEY     "run, problem, family, family_hash, config"
-#define ITS_KEY "?2, ?3, ?4, ?5, ?6"
-
 /* A measurement that is there already is left out: both journals have it from a third, or a process
  * ended after rows were copied and before their file was removed. */
+#define ITS      "(run, problem, family, family_hash, config"
+#define THE_SAME "(:run, :problem, :family, :family_hash, :config"
 #define IS_NEW                                                                                     \
-    "NOT EXISTS (SELECT 1 FROM measurements WHERE (" KEY ", samples_ns, measured_utc_ms)"          \
-    "  = (" ITS_KEY ", ?12, ?14))"
+    "NOT EXISTS (SELECT 1 FROM measurements WHERE " ITS ", samples_ns, measured_utc_ms)"           \
+    "  = " THE_SAME ", :samples_ns, :measured_utc_ms))"
 
 /* Two tuners measure a config if one is lost and another takes its problem. */
-#define AGAIN "?13 OR EXISTS (SELECT 1 FROM measurements WHERE (" KEY ") = (" ITS_KEY "))"
+#define AGAIN ":again OR EXISTS (SELECT 1 FROM measurements WHERE " ITS ") = " THE_SAME "))"
 
-/* The columns that are read of run ?3, and those that are written. ?1 is added to a measurement's
- * number; ?2 is the run that it becomes part of. A part begins without the finals. */
+/* The columns that are read of run ?3, and those that are written, which are bound by their names.
+ * ?1 is added to a measurement's number; ?2 is the run that it becomes part of. A part begins
+ * without the finals. */
+#define MEASUREMENT(X) COMMON(X) FIGURES(X) X(measured_utc_ms) X(further_launches)
+#define FINAL(X)       X(place) X(won) COMMON(X) X(filed_utc_ms) X(further_launches)
 static const struct {
     const char *read, *write;
 } tables[] = {
-    {"SELECT ?1 + id, ?2, " MEASUREMENT " FROM measurements WHERE run = ?3 ORDER BY id",
-     "INSERT INTO measurements (id, run, " MEASUREMENT ")"
-     "  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, " AGAIN
-     ", ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22"
-     "  WHERE " IS_NEW},
-    {"SELECT ?2, " FINAL " FROM finals WHERE run = ?3 ORDER BY id",
-     "INSERT INTO finals (run, " FINAL ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+    {"SELECT ?1 + id AS id, ?2 AS run, again" MEASUREMENT(
+         NAME) "  FROM measurements WHERE run = ?3 ORDER BY id",
+     "INSERT INTO measurements (id, run, again" MEASUREMENT(
+         NAME) ")"
+               "  SELECT :id, :run, " AGAIN MEASUREMENT(VALUE) " WHERE " IS_NEW},
+    {"SELECT ?2 AS run" FINAL(NAME) " FROM finals WHERE run = ?3 ORDER BY id",
+     "INSERT INTO finals (run" FINAL(NAME) ") VALUES (:run" FINAL(VALUE) ")"},
 };
 enum { BUT_FINALS = 1, ALL = AT_COUNT(tables) };
 
@@ -535,11 +444,14 @@ static enum at_status prepare_copy(const struct copying *copying, const char *re
     return AT_OK;
 }
 
-/* Bind a row's columns in their order. */
+/* Bind a row's columns to the parameters of their names. */
 static void bind_row(sqlite3_stmt *write, sqlite3_stmt *read)
 {
-    for (int i = 0; i < sqlite3_column_count(read); i++)
-        sqlite3_bind_value(write, 1 + i, sqlite3_column_value(read, i));
+    for (int i = 1; i <= sqlite3_bind_parameter_count(write); i++)
+        for (int j = 0; j < sqlite3_column_count(read); j++)
+            if (strcmp(sqlite3_bind_parameter_name(write, i) + 1, sqlite3_column_name(read, j)) ==
+                0)
+                sqlite3_bind_value(write, i, sqlite3_column_value(read, j));
 }
 
 static enum at_status copy_rows(const struct copying *copying, sqlite3_stmt *read,
@@ -575,37 +487,16 @@ static enum at_status copy_table(const struct copying *copying, size_t table, sq
 }
 
 /* The rows become part of the newest run of the same setting. */
-static enum at_status copy_run(const struct copying *copying, sqlite3_int64 run,
-                               const char *setting, struct at_error *err)
+static enum at_status copy_run(void *data, sqlite3_int64 run, const char *setting,
+                               struct at_error *err)
 {
+    const struct copying *copying = data;
     enum at_status status = find_run(copying->into, setting, err);
 
     if (status == AT_OK && copying->into->run == 0)
         status = add_run(copying->into, setting, err);
     for (size_t i = 0; i < copying->tables && status == AT_OK; i++)
         status = copy_table(copying, i, run, err);
-    return status;
-}
-
-static enum at_status copy_runs(const struct copying *copying, struct at_error *err)
-{
-    struct at_journal_row run = {.what = "run"};
-    enum at_status status = AT_OK;
-    int result = SQLITE_ROW;
-
-    if (sqlite3_prepare_v2(copying->from->db, copying->runs_sql, -1, &run.statement, NULL) !=
-        SQLITE_OK)
-        return at_journal_fail(copying->from, err);
-    while (status == AT_OK && (result = sqlite3_step(run.statement)) == SQLITE_ROW) {
-        const char *setting;
-
-        status = at_journal_text(copying->from, &run, 1, &setting, err);
-        if (status == AT_OK)
-            status = copy_run(copying, sqlite3_column_int64(run.statement, 0), setting, err);
-    }
-    if (status == AT_OK && result != SQLITE_DONE)
-        status = at_journal_fail(copying->from, err);
-    sqlite3_finalize(run.statement);
     return status;
 }
 
@@ -616,8 +507,9 @@ static enum at_status are_finals_copied(const struct copying *copying, bool *cop
     static const char last_sql[] = "SELECT problem, family, family_hash, config, place, samples_ns,"
                                    "  filed_utc_ms FROM finals ORDER BY id DESC LIMIT 1";
     static const char same_sql[] =
-        "SELECT 1 FROM finals WHERE problem = ? AND family = ? AND family_hash = ?"
-        "  AND config = ? AND place = ? AND samples_ns = ? AND filed_utc_ms = ? LIMIT 1";
+        "SELECT 1 FROM finals WHERE problem = :problem AND family = :family"
+        "  AND family_hash = :family_hash AND config = :config AND place = :place"
+        "  AND samples_ns = :samples_ns AND filed_utc_ms = :filed_utc_ms LIMIT 1";
     sqlite3_stmt *last, *same;
     enum at_status status = prepare_copy(copying, last_sql, same_sql, &last, &same, err);
 
@@ -634,13 +526,14 @@ static enum at_status are_finals_copied(const struct copying *copying, bool *cop
 /* All is copied, or nothing. */
 static enum at_status copy_all(struct copying *copying, struct at_error *err)
 {
-    enum at_status status = at_journal_query(
-        copying->into, "SELECT ifnull(max(id), 0) FROM measurements", &copying->offset, NULL, err);
+    enum at_status status =
+        at_journal_query(copying->into, "SELECT ifnull(max(id), 0) FROM measurements", NULL,
+                         &copying->offset, NULL, err);
 
     if (status == AT_OK)
         status = at_journal_execute(copying->into, "BEGIN", err);
     if (status == AT_OK)
-        status = copy_runs(copying, err);
+        status = each_run(copying->from, copying->runs_sql, copy_run, copying, err);
     if (status == AT_OK)
         status = at_journal_execute(copying->into, "COMMIT", err);
     return status;

@@ -22,273 +22,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Reads the rows of a journal, which is untrusted: each value must have its type and be within its
- * bounds, or an error names the row. */
-
-/* ---- samples ---- */
-
-enum at_status at_samples_format(char **text, const double *samples_ns, size_t count,
-                                 struct at_error *err)
-{
-    json_t *array = json_array();
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < count && status == AT_OK; i++)
-        if (json_array_append_new(array, json_real(samples_ns[i])) != 0)
-            status = at_fail(err, AT_INTERNAL, "sample %zu is not a finite number", i);
-    if (status == AT_OK)
-        *text = json_dumps(array, JSON_COMPACT);
-    json_decref(array);
-    return status;
-}
-
-enum at_status at_samples_parse(double **samples_ns, size_t *count, const char *text,
-                                struct at_error *err)
-{
-    json_t *array = json_loads(text ? text : "", 0, NULL), *item;
-    size_t size = json_array_size(array), i;
-    enum at_status status = AT_OK;
-    double *values = size ? at_alloc_array(size, sizeof *values) : NULL;
-
-    if (!json_is_array(array))
-        status = at_fail(err, AT_USAGE, "samples_ns is not a JSON array of numbers");
-    json_array_foreach(array, i, item)
-    {
-        if (!json_is_number(item))
-            status = at_fail(err, AT_USAGE, "samples_ns is not a JSON array of numbers");
-        values[i] = json_number_value(item);
-    }
-    json_decref(array);
-    if (status != AT_OK) {
-        free(values);
-        return status;
-    }
-    *samples_ns = values;
-    *count = size;
-    return AT_OK;
-}
-
-/* ---- rows ---- */
-
-/* Bytes of a text: several times the longest that we write, which is a setting. */
-enum { TEXT_MAX = 65536 };
-
-static enum at_status fail_row(const struct at_journal *journal, const struct at_journal_row *row,
-                               const struct at_error *why, struct at_error *err)
-{
-    return at_fail(err, why->status,
-                   "journal %s: %s %lld: %s; this program did not write that: name another file",
-                   journal->path, row->what, (long long)sqlite3_column_int64(row->statement, 0),
-                   why->message);
-}
-
-static enum at_status take_text(const struct at_journal_row *row, int column, size_t most,
-                                const char **text, struct at_error *err)
-{
-    const char *name = sqlite3_column_name(row->statement, column), *bytes;
-    size_t size;
-
-    if (sqlite3_column_type(row->statement, column) != SQLITE_TEXT)
-        return at_fail(err, AT_USAGE, "%s is not text", name);
-    bytes = (const char *)sqlite3_column_text(row->statement, column);
-    size = (size_t)sqlite3_column_bytes(row->statement, column);
-    if (!bytes)
-        return at_fail(err, AT_INTERNAL, "%s: out of memory", name);
-    if (size > most)
-        return at_fail(err, AT_USAGE, "%s has %zu bytes, more than %zu", name, size, most);
-    if (!at_text_is_printable(bytes, size)) /* a NUL is not printable */
-        return at_fail(err, AT_USAGE, "%s is not printable text", name);
-    *text = bytes;
-    return AT_OK;
-}
-
-static enum at_status take_int(const struct at_journal_row *row, int column, int64_t *value,
-                               struct at_error *err)
-{
-    if (sqlite3_column_type(row->statement, column) != SQLITE_INTEGER)
-        return at_fail(err, AT_USAGE, "%s is not an integer",
-                       sqlite3_column_name(row->statement, column));
-    *value = sqlite3_column_int64(row->statement, column);
-    return AT_OK;
-}
-
-static enum at_status take_outcome(const struct at_journal_row *row, int column,
-                                   enum at_outcome *outcome, struct at_error *err)
-{
-    const char *word;
-    enum at_status status = take_text(row, column, TEXT_MAX, &word, err);
-
-    if (status != AT_OK)
-        return status;
-    for (int i = 0; i < AT_OUTCOMES; i++)
-        if (strcmp(word, at_outcome_names[i]) == 0) {
-            *outcome = (enum at_outcome)i;
-            return AT_OK;
-        }
-    return at_fail(err, AT_USAGE, "unknown outcome: %s", word);
-}
-
-enum at_status at_journal_text(const struct at_journal *journal, const struct at_journal_row *row,
-                               int column, const char **text, struct at_error *err)
-{
-    struct at_error why;
-
-    return take_text(row, column, TEXT_MAX, text, &why) == AT_OK
-               ? AT_OK
-               : fail_row(journal, row, &why, err);
-}
-
-static enum at_status take_samples(const struct at_journal_row *row, int column,
-                                   struct at_measurement *measurement, struct at_error *err)
-{
-    const char *samples;
-    enum at_status status = take_text(row, column, TEXT_MAX, &samples, err);
-
-    return status == AT_OK ? at_samples_parse(&measurement->samples_ns, &measurement->sample_count,
-                                              samples, err)
-                           : status;
-}
-
-static enum at_status take_measurement(const struct at_journal_row *row,
-                                       struct at_measurement *measurement, struct at_error *err)
-{
-    const char *message = "";
-    enum at_status status = take_outcome(row, 1, &measurement->outcome, err);
-
-    if (status == AT_OK)
-        status = take_text(row, 2, sizeof measurement->message - 1, &message, err);
-    if (status == AT_OK)
-        status = take_int(row, 3, &measurement->kernel.registers, err);
-    if (status == AT_OK)
-        status = take_int(row, 4, &measurement->kernel.spill_bytes, err);
-    if (status == AT_OK)
-        status = take_int(row, 5, &measurement->kernel.shared_bytes, err);
-    if (status == AT_OK)
-        status = take_samples(row, 6, measurement, err);
-    strcpy(measurement->message, message);
-    return status == AT_OK ? at_measurement_check(measurement, err) : status;
-}
-
-enum at_status at_journal_measurement(const struct at_journal *journal,
-                                      const struct at_journal_row *row,
-                                      struct at_measurement *measurement, struct at_error *err)
-{
-    struct at_measurement result = {0};
-    struct at_error why;
-
-    if (take_measurement(row, &result, &why) != AT_OK) {
-        at_measurement_clear(&result);
-        return fail_row(journal, row, &why, err);
-    }
-    *measurement = result;
-    return AT_OK;
-}
-
-enum at_status at_journal_samples(const struct at_journal *journal,
-                                  const struct at_journal_row *row, int column,
-                                  struct at_measurement *measurement, struct at_error *err)
-{
-    struct at_measurement result = {.outcome = AT_CORRECT};
-    struct at_error why;
-    enum at_status status = take_samples(row, column, &result, &why);
-
-    if (status == AT_OK)
-        status = at_measurement_check(&result, &why); /* refuses a correct one without samples */
-    if (status != AT_OK) {
-        at_measurement_clear(&result);
-        return fail_row(journal, row, &why, err);
-    }
-    *measurement = result;
-    return AT_OK;
-}
-
-/* ---- statements ---- */
-
-/* SQLite's message does not tell why; errno does. ENOENT would be about another file of SQLite's
- * own: the folder exists. */
-static enum at_status cannot_open(const struct at_journal *journal, struct at_error *err)
-{
-    int error = sqlite3_system_errno(journal->db);
-
-    return at_fail(err, AT_USAGE, "cannot open journal %s: %s", journal->path,
-                   error != 0 && error != ENOENT ? strerror(error) : sqlite3_errmsg(journal->db));
-}
-
-enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err)
-{
-    const char *path = journal->path;
-
-    switch (sqlite3_errcode(journal->db)) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return at_fail(err, AT_USAGE,
-                       "journal %s is in use by another process: wait for it, or name another file",
-                       path);
-    case SQLITE_NOTADB:
-        return at_fail(err, AT_USAGE, "%s is not a journal of autotune: name another file", path);
-    case SQLITE_CORRUPT:
-        return at_fail(err, AT_USAGE,
-                       "journal %s is damaged: name another file; `sqlite3 %s .recover` may save "
-                       "what is in it",
-                       path, path);
-    case SQLITE_CANTOPEN:
-        return cannot_open(journal, err);
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return at_fail(err, AT_USAGE, "cannot open journal %s: %s", path,
-                       sqlite3_errmsg(journal->db));
-    /* Our statements are right, so the file's tables are wrong. */
-    case SQLITE_ERROR:
-    case SQLITE_TOOBIG:
-        return at_fail(err, AT_USAGE,
-                       "journal %s was not made by this program, or was changed (%s): name another "
-                       "file",
-                       path, sqlite3_errmsg(journal->db));
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-        return at_fail(err, AT_USAGE, "journal %s cannot be read or written: %s", path,
-                       sqlite3_errmsg(journal->db));
-    default:
-        return at_fail(err, AT_INTERNAL, "journal %s: %s", path, sqlite3_errmsg(journal->db));
-    }
-}
-
-enum at_status at_journal_execute(struct at_journal *journal, const char *sql, struct at_error *err)
-{
-    return sqlite3_exec(journal->db, sql, NULL, NULL, NULL) == SQLITE_OK
-               ? AT_OK
-               : at_journal_fail(journal, err);
-}
-
-static const char *first_text(sqlite3_stmt *row)
-{
-    const unsigned char *text = sqlite3_column_text(row, 0);
-
-    return text ? (const char *)text : "";
-}
-
-enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
-                                char **text, struct at_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum at_status status = AT_OK;
-
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &statement, NULL) != SQLITE_OK ||
-        sqlite3_step(statement) != SQLITE_ROW)
-        status = at_journal_fail(journal, err);
-    else if (text)
-        *text = at_strdup(first_text(statement));
-    else
-        *number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return status;
-}
 
 /* ---- untrusted files ---- */
 
@@ -358,7 +95,8 @@ enum at_status at_journal_check_size(const char *path, struct at_error *err)
 static enum at_status limit_size(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_int64 page_bytes = 0;
-    enum at_status status = at_journal_query(journal, "PRAGMA page_size", &page_bytes, NULL, err);
+    enum at_status status =
+        at_journal_query(journal, "PRAGMA page_size", NULL, &page_bytes, NULL, err);
     char *sql;
 
     if (status != AT_OK)
@@ -477,7 +215,7 @@ static enum at_status check_ids(struct at_journal *journal, struct at_error *err
                               tables[i], tables[i], ID_MAX);
         sqlite3_int64 outside = 0;
 
-        status = at_journal_query(journal, sql, &outside, NULL, err);
+        status = at_journal_query(journal, sql, NULL, &outside, NULL, err);
         if (status == AT_OK && outside > 0)
             status =
                 at_fail(err, AT_USAGE,
@@ -549,14 +287,14 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
     char *verdict = NULL;
     enum at_status status;
 
-    status = at_journal_query(journal, "PRAGMA application_id", &application, NULL, err);
+    status = at_journal_query(journal, "PRAGMA application_id", NULL, &application, NULL, err);
     if (status == AT_OK && application != APPLICATION_ID)
         status = at_fail(err, AT_USAGE,
                          "%s is an SQLite database, but not a journal of autotune: name another "
                          "file",
                          journal->path);
     if (status == AT_OK)
-        status = at_journal_query(journal, "PRAGMA user_version", &version, NULL, err);
+        status = at_journal_query(journal, "PRAGMA user_version", NULL, &version, NULL, err);
     if (status == AT_OK && version != TABLES_VERSION)
         status = at_fail(err, AT_USAGE,
                          "journal %s has version %lld of the format, this program knows version "
@@ -565,7 +303,7 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
     if (status == AT_OK)
         status = check_tables(journal, tables_sql, err);
     if (status == AT_OK)
-        status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, &verdict, err);
+        status = at_journal_query(journal, "PRAGMA quick_check(1)", NULL, NULL, &verdict, err);
     if (status == AT_OK)
         at_text_make_printable(verdict); /* it has several lines */
     if (status == AT_OK && strcmp(verdict, "ok") != 0)
@@ -600,10 +338,10 @@ static enum at_status prepare_file(struct at_journal *journal, struct at_error *
     status = at_journal_execute(journal, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
                                 err);
     if (status == AT_OK)
-        status = at_journal_query(journal, "PRAGMA application_id", &used, NULL, err);
+        status = at_journal_query(journal, "PRAGMA application_id", NULL, &used, NULL, err);
     if (status == AT_OK && !used)
-        status = at_journal_query(journal, "SELECT EXISTS (SELECT * FROM sqlite_master)", &used,
-                                  NULL, err);
+        status = at_journal_query(journal, "SELECT EXISTS (SELECT * FROM sqlite_master)", NULL,
+                                  &used, NULL, err);
     if (status == AT_OK)
         status = used ? at_journal_check_existing(journal, err) : make_tables(journal, err);
     if (status == AT_OK)

@@ -3,16 +3,26 @@
 #ifndef AT_JOURNAL_PARTS_H
 #define AT_JOURNAL_PARTS_H
 
-#include "journal/journal.h"
+#include "journal/read.h"
 
 #include <sqlite3.h>
+
+enum { AT_JOURNAL_COLUMNS_MAX = 26 };
+
+/* A statement whose parameters and columns have the names of a journal's columns. */
+struct at_journal_column;
+struct at_journal_statement {
+    const char *what; /* a row is: "run", "measurement" */
+    sqlite3_stmt *sqlite;
+    const struct at_journal_column *columns[AT_JOURNAL_COLUMNS_MAX]; /* that it gives */
+};
 
 struct at_journal {
     sqlite3 *db;
     char *path;
     sqlite3_int64 run;
     int uncheckpointed; /* measurements since the log was last moved into the file */
-    sqlite3_stmt *add, *add_final, *find;
+    struct at_journal_statement add, add_final, find;
 };
 
 /* SQLite's access to files without locking them. */
@@ -22,35 +32,34 @@ struct at_journal {
 enum at_status at_journal_fail(const struct at_journal *journal, struct at_error *err);
 
 /* Run statements; and run a query of one row, whose first column becomes *number, or *text unless
- * `text` is NULL. The caller frees *text. */
+ * `text` is NULL. The caller frees *text. `about` has the values of parameters; NULL: none. */
 enum at_status at_journal_execute(struct at_journal *journal, const char *sql,
                                   struct at_error *err);
-enum at_status at_journal_query(struct at_journal *journal, const char *sql, sqlite3_int64 *number,
+enum at_status at_journal_query(const struct at_journal *journal, const char *sql,
+                                const struct at_journal_entry *about, sqlite3_int64 *number,
                                 char **text, struct at_error *err);
 
 /* Set up SQLite for an untrusted file, before it is read; check the file's size. */
 enum at_status at_journal_harden(struct at_journal *journal, struct at_error *err);
 enum at_status at_journal_check_size(const char *path, struct at_error *err);
 
-/* The current row of a query whose first column is the row's id. */
-struct at_journal_row {
-    const char *what; /* "run", "measurement" */
-    sqlite3_stmt *statement;
-};
+/* Prepare a statement; the caller finalizes it, also after a failure. The first column is the id of
+ * a row. */
+enum at_status at_journal_prepare(const struct at_journal *journal,
+                                  struct at_journal_statement *statement, const char *what,
+                                  const char *sql, struct at_error *err);
 
-/* Get a column's text, valid until the next step; and get a measurement, with outcome,
- * message, registers, spill_bytes, shared_bytes and samples_ns in columns 1 to 6. AT_USAGE with row
- * and column for values that this program does not write. */
-enum at_status at_journal_text(const struct at_journal *journal, const struct at_journal_row *row,
-                               int column, const char **text, struct at_error *err);
-enum at_status at_journal_measurement(const struct at_journal *journal,
-                                      const struct at_journal_row *row,
-                                      struct at_measurement *measurement, struct at_error *err);
+/* Bind the parameters to the entry's members, which have to stay until the last step. Unknown
+ * values of optional columns become NULL. */
+enum at_status at_journal_bind(const struct at_journal_statement *statement,
+                               const struct at_journal_entry *entry, struct at_error *err);
 
-/* Get the samples of a column, at least one, into *measurement, which the caller clears. */
-enum at_status at_journal_samples(const struct at_journal *journal,
-                                  const struct at_journal_row *row, int column,
-                                  struct at_measurement *measurement, struct at_error *err);
+/* Go to the next row, and fill in the entry's members of its columns, unless `entry` is NULL. The
+ * caller clears the measurement, also after a failure. AT_USAGE with row and column for values
+ * that this program does not write. */
+enum at_status at_journal_step(const struct at_journal *journal,
+                               const struct at_journal_statement *statement,
+                               struct at_journal_entry *entry, bool *found, struct at_error *err);
 
 /* Check that the file is a sound journal of this version. */
 enum at_status at_journal_check_existing(struct at_journal *journal, struct at_error *err);
@@ -58,14 +67,5 @@ enum at_status at_journal_check_existing(struct at_journal *journal, struct at_e
 /* Open the file, and make its tables or check that it is a journal. */
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,
                                     struct at_error *err);
-
-/* Format samples; the caller frees *text. AT_INTERNAL for a value that is not finite. */
-enum at_status at_samples_format(char **text, const double *samples_ns, size_t count,
-                                 struct at_error *err);
-
-/* Parse samples; the caller frees *samples_ns, which is NULL for an empty array. AT_USAGE for
- * anything but an array of numbers. */
-enum at_status at_samples_parse(double **samples_ns, size_t *count, const char *text,
-                                struct at_error *err);
 
 #endif

@@ -2,7 +2,6 @@
 #include "journal/read.h"
 
 #include "base/memory.h"
-#include "device/device.h"
 #include "journal/parts.h"
 #include "measure/measurement.h"
 
@@ -12,12 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* More than a run of 2400 problems measures in a week. */
-enum { ROWS_MAX = 4000000, KHZ_MAX = 100000000 };
-
-/* Milliseconds of the year 9999. */
-#define UTC_MS_MAX INT64_C(253402300800000)
 
 /* A database lies in these two files: pages, and the log of pages newer than those. */
 static const char *const endings[] = {"", "-wal"};
@@ -124,244 +117,42 @@ static enum at_status copy_files(const char *path, const char *folder, struct at
     return status;
 }
 
-/* ---- the rows ---- */
-
-/* The columns: first those of at_journal_measurement. */
-enum {
-    FAMILY = 7,
-    FAMILY_HASH,
-    CONFIG,
-    PROBLEM,
-    GPU,
-    SETTING,
-    STARTED,
-    AGAIN,
-    MEASURED,
-    RUN,
-    SM_CLOCK,
-    MEMORY_CLOCK,
-    EXPECTED,
-    POWER,
-    TEMPERATURE,
-    THROTTLE,
-    FURTHER_LAUNCHES,
-};
-
-static const char rows_sql[] =
-    "SELECT m.id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns,"
-    "  family, family_hash, config, problem, gpu, setting, started_utc, again, measured_utc_ms,"
-    "  run, clock_sm_khz, clock_memory_khz, expected_ns, power_mw, temperature_c, throttle,"
-    "  further_launches"
-    "  FROM measurements AS m LEFT JOIN runs AS r ON m.run = r.id ORDER BY m.id";
-
-/* An integer from 0 to most; NULL is 0 where it is optional. */
-static bool take_number(sqlite3_stmt *row, int column, bool optional, int64_t most, int64_t *value)
-{
-    int type = sqlite3_column_type(row, column);
-
-    *value = sqlite3_column_int64(row, column);
-    return (type == SQLITE_INTEGER || (optional && type == SQLITE_NULL)) && *value >= 0 &&
-           *value <= most;
-}
-
-static bool take_expected(sqlite3_stmt *row, double *value)
-{
-    int type = sqlite3_column_type(row, EXPECTED);
-
-    *value = sqlite3_column_double(row, EXPECTED);
-    return type == SQLITE_NULL || (type == SQLITE_FLOAT && *value > 0 && *value < 1e300);
-}
-
-static enum at_status fail_bounds(const struct at_journal *journal, const char *what,
-                                  sqlite3_stmt *row, int column, struct at_error *err)
-{
-    return at_fail(err, AT_USAGE,
-                   "journal %s: %s %lld: %s is out of its bounds; this program did not write "
-                   "that: name another file",
-                   journal->path, what, (long long)sqlite3_column_int64(row, 0),
-                   sqlite3_column_name(row, column));
-}
-
-/* Newer programs may file configs of several launches. */
-static enum at_status check_launches(const struct at_journal *journal,
-                                     const struct at_journal_row *row, int column,
-                                     struct at_error *err)
-{
-    return sqlite3_column_type(row->statement, column) == SQLITE_NULL
-               ? AT_OK
-               : at_fail(err, AT_USAGE,
-                         "journal %s: %s %lld is of several launches, and this program knows "
-                         "configs of one only: use the autotune that wrote the journal",
-                         journal->path, row->what,
-                         (long long)sqlite3_column_int64(row->statement, 0));
-}
-
-static enum at_status take_numbers(const struct at_journal *journal, sqlite3_stmt *row,
-                                   struct at_journal_entry *entry, struct at_error *err)
-{
-    struct at_look *look = &entry->measurement.kernel.look;
-    int64_t throttle = 0;
-    const struct {
-        int column;
-        bool optional;
-        int64_t most, *value;
-    } numbers[] = {
-        {MEASURED, false, UTC_MS_MAX, &entry->measured_utc_ms},
-        {RUN, false, INT64_MAX, &entry->run},
-        {SM_CLOCK, true, KHZ_MAX, &entry->measurement.kernel.clock_sm_khz},
-        {MEMORY_CLOCK, true, KHZ_MAX, &entry->measurement.kernel.clock_memory_khz},
-        {POWER, true, AT_POWER_MW_MAX, &look->power_mw},
-        {TEMPERATURE, true, AT_TEMPERATURE_C_MAX, &look->temperature_c},
-        {THROTTLE, true, (1 << AT_THROTTLES) - 1, &throttle},
-    };
-    int bad = take_expected(row, &entry->details.expected_ns) ? -1 : EXPECTED;
-    int64_t again;
-
-    if (!take_number(row, AGAIN, false, 1, &again))
-        bad = AGAIN;
-    entry->details.again = again == 1;
-    for (size_t i = 0; i < AT_COUNT(numbers) && bad < 0; i++)
-        if (!take_number(row, numbers[i].column, numbers[i].optional, numbers[i].most,
-                         numbers[i].value))
-            bad = numbers[i].column;
-    look->throttle_known = sqlite3_column_type(row, THROTTLE) != SQLITE_NULL;
-    look->throttle = (uint64_t)throttle;
-    return bad < 0 ? AT_OK : fail_bounds(journal, "measurement", row, bad, err);
-}
-
-static enum at_status take_row(const struct at_journal *journal, const struct at_journal_row *row,
-                               struct at_journal_entry *entry, struct at_error *err)
-{
-    const struct {
-        int column;
-        const char **text;
-    } texts[] = {
-        {FAMILY, &entry->key.family},   {FAMILY_HASH, &entry->key.family_hash},
-        {CONFIG, &entry->key.config},   {PROBLEM, &entry->key.problem},
-        {GPU, &entry->details.gpu},     {SETTING, &entry->setting},
-        {STARTED, &entry->started_utc},
-    };
-    enum at_status status = check_launches(journal, row, FURTHER_LAUNCHES, err);
-
-    if (status == AT_OK)
-        status = at_journal_measurement(journal, row, &entry->measurement, err);
-    for (size_t i = 0; i < AT_COUNT(texts) && status == AT_OK; i++)
-        status = at_journal_text(journal, row, texts[i].column, texts[i].text, err);
-    return status == AT_OK ? take_numbers(journal, row->statement, entry, err) : status;
-}
-
-static enum at_status take_entry(const struct at_journal *journal, const struct at_journal_row *row,
-                                 const struct at_journal_takers *takers, struct at_error *err)
-{
-    struct at_journal_entry entry = {0};
-    enum at_status status = take_row(journal, row, &entry, err);
-
-    if (status == AT_OK)
-        takers->measurement(takers->data, &entry);
-    at_measurement_clear(&entry.measurement);
-    return status;
-}
-
-/* ---- the finalists ---- */
-
-enum {
-    FINAL_PROBLEM = 1,
-    FINAL_FAMILY,
-    FINAL_FAMILY_HASH,
-    FINAL_CONFIG,
-    FINAL_GPU,
-    FINAL_SETTING,
-    FINAL_SAMPLES,
-    FINAL_RUN,
-    FINAL_PLACE,
-    FINAL_WON,
-    FINAL_FURTHER_LAUNCHES,
-};
-
-/* More than take part in any shoot-out. */
-enum { PLACES_MAX = 64 };
-
-static const char finals_sql[] =
-    "SELECT f.id, problem, family, family_hash, config, gpu, setting, samples_ns, run, place, won,"
-    "  further_launches"
-    "  FROM finals AS f LEFT JOIN runs AS r ON f.run = r.id ORDER BY f.id";
-
-static enum at_status take_final_texts(const struct at_journal *journal,
-                                       const struct at_journal_row *row,
-                                       struct at_journal_final_entry *entry, struct at_error *err)
-{
-    const struct {
-        int column;
-        const char **text;
-    } texts[] = {
-        {FINAL_PROBLEM, &entry->key.problem},
-        {FINAL_FAMILY, &entry->key.family},
-        {FINAL_FAMILY_HASH, &entry->key.family_hash},
-        {FINAL_CONFIG, &entry->key.config},
-        {FINAL_GPU, &entry->gpu},
-        {FINAL_SETTING, &entry->setting},
-    };
-    enum at_status status = check_launches(journal, row, FINAL_FURTHER_LAUNCHES, err);
-
-    for (size_t i = 0; i < AT_COUNT(texts) && status == AT_OK; i++)
-        status = at_journal_text(journal, row, texts[i].column, texts[i].text, err);
-    return status;
-}
-
-static enum at_status take_final_numbers(const struct at_journal *journal, sqlite3_stmt *row,
-                                         struct at_journal_final_entry *entry, struct at_error *err)
-{
-    int64_t won = 0;
-    int bad = !take_number(row, FINAL_RUN, false, INT64_MAX, &entry->run)              ? FINAL_RUN
-              : !take_number(row, FINAL_PLACE, false, PLACES_MAX, &entry->final.place) ? FINAL_PLACE
-              : !take_number(row, FINAL_WON, false, 1, &won)                           ? FINAL_WON
-                                                                                       : -1;
-
-    entry->final.won = won == 1;
-    return bad < 0 ? AT_OK : fail_bounds(journal, "finalist", row, bad, err);
-}
-
-static enum at_status take_final(const struct at_journal *journal, const struct at_journal_row *row,
-                                 const struct at_journal_takers *takers, struct at_error *err)
-{
-    struct at_journal_final_entry entry = {0};
-    struct at_measurement samples = {0};
-    enum at_status status = at_journal_samples(journal, row, FINAL_SAMPLES, &samples, err);
-
-    entry.final.samples_ns = samples.samples_ns;
-    entry.final.sample_count = samples.sample_count;
-    if (status == AT_OK)
-        status = take_final_texts(journal, row, &entry, err);
-    if (status == AT_OK)
-        status = take_final_numbers(journal, row->statement, &entry, err);
-    if (status == AT_OK)
-        takers->final(takers->data, &entry);
-    at_measurement_clear(&samples);
-    return status;
-}
-
 /* ---- all of it ---- */
 
-static enum at_status
-read_rows(struct at_journal *journal, const char *sql, const char *what,
-          enum at_status (*take)(const struct at_journal *journal, const struct at_journal_row *row,
-                                 const struct at_journal_takers *takers, struct at_error *err),
-          const struct at_journal_takers *takers, struct at_error *err)
-{
-    struct at_journal_row row = {.what = what};
-    enum at_status status = AT_OK;
-    int result = SQLITE_ROW;
+/* More than a run of 2400 problems measures in a week. */
+enum { ROWS_MAX = 4000000 };
 
-    if (sqlite3_prepare_v2(journal->db, sql, -1, &row.statement, NULL) != SQLITE_OK)
-        return at_journal_fail(journal, err);
-    for (int count = 0; status == AT_OK && (result = sqlite3_step(row.statement)) == SQLITE_ROW;
-         count++)
-        status = count < ROWS_MAX ? take(journal, &row, takers, err)
-                                  : at_fail(err, AT_USAGE, "journal %s has more than %d %ss",
-                                            journal->path, ROWS_MAX, what);
-    if (status == AT_OK && result != SQLITE_DONE)
-        status = at_journal_fail(journal, err);
-    sqlite3_finalize(row.statement);
+static const char rows_sql[] =
+    "SELECT m.id, further_launches, outcome, message, registers, spill_bytes, shared_bytes,"
+    "  samples_ns, family, family_hash, config, problem, gpu, setting, started_utc, again,"
+    "  measured_utc_ms, run, clock_sm_khz, clock_memory_khz, expected_ns, power_mw, temperature_c,"
+    "  throttle"
+    "  FROM measurements AS m LEFT JOIN runs AS r ON m.run = r.id ORDER BY m.id";
+
+static const char finals_sql[] =
+    "SELECT f.id, further_launches, samples_ns, problem, family, family_hash, config, gpu, setting,"
+    "  run, place, won"
+    "  FROM finals AS f LEFT JOIN runs AS r ON f.run = r.id ORDER BY f.id";
+
+static enum at_status read_rows(const struct at_journal *journal, const char *what, const char *sql,
+                                at_journal_taker *take, void *data, struct at_error *err)
+{
+    struct at_journal_statement rows = {0};
+    enum at_status status = at_journal_prepare(journal, &rows, what, sql, err);
+    bool found = true;
+
+    for (int count = 0; status == AT_OK && found; count++) {
+        struct at_journal_entry entry = {0};
+
+        status = at_journal_step(journal, &rows, &entry, &found, err);
+        if (status == AT_OK && found && count == ROWS_MAX)
+            status = at_fail(err, AT_USAGE, "journal %s has more than %d %ss", journal->path,
+                             ROWS_MAX, what);
+        if (status == AT_OK && found)
+            take(data, &entry);
+        at_measurement_clear(&entry.measurement);
+    }
+    sqlite3_finalize(rows.sqlite);
     return status;
 }
 
@@ -381,8 +172,8 @@ static enum at_status open_copy(struct at_journal *journal, const char *copy, st
     return status;
 }
 
-enum at_status at_journal_read(const char *path, const struct at_journal_takers *takers,
-                               struct at_error *err)
+enum at_status at_journal_read(const char *path, at_journal_taker *measurement,
+                               at_journal_taker *final, void *data, struct at_error *err)
 {
     struct at_journal *journal;
     char *folder, *copy;
@@ -396,10 +187,10 @@ enum at_status at_journal_read(const char *path, const struct at_journal_takers 
     status = copy_files(path, folder, err);
     if (status == AT_OK)
         status = open_copy(journal, copy, err);
-    if (status == AT_OK && takers->measurement)
-        status = read_rows(journal, rows_sql, "measurement", take_entry, takers, err);
-    if (status == AT_OK && takers->final)
-        status = read_rows(journal, finals_sql, "finalist", take_final, takers, err);
+    if (status == AT_OK && measurement)
+        status = read_rows(journal, "measurement", rows_sql, measurement, data, err);
+    if (status == AT_OK && final)
+        status = read_rows(journal, "finalist", finals_sql, final, data, err);
     at_journal_close(journal);
     remove_folder(folder);
     free(copy);

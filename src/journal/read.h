@@ -6,8 +6,9 @@
 
 #include "journal/journal.h"
 
-/* A measurement with all that is filed with it. Texts and samples are valid during the call only.
- */
+/* A row: a measurement with all that is filed with it, or a finalist of a shoot-out, which has
+ * samples and of the details only `gpu`. Of a run's shoot-outs for a problem the last one counts.
+ * Texts and samples are valid during the call only. */
 struct at_journal_entry {
     int64_t run;
     const char *setting;     /* of the run: see at_setting_format */
@@ -16,28 +17,17 @@ struct at_journal_entry {
     struct at_journal_details details;
     struct at_measurement measurement; /* with its clocks and its look */
     int64_t measured_utc_ms;           /* Unix time */
+    int64_t place;                     /* of a finalist: as in at_journal_final */
+    bool won;
 };
 
-/* A finalist of a shoot-out; of a run's shoot-outs for a problem the last one counts. */
-struct at_journal_final_entry {
-    int64_t run;
-    const char *setting; /* of the run */
-    struct at_journal_key key;
-    const char *gpu;
-    struct at_journal_final final;
-};
+typedef void at_journal_taker(void *data, const struct at_journal_entry *entry);
 
-/* The functions that take the rows; each may be NULL. */
-struct at_journal_takers {
-    void (*measurement)(void *data, const struct at_journal_entry *entry);
-    void (*final)(void *data, const struct at_journal_final_entry *entry);
-    void *data;
-};
-
-/* Call the takers with each measurement, in the order in which they were filed, then with each
- * finalist. AT_USAGE, with what to do: there is no file, it is no journal, damaged, or of another
- * version; another process has it open; or a row has a value that this program does not write. */
-enum at_status at_journal_read(const char *path, const struct at_journal_takers *takers,
-                               struct at_error *err);
+/* Call measurement with each measurement, in the order in which they were filed, then final with
+ * each finalist; both may be NULL. AT_USAGE, with what to do: there is no file, it is no journal,
+ * damaged, or of another version; another process has it open; or a row has a value that this
+ * program does not write. */
+enum at_status at_journal_read(const char *path, at_journal_taker *measurement,
+                               at_journal_taker *final, void *data, struct at_error *err);
 
 #endif

@@ -190,17 +190,18 @@ static struct at_report_search *search_of(const struct at_report_searches *searc
 }
 
 /* Of the run that is shown, and of its shoot-outs the last. Those of an earlier journal go. */
-static void take_final(void *data, const struct at_journal_final_entry *entry)
+static void take_final(void *data, const struct at_journal_entry *entry)
 {
     struct at_report_searches *searches = data;
     struct at_report_search *search =
-        search_of(searches, entry->gpu, entry->setting, entry->key.problem);
-    const struct at_journal_final *final = &entry->final;
+        search_of(searches, entry->details.gpu, entry->setting, entry->key.problem);
+    const double *samples_ns = entry->measurement.samples_ns;
+    size_t count = entry->measurement.sample_count;
     struct at_report_final *kept;
 
     if (!search || entry->run != search->run)
         return;
-    if (final->place == 0)
+    if (entry->place == 0)
         clear_finals(search);
     if (search->final_count == AT_REPORT_FINALS_MAX)
         return;
@@ -208,12 +209,12 @@ static void take_final(void *data, const struct at_journal_final_entry *entry)
     *kept = (struct at_report_final){
         .family = keep(&searches->texts, entry->key.family),
         .config = keep(&searches->texts, entry->key.config),
-        .samples_ns = at_memdup(final->samples_ns, final->sample_count * sizeof *final->samples_ns),
-        .sample_count = final->sample_count,
-        .ns = at_median(final->samples_ns, final->sample_count),
-        .won = final->won,
+        .samples_ns = at_memdup(samples_ns, count * sizeof *samples_ns),
+        .sample_count = count,
+        .ns = at_median(samples_ns, count),
+        .won = entry->won,
     };
-    at_median_interval(final->samples_ns, final->sample_count, &kept->low_ns, &kept->high_ns);
+    at_median_interval(samples_ns, count, &kept->low_ns, &kept->high_ns);
 }
 
 static void take(void *data, const struct at_journal_entry *entry)
@@ -236,7 +237,6 @@ static void take(void *data, const struct at_journal_entry *entry)
 static enum at_status read_journal(struct at_report_searches *searches, const char *path,
                                    size_t *taken, struct at_error *err)
 {
-    const struct at_journal_takers takers = {take, take_final, searches};
     enum at_status status;
 
     searches->taken = 0;
@@ -244,7 +244,7 @@ static enum at_status read_journal(struct at_report_searches *searches, const ch
         searches->homes[i].search.older = searches->homes[i].search.count;
         searches->homes[i].search.run = 0;
     }
-    status = at_journal_read(path, &takers, err);
+    status = at_journal_read(path, take, take_final, searches, err);
     *taken = searches->taken;
     return status;
 }

@@ -11,16 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static void check_final(void *data, const struct at_journal_final_entry *entry)
+static void check_final(void *data, const struct at_journal_entry *entry)
 {
     const char *const texts[] = {entry->setting, entry->key.problem, entry->key.family,
-                                 entry->key.config, entry->gpu};
+                                 entry->key.config, entry->details.gpu};
 
     (void)data;
     for (size_t i = 0; i < AT_COUNT(texts); i++)
         if (!at_text_is_printable(texts[i], strlen(texts[i])))
             abort();
-    if (entry->final.place < 0 || entry->final.sample_count == 0)
+    if (entry->place < 0 || entry->measurement.sample_count == 0)
         abort();
 }
 
@@ -139,14 +139,13 @@ static void check_entry(void *data, const struct at_journal_entry *entry)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct at_journal_takers takers = {check_entry, check_final, NULL};
     struct at_journal *journal;
     struct at_error err;
     int64_t count;
     enum at_status status;
 
     write_file(data, size);
-    check_error(at_journal_read(path, &takers, &err), &err);
+    check_error(at_journal_read(path, check_entry, check_final, NULL, &err), &err);
     status = at_journal_open(&journal, path, setting, true, &err);
     check_error(status, &err);
     if (status != AT_OK)

@@ -420,27 +420,26 @@ static void take_read(void *data, const struct at_journal_entry *entry)
     read->look = entry->measurement.kernel.look;
 }
 
-static void take_final(void *data, const struct at_journal_final_entry *entry)
+static void take_final(void *data, const struct at_journal_entry *entry)
 {
     struct read *read = data;
 
     assert_string_equal(entry->setting, setting);
-    assert_string_equal(entry->gpu, "GPU-1");
+    assert_string_equal(entry->details.gpu, "GPU-1");
     read->finals++;
-    read->place = entry->final.place;
-    read->won = entry->final.won;
-    for (size_t i = 0; i < entry->final.sample_count; i++)
-        read->sum_ns += entry->final.samples_ns[i];
+    read->place = entry->place;
+    read->won = entry->won;
+    for (size_t i = 0; i < entry->measurement.sample_count; i++)
+        read->sum_ns += entry->measurement.samples_ns[i];
     snprintf(read->config, sizeof read->config, "%s", entry->key.config);
 }
 
 static struct read read_journal(const char *path)
 {
     struct read read = {.measurements = 0};
-    const struct at_journal_takers takers = {take_read, take_final, &read};
     struct at_error err = {0};
 
-    if (at_journal_read(path, &takers, &err) != AT_OK)
+    if (at_journal_read(path, take_read, take_final, &read, &err) != AT_OK)
         fail_msg("%s", err.message);
     return read;
 }
@@ -603,13 +602,13 @@ static void test_further_launches(void **state)
 
     for (size_t i = 0; i < AT_COUNT(tables); i++) {
         char *mark = at_format("UPDATE %s SET further_launches = '[]'", tables[i]);
-        const struct at_journal_takers takers = {take_read, take_final, &(struct read){0}};
         struct at_journal *journal;
         struct at_error err = {0};
 
         make_part(path, setting, false, key.config);
         execute(path, mark);
-        assert_int_equal(at_journal_read(path, &takers, &err), AT_USAGE);
+        assert_int_equal(at_journal_read(path, take_read, take_final, &(struct read){0}, &err),
+                         AT_USAGE);
         assert_non_null(strstr(err.message, "is of several launches"));
         journal = open_journal(path, true);
         assert_int_equal(find_registers(journal, &key), i == 0 ? -1 : 0);
@@ -1041,7 +1040,7 @@ static int64_t ask(struct at_journal *journal, const char *sql)
 {
     sqlite3_int64 number = -1;
 
-    assert_int_equal(at_journal_query(journal, sql, &number, NULL, NULL), AT_OK);
+    assert_int_equal(at_journal_query(journal, sql, NULL, &number, NULL, NULL), AT_OK);
     return number;
 }
 
