@@ -6,6 +6,213 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on a GPU");
 
+/* ---- shared memory ---- */
+
+/* The accesses of each byte of shared memory: the last write and the last read, by which thread and
+ * when.
+ *
+ * Time is a tick that grows at every barrier, of the block (bar.sync) or of a warp (bar.warp.sync).
+ * Two accesses by different threads are ordered if a barrier of the block lies between them. For
+ * threads of one warp, a barrier of the warp is enough. Two unordered accesses, one of them a
+ * write, are a race. So nothing is cleared at a barrier or at the start of a block: a write before
+ * the block's first tick does not count.
+ *
+ * A wait for an mbarrier orders all accesses from before its phase was complete. So a race with a
+ * thread that never arrived there is not found. The writes of a bulk copy are ordered before all
+ * that follows a wait for its mbarrier, or a barrier of the block after such a wait. */
+
+/* Make all bytes unwritten: start a new tick. */
+void at_emu_shared_begin_block(struct at_emu_shared *shared)
+{
+    if (shared->tick >= AT_EMU_TICK_MAX - 1) {
+        memset(shared->written, 0, shared->size * sizeof *shared->written);
+        memset(shared->read, 0, shared->size * sizeof *shared->read);
+        memset(shared->fenced, 0, sizeof shared->fenced);
+        shared->tick = 0;
+    }
+    shared->first = shared->synced = ++shared->tick;
+}
+
+/* No tick is left in the middle of a block: start again; all written bytes get tick 1. */
+static void restart(struct at_emu_block *block)
+{
+    struct at_emu_shared *shared = &block->shared;
+
+    for (uint32_t i = 0; i < shared->size; i++) {
+        bool written = at_emu_tick_of(shared->written[i]) >= shared->first;
+
+        shared->written[i] = written ? 1u << AT_EMU_TICK_SHIFT : 0;
+        shared->read[i] = 0;
+    }
+    shared->first = 1;
+    shared->tick = shared->synced = 2;
+    memset(shared->fenced, 0, sizeof shared->fenced);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].synced = block->warps[i].acquired = block->warps[i].joined = 2;
+    for (size_t i = 0; i < block->mbarrier_count; i++)
+        block->mbarriers[i].completed = 2;
+}
+
+uint32_t at_emu_shared_pass_tick(struct at_emu_block *block)
+{
+    if (block->shared.tick == AT_EMU_TICK_MAX)
+        restart(block);
+    else
+        block->shared.tick++;
+    return block->shared.tick;
+}
+
+void at_emu_shared_barrier(struct at_emu_block *block)
+{
+    block->shared.synced = at_emu_shared_pass_tick(block);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].synced = block->shared.tick;
+}
+
+void at_emu_shared_warp_barrier(struct at_emu_warp *warp)
+{
+    warp->synced = at_emu_shared_pass_tick(warp->block);
+}
+
+/* One thread's access, and the ticks to compare it with. */
+struct thread_access {
+    struct at_emu_shared *shared;
+    uint32_t thread;
+    uint32_t record; /* of this access */
+    uint32_t past;   /* smaller records are from before the last barrier with the block */
+    uint32_t synced; /* the tick of that: of the block, or an mbarrier that its warp waited for */
+    uint32_t warp_synced; /* the tick of its warp's last barrier of any kind */
+    uint32_t acquired;    /* the tick of its warp's last wait for an mbarrier */
+    bool atomic;
+};
+
+static bool same_warp(const struct thread_access *self, uint32_t record)
+{
+    return (record & AT_EMU_THREAD_MASK) / AT_WARP == self->thread / AT_WARP;
+}
+
+/* Is there no barrier between the access of the record and this one? */
+static bool unordered(const struct thread_access *self, uint32_t record)
+{
+    return at_emu_tick_of(record) >= (same_warp(self, record) ? self->warp_synced : self->synced);
+}
+
+static bool races_with_write(const struct thread_access *self, uint32_t written)
+{
+    if (written & AT_EMU_BY_BULK)
+        return at_emu_tick_of(written) >= self->shared->synced &&
+               at_emu_tick_of(written) >= self->acquired;
+    return (written & AT_EMU_THREAD_MASK) != self->thread && unordered(self, written) &&
+           !(self->atomic && written & AT_EMU_BY_ATOMIC);
+}
+
+static bool races_with_read(const struct thread_access *self, uint32_t read)
+{
+    if (read & AT_EMU_MORE_WARPS)
+        return at_emu_tick_of(read) >= self->synced;
+    return ((read & AT_EMU_THREAD_MASK) != self->thread || read & AT_EMU_MORE_LANES) &&
+           unordered(self, read);
+}
+
+/* The record after one more read, with flags for unordered reads by other threads. */
+static uint32_t joined(const struct thread_access *self, uint32_t read)
+{
+    uint32_t flags = read & AT_EMU_MORE_WARPS;
+
+    if (at_emu_tick_of(read) < self->synced)
+        return self->record;
+    if (!same_warp(self, read))
+        flags |= AT_EMU_MORE_WARPS;
+    else if (at_emu_tick_of(read) >= self->warp_synced)
+        flags |= (read & AT_EMU_MORE_LANES) |
+                 ((read & AT_EMU_THREAD_MASK) != self->thread ? (uint32_t)AT_EMU_MORE_LANES : 0);
+    return self->record | flags;
+}
+
+/* note_read and note_write return the other thread of a race, or -1. */
+static int note_read(const struct thread_access *self, uint32_t offset, uint32_t bytes,
+                     bool *unwritten)
+{
+    struct at_emu_shared *shared = self->shared;
+
+    for (uint32_t i = offset; i < offset + bytes; i++) {
+        uint32_t written = shared->written[i];
+
+        /* The usual case: one thread wrote before the barrier, and one thread reads after it. */
+        if (written >= shared->first << AT_EMU_TICK_SHIFT && written < self->past &&
+            shared->read[i] < self->past) {
+            shared->read[i] = self->record;
+            continue;
+        }
+        if (at_emu_tick_of(written) < shared->first)
+            *unwritten = true;
+        else if (races_with_write(self, written))
+            return (int)(written & AT_EMU_THREAD_MASK);
+        shared->read[i] = joined(self, shared->read[i]);
+    }
+    return -1;
+}
+
+static int note_write(const struct thread_access *self, uint32_t offset, uint32_t bytes,
+                      bool undefined)
+{
+    struct at_emu_shared *shared = self->shared;
+
+    for (uint32_t i = offset; i < offset + bytes; i++) {
+        bool untouched = shared->written[i] < self->past && shared->read[i] < self->past;
+
+        if (!untouched && races_with_write(self, shared->written[i]))
+            return (int)(shared->written[i] & AT_EMU_THREAD_MASK);
+        if (!untouched && races_with_read(self, shared->read[i]))
+            return (int)(shared->read[i] & AT_EMU_THREAD_MASK);
+        /* An undefined value leaves the byte unwritten, for races too: it cannot be used anyway. */
+        shared->written[i] = undefined ? 0 : self->record;
+    }
+    return -1;
+}
+
+bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                        bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
+                        uint32_t undefined, uint32_t *unwritten)
+{
+    uint32_t synced = at_emu_later(warp->block->shared.synced, warp->joined);
+    struct thread_access self = {
+        .shared = &warp->block->shared,
+        .past = synced << AT_EMU_TICK_SHIFT,
+        .synced = synced,
+        .warp_synced = at_emu_later(warp->synced, synced),
+        .acquired = warp->acquired,
+        .atomic = atomic,
+    };
+
+    AT_EACH_OF (i, lanes) {
+        bool missing = false; /* an unwritten byte is read */
+        int other = -1;
+
+        self.thread = warp->first_thread + (uint32_t)i;
+        self.record = self.shared->tick << AT_EMU_TICK_SHIFT | self.thread;
+        if (!store && !atomic)
+            other = note_read(&self, (uint32_t)address[i], bytes, &missing);
+        if (atomic) {
+            missing = at_emu_tick_of(self.shared->written[address[i]]) < self.shared->first;
+            self.record |= AT_EMU_BY_ATOMIC;
+        }
+        if (store || (atomic && !missing))
+            other =
+                note_write(&self, (uint32_t)address[i], bytes, (undefined & at_lane_bit[i]) != 0);
+        if (other >= 0) {
+            at_emu_raise(warp, op, AT_EMU_SHARED_RACE, i, address[i],
+                         "%u bytes, with thread %d of the block", bytes, other);
+            return false;
+        }
+        if (missing)
+            *unwritten |= at_lane_bit[i];
+    }
+    return true;
+}
+
+/* ---- addresses ---- */
+
 void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
                              int64_t offset, uint64_t address[AT_WARP])
 {

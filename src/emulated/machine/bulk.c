@@ -1,19 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bulk copies between global and shared memory (PTX ISA, "cp.async.bulk"). A copy is checked and
- * counted when it begins. Its bytes move as late as possible, at the successful wait for its phase
- * or group. So a kernel without the right wait works on the old bytes. */
+/* Copies between global and shared memory that run beside the threads, and the mbarriers on which
+ * threads wait for them (PTX ISA, "cp.async", "cp.async.bulk", "mbarrier"). */
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
 
+/* Bulk copies run beside the threads. A fill makes its bytes unwritten from its begin to its end.
+ * The bytes that a drain reads must be written, fenced for the asynchronous proxy, and stay
+ * unchanged from begin to end. These functions return false if a fault was raised. */
+
+static bool note_bulk(const struct at_emu_bulk *bulk, bool fill, uint32_t *unwritten)
+{
+    uint32_t lanes = at_lane_bit[bulk->lane];
+    uint64_t address[AT_WARP] = {0};
+
+    address[bulk->lane] = fill ? bulk->to : bulk->from;
+    return at_emu_shared_note(bulk->op, bulk->warp, lanes, fill, false, bulk->bytes, address,
+                              fill ? lanes : 0, unwritten);
+}
+
+static bool race(const struct at_emu_bulk *bulk, uint64_t offset, uint32_t record, const char *what)
+{
+    at_emu_raise(bulk->warp, bulk->op, AT_EMU_SHARED_RACE, (int)bulk->lane, offset,
+                 "with thread %u of the block, which %s", record & AT_EMU_THREAD_MASK, what);
+    return false;
+}
+
+static bool end_fill(const struct at_emu_bulk *bulk)
+{
+    struct at_emu_shared *shared = &bulk->warp->block->shared;
+    uint32_t thread = bulk->warp->first_thread + bulk->lane;
+
+    for (uint64_t i = bulk->to; i < bulk->to + bulk->bytes; i++) {
+        if (at_emu_tick_of(shared->written[i]) >= shared->first)
+            return race(bulk, i, shared->written[i], "wrote there meanwhile");
+        shared->written[i] = shared->tick << AT_EMU_TICK_SHIFT | AT_EMU_BY_BULK | thread;
+    }
+    return true;
+}
+
+static bool begin_drain(const struct at_emu_bulk *bulk)
+{
+    struct at_emu_shared *shared = &bulk->warp->block->shared;
+    uint32_t unwritten = 0;
+
+    for (uint64_t i = bulk->from; i < bulk->from + bulk->bytes; i++) {
+        uint32_t written = shared->written[i];
+
+        if (at_emu_tick_of(written) >= shared->first && !(written & AT_EMU_BY_BULK) &&
+            shared->fenced[written & AT_EMU_THREAD_MASK] < at_emu_tick_of(written))
+            return race(bulk, i, written, "made no fence.proxy.async since it wrote there");
+    }
+    if (!note_bulk(bulk, false, &unwritten))
+        return false;
+    if (unwritten)
+        at_emu_raise(bulk->warp, bulk->op, AT_EMU_SHARED_UNWRITTEN, (int)bulk->lane, bulk->from,
+                     "%u bytes", bulk->bytes);
+    return !unwritten;
+}
+
+static bool end_drain(const struct at_emu_bulk *bulk)
+{
+    const struct at_emu_shared *shared = &bulk->warp->block->shared;
+
+    for (uint64_t i = bulk->from; i < bulk->from + bulk->bytes; i++)
+        if (at_emu_tick_of(shared->written[i]) > bulk->tick)
+            return race(bulk, i, shared->written[i], "wrote there before the copy was made");
+    return true;
+}
+
+enum {
+    UNIT_BYTES = 16, /* the most of cp.async; all of cp.async.bulk is in multiples of it */
+    MBARRIER_BYTES = 8,
+    COUNT_MAX = (1 << 20) - 1, /* PTX ISA, mbarrier: of arrivals, and of bytes */
+};
+
 /* cp.async: copies from global to shared memory that run beside the thread (PTX ISA, "Data Movement
  * and Conversion Instructions: Asynchronous copy"). A copy is checked and counted when it is
  * issued, and done at the wait. A kernel that reads before the wait finds the old bytes, as it may
- * on a GPU. */
-
-enum { COPY_BYTES_MAX = 16 };
-
-/* Operands: destination, source, and the bytes to copy; the rest of unit_bytes becomes zeros. */
+ * on a GPU. Operands: destination, source, and the bytes to copy; the rest of unit_bytes becomes
+ * zeros. */
 void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_copy copy = {.op = op, .lanes = lanes};
@@ -35,11 +101,11 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
     AT_PUSH(warp->copies, warp->copy_count, warp->copy_capacity, copy);
 }
 
-void at_emu_run_copy_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+/* End a group of copies; of bulk copies, if they store. */
+void at_emu_run_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    (void)op;
     AT_EACH_OF (i, lanes)
-        warp->groups[i]++;
+        ++(op->store ? warp->bulk_groups : warp->groups)[i];
 }
 
 static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t lanes)
@@ -54,7 +120,7 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
                             NULL))
         return false;
     AT_EACH_OF (i, lanes) {
-        char bytes[COPY_BYTES_MAX] = {0};
+        char bytes[UNIT_BYTES] = {0};
 
         memcpy(bytes, from[i], copy->size[i]);
         memcpy(to[i], bytes, copy->op->unit_bytes);
@@ -65,7 +131,7 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
 
 /* immediate: how many of the latest groups may stay unfinished; -1: none, nor copies outside of a
  * group. */
-static bool emu_copies_finish(struct at_emu_warp *warp, uint32_t lanes, int64_t unfinished)
+static bool finish_copies(struct at_emu_warp *warp, uint32_t lanes, int64_t unfinished)
 {
     size_t kept = 0;
 
@@ -87,24 +153,15 @@ static bool emu_copies_finish(struct at_emu_warp *warp, uint32_t lanes, int64_t 
 
 void at_emu_run_copy_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    emu_copies_finish(warp, lanes, op->immediate);
+    finish_copies(warp, lanes, op->immediate);
 }
 
 /* mbarriers, on which threads wait for each other and for bulk copies (PTX ISA, "Parallel
  * Synchronization and Communication Instructions: mbarrier"). The block keeps their state, not the
  * 8 bytes of shared memory that each occupies. */
 
-enum {
-    /* PTX ISA, mbarrier: the ranges of both counts. */
-    BYTES_MAX = (1 << 20) - 1,
-    ARRIVALS_MAX = (1 << 20) - 1,
-    SIZE = 8,
-};
-
-/* find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
- * addresses of mbarriers; operation: an arrival or a wait, for which the mbarrier must exist.
- * update: after a change, complete the phase if nothing is pending. False if a fault was raised. */
-static struct at_emu_mbarrier *emu_mbarrier_find(struct at_emu_block *block, uint64_t offset)
+/* The mbarrier at this offset, or NULL. */
+static struct at_emu_mbarrier *find_mbarrier(struct at_emu_block *block, uint64_t offset)
 {
     for (size_t i = 0; i < block->mbarrier_count; i++)
         if (block->mbarriers[i].offset == offset)
@@ -112,19 +169,22 @@ static struct at_emu_mbarrier *emu_mbarrier_find(struct at_emu_block *block, uin
     return NULL;
 }
 
-/* Arrivals and waits count as atomic, so they may come together; the initialisation does not. */
-static bool emu_mbarrier_locate(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                uint32_t lanes, bool operation, uint64_t address[AT_WARP])
+/* Read and check the lanes' addresses of mbarriers. An operation is an arrival or a wait: the
+ * mbarrier must exist. Operations count as atomic, so they may come together; the initialisation
+ * does not. False if a fault was raised. */
+static bool locate_mbarriers(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                             bool operation, uint64_t address[AT_WARP])
 {
     char *host[AT_WARP];
     uint32_t unwritten = 0;
 
     at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
-    if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, SIZE, address, host) ||
-        !at_emu_shared_note(op, warp, lanes, !operation, operation, SIZE, address, 0, &unwritten))
+    if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_SHARED, MBARRIER_BYTES, address, host) ||
+        !at_emu_shared_note(op, warp, lanes, !operation, operation, MBARRIER_BYTES, address, 0,
+                            &unwritten))
         return false;
     AT_EACH_OF (i, lanes)
-        if (operation && !emu_mbarrier_find(warp->block, address[i])) {
+        if (operation && !find_mbarrier(warp->block, address[i])) {
             at_emu_raise(warp, op, AT_EMU_SHARED_UNWRITTEN, i, address[i], "no mbarrier");
             return false;
         }
@@ -137,14 +197,14 @@ void at_emu_run_mbarrier_init(const struct at_emu_op *op, struct at_emu_warp *wa
     struct at_emu_block *block = warp->block;
     uint64_t address[AT_WARP];
 
-    if (!emu_mbarrier_locate(op, warp, lanes, false, address))
+    if (!locate_mbarriers(op, warp, lanes, false, address))
         return;
     AT_EACH_OF (i, lanes) {
         const struct at_emu_mbarrier made = {
             .offset = (uint32_t)address[i], .expected = count[i], .pending = count[i]};
-        struct at_emu_mbarrier *known = emu_mbarrier_find(block, address[i]);
+        struct at_emu_mbarrier *known = find_mbarrier(block, address[i]);
 
-        if (count[i] < 1 || count[i] > ARRIVALS_MAX)
+        if (count[i] < 1 || count[i] > COUNT_MAX)
             at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "an mbarrier for %u arrivals", count[i]);
         if (known)
             *known = made;
@@ -158,16 +218,17 @@ void at_emu_run_mbarrier_end(const struct at_emu_op *op, struct at_emu_warp *war
 {
     uint64_t address[AT_WARP];
 
-    if (!emu_mbarrier_locate(op, warp, lanes, true, address))
+    if (!locate_mbarriers(op, warp, lanes, true, address))
         return;
     AT_EACH_OF (i, lanes)
-        emu_mbarrier_find(warp->block, address[i])->offset = UINT32_MAX;
+        find_mbarrier(warp->block, address[i])->offset = UINT32_MAX;
 }
 
-static bool emu_mbarrier_update(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
-                                struct at_emu_mbarrier *mbarrier)
+/* After a change: complete the phase if nothing is pending. False if a fault was raised. */
+static bool update_mbarrier(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
+                            struct at_emu_mbarrier *mbarrier)
 {
-    if (mbarrier->bytes < -BYTES_MAX || mbarrier->bytes > BYTES_MAX) {
+    if (mbarrier->bytes < -COUNT_MAX || mbarrier->bytes > COUNT_MAX) {
         at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "an mbarrier's count of bytes overflows");
         return false;
     }
@@ -190,70 +251,44 @@ static bool arrive(const struct at_emu_op *op, struct at_emu_warp *warp, int lan
     }
     mbarrier->pending -= arrivals;
     mbarrier->bytes += bytes;
-    return emu_mbarrier_update(op, warp, lane, mbarrier);
+    return update_mbarrier(op, warp, lane, mbarrier);
 }
 
-/* The lanes' values, one after the other, are arrivals or bytes to come; bytes come with
- * `arrivals`. The state that an arrival returns is the number of its phase. */
-static void change(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                   bool are_bytes, uint32_t arrivals)
+/* The lanes' values, one after the other, are arrivals, or bytes to come. The
+ * state that an arrival returns is the number of its phase. */
+void at_emu_run_mbarrier_change(const struct at_emu_op *op, struct at_emu_warp *warp,
+                                uint32_t lanes)
 {
     const uint32_t *value = AT_EMU_ROW(uint32_t, warp, op->row[op->result_count + 1]);
+    uint32_t arrivals = op->mbarrier & AT_EMU_ARRIVES ? 1 : 0;
+    bool in_bytes = op->mbarrier & AT_EMU_IN_BYTES;
     uint64_t address[AT_WARP];
 
-    if (!emu_mbarrier_locate(op, warp, lanes, true, address))
+    if (!locate_mbarriers(op, warp, lanes, true, address))
         return;
     AT_EACH_OF (i, lanes) {
-        struct at_emu_mbarrier *mbarrier = emu_mbarrier_find(warp->block, address[i]);
+        struct at_emu_mbarrier *mbarrier = find_mbarrier(warp->block, address[i]);
 
         if (op->result_count)
             AT_EMU_ROW(uint64_t, warp, op->row[0])[i] = mbarrier->phase;
-        if (!arrive(op, warp, i, mbarrier, are_bytes ? arrivals : value[i],
-                    are_bytes ? value[i] : 0))
+        if (!arrive(op, warp, i, mbarrier, in_bytes ? arrivals : value[i], in_bytes ? value[i] : 0))
             return;
     }
 }
 
-void at_emu_run_mbarrier_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                uint32_t lanes)
-{
-    change(op, warp, lanes, false, 0);
-}
-
-void at_emu_run_mbarrier_arrive_expect(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                       uint32_t lanes)
-{
-    change(op, warp, lanes, true, 1);
-}
-
-void at_emu_run_mbarrier_expect(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                uint32_t lanes)
-{
-    change(op, warp, lanes, true, 0);
-}
-
-/* cp.async.mbarrier.arrive.noinc: the lanes arrive when their copies so far are made, which is now.
- */
-void at_emu_run_mbarrier_copies_arrive(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                       uint32_t lanes)
-{
-    uint64_t address[AT_WARP];
-
-    if (!emu_copies_finish(warp, lanes, -1) || !emu_mbarrier_locate(op, warp, lanes, true, address))
-        return;
-    AT_EACH_OF (i, lanes)
-        if (!arrive(op, warp, i, emu_mbarrier_find(warp->block, address[i]), 1, 0))
-            return;
-}
-
-/* cp.async.mbarrier.arrive: the same, but the mbarrier first expects one arrival more of each. */
+/* cp.async.mbarrier.arrive: the lanes arrive when their copies so far are made, which is now.
+ * Without .noinc the mbarrier first expects one arrival more of each, so nothing is left of it. */
 void at_emu_run_mbarrier_copies(const struct at_emu_op *op, struct at_emu_warp *warp,
                                 uint32_t lanes)
 {
     uint64_t address[AT_WARP];
 
-    if (emu_copies_finish(warp, lanes, -1))
-        emu_mbarrier_locate(op, warp, lanes, true, address);
+    if (!finish_copies(warp, lanes, -1) || !locate_mbarriers(op, warp, lanes, true, address))
+        return;
+    AT_EACH_OF (i, lanes)
+        if (!arrive(op, warp, i, find_mbarrier(warp->block, address[i]),
+                    op->mbarrier & AT_EMU_ARRIVES ? 1 : 0, 0))
+            return;
 }
 
 /* fence.proxy.async: bulk copies may now read the lanes' data. */
@@ -266,30 +301,47 @@ void at_emu_run_proxy_fence(const struct at_emu_op *op, struct at_emu_warp *warp
         shared->fenced[warp->first_thread + (uint32_t)i] = shared->tick;
 }
 
-enum { UNIT_BYTES = 16 }; /* addresses and sizes are multiples (PTX ISA, cp.async.bulk) */
+/* Bulk copies between global and shared memory (PTX ISA, "cp.async.bulk"). A copy is checked and
+ * counted when it begins. Its bytes move as late as possible, at the successful wait for its phase
+ * or group. So a kernel without the right wait works on the old bytes. */
 
-/* End the fills of an mbarrier's completed phases: move their bytes. False if a fault was raised.
- */
-static bool end_fills(struct at_emu_block *block, uint32_t mbarrier)
+/* End the bulk copies that are due: move their bytes. False if a fault was raised. */
+static bool end_due(struct at_emu_block *block)
 {
     size_t kept = 0;
 
     for (size_t k = 0; k < block->bulk_count; k++) {
         const struct at_emu_bulk *bulk = &block->bulk[k];
+        bool drain = bulk->op->store;
+        char *shared = block->shared.bytes + (drain ? bulk->from : bulk->to);
 
-        if (!bulk->op->store && bulk->mbarrier == mbarrier &&
-            bulk->phase != block->mbarriers[mbarrier].phase) {
-            if (!at_emu_shared_end_fill(bulk))
-                return false;
-            memcpy(block->shared.bytes + bulk->to,
-                   at_emu_memory_host(block->memory, bulk->from, bulk->bytes), bulk->bytes);
-        } else {
+        if (!bulk->due) {
             block->bulk[kept++] = *bulk;
+            continue;
         }
+        if (!(drain ? end_drain(bulk) : end_fill(bulk)))
+            return false;
+        if (drain)
+            memcpy(at_emu_memory_host(block->memory, bulk->to, bulk->bytes), shared, bulk->bytes);
+        else
+            memcpy(shared, at_emu_memory_host(block->memory, bulk->from, bulk->bytes), bulk->bytes);
     }
-    if (kept < block->bulk_count)
-        at_emu_shared_pass_tick(block);
     block->bulk_count = kept;
+    return true;
+}
+
+/* End the fills of an mbarrier's completed phases. */
+static bool end_fills(struct at_emu_block *block, uint32_t mbarrier)
+{
+    size_t before = block->bulk_count;
+
+    for (size_t k = 0; k < before; k++)
+        block->bulk[k].due = !block->bulk[k].op->store && block->bulk[k].mbarrier == mbarrier &&
+                             block->bulk[k].phase != block->mbarriers[mbarrier].phase;
+    if (!end_due(block))
+        return false;
+    if (block->bulk_count < before)
+        at_emu_shared_pass_tick(block);
     return true;
 }
 
@@ -336,7 +388,7 @@ static bool begin(struct at_emu_bulk *bulk)
     }
     if (!resolve(bulk, AT_EMU_SHARED, op->store ? bulk->from : bulk->to) ||
         !resolve(bulk, AT_EMU_GLOBAL, global) ||
-        !(op->store ? at_emu_shared_begin_drain(bulk) : at_emu_shared_begin_fill(bulk)))
+        !(op->store ? begin_drain(bulk) : note_bulk(bulk, true, NULL)))
         return false;
     report(bulk, global);
     AT_PUSH(block->bulk, block->bulk_count, block->bulk_capacity, *bulk);
@@ -352,65 +404,52 @@ void at_emu_run_bulk(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 
     at_emu_access_addresses(warp, op->row[0], op->to_bytes, op->to_offset, to);
     at_emu_access_addresses(warp, op->row[1], op->from_bytes, op->source_offset, from);
-    if (!op->store && !emu_mbarrier_locate(op, warp, lanes, true, address))
+    if (!op->store && !locate_mbarriers(op, warp, lanes, true, address))
         return;
     AT_EACH_OF (i, lanes) {
-        struct at_emu_mbarrier *mbarrier = op->store ? NULL : emu_mbarrier_find(block, address[i]);
-        struct at_emu_bulk bulk = {
-            .op = op,
-            .warp = warp,
-            .lane = (uint32_t)i,
-            .bytes = bytes[i],
-            .mbarrier = mbarrier ? (uint32_t)(mbarrier - block->mbarriers) : 0,
-            .phase = mbarrier ? mbarrier->phase : 0,
-            .group = warp->bulk_groups[i],
-            .tick = block->shared.tick,
-            .from = from[i],
-            .to = to[i],
-        };
+        struct at_emu_mbarrier *mbarrier = op->store ? NULL : find_mbarrier(block, address[i]);
+        struct at_emu_bulk bulk = {.op = op,
+                                   .warp = warp,
+                                   .lane = (uint32_t)i,
+                                   .bytes = bytes[i],
+                                   .group = warp->bulk_groups[i],
+                                   .tick = block->shared.tick,
+                                   .from = from[i],
+                                   .to = to[i]};
+
+        if (mbarrier) {
+            bulk.mbarrier = (uint32_t)(mbarrier - block->mbarriers);
+            bulk.phase = mbarrier->phase;
+        }
 
         if (!begin(&bulk))
             return;
         if (mbarrier) {
             mbarrier->bytes -= bytes[i];
-            if (!emu_mbarrier_update(op, warp, i, mbarrier))
+            if (!update_mbarrier(op, warp, i, mbarrier))
                 return;
         }
     }
-}
-
-void at_emu_run_bulk_commit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    (void)op;
-    AT_EACH_OF (i, lanes)
-        warp->bulk_groups[i]++;
 }
 
 /* immediate: how many of the latest groups may stay unfinished. */
 void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_block *block = warp->block;
-    size_t kept = 0;
 
     for (size_t k = 0; k < block->bulk_count; k++) {
-        const struct at_emu_bulk *bulk = &block->bulk[k];
+        struct at_emu_bulk *bulk = &block->bulk[k];
 
-        if (bulk->op->store && bulk->warp == warp && lanes & at_lane_bit[bulk->lane] &&
-            bulk->group + op->immediate < warp->bulk_groups[bulk->lane]) {
-            if (!at_emu_shared_end_drain(bulk))
-                return;
-            memcpy(at_emu_memory_host(block->memory, bulk->to, bulk->bytes),
-                   block->shared.bytes + bulk->from, bulk->bytes);
-        } else {
-            block->bulk[kept++] = *bulk;
-        }
+        bulk->due = bulk->op->store && bulk->warp == warp && lanes & at_lane_bit[bulk->lane] &&
+                    bulk->group + op->immediate < warp->bulk_groups[bulk->lane];
     }
-    block->bulk_count = kept;
+    end_due(block);
 }
 
-/* Are these phases complete? If one is not, for some lane, the warp stalls and other warps run. */
-static void wait_for(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                     bool parity)
+/* mbarrier.try_wait: is the phase of an arrival's state complete, or the last one of a parity,
+ * which is the current one or is complete? If not, for some lane, the warp stalls and other warps
+ * run. */
+void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     const uint32_t *odd = AT_EMU_ROW(uint32_t, warp, op->row[2]);
     const uint64_t *state = AT_EMU_ROW(uint64_t, warp, op->row[2]);
@@ -418,38 +457,25 @@ static void wait_for(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
     uint64_t address[AT_WARP];
     uint32_t complete = 0, completed = 0;
 
-    if (!emu_mbarrier_locate(op, warp, lanes, true, address))
+    if (!locate_mbarriers(op, warp, lanes, true, address))
         return;
     AT_EACH_OF (i, lanes) {
-        struct at_emu_mbarrier *mbarrier = emu_mbarrier_find(block, address[i]);
+        struct at_emu_mbarrier *mbarrier = find_mbarrier(block, address[i]);
 
-        if (parity ? mbarrier->phase % 2 == (odd[i] & 1) : mbarrier->phase == state[i])
+        if (op->mbarrier & AT_EMU_PARITY ? mbarrier->phase % 2 == (odd[i] & 1)
+                                         : mbarrier->phase == state[i])
             continue;
         complete |= at_lane_bit[i];
-        if (mbarrier->completed > completed)
-            completed = mbarrier->completed;
+        completed = at_emu_later(completed, mbarrier->completed);
         if (!end_fills(block, (uint32_t)(mbarrier - block->mbarriers)))
             return;
     }
     if (complete) {
         block->mbarrier_events++;
-        at_emu_shared_acquire(warp, completed);
+        warp->acquired = block->shared.tick;
+        warp->joined = at_emu_later(warp->joined, completed);
     }
     if (complete != lanes)
         warp->stalled = op;
     at_keep_predicate(warp, op->row[0], complete, lanes);
-}
-
-/* mbarrier.try_wait: the phase of an arrival's state. */
-void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
-{
-    wait_for(op, warp, lanes, false);
-}
-
-/* mbarrier.try_wait.parity: the last phase of this parity, which is the current one or is complete.
- */
-void at_emu_run_mbarrier_wait_parity(const struct at_emu_op *op, struct at_emu_warp *warp,
-                                     uint32_t lanes)
-{
-    wait_for(op, warp, lanes, true);
 }

@@ -2,16 +2,12 @@
 /* Grids: each host thread has the state of one block, and runs one block after the other. */
 #include "emulated/machine/machine.h"
 
-#include "base/error.h"
 #include "base/memory.h"
-#include "device/launch.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,15 +19,20 @@ enum {
     FIELD_MAX = 1024,  /* width and precision; a greater one is taken as this */
 };
 
-static uint64_t argument(const struct at_emu_warp *warp, int lane, int64_t offset, size_t bytes)
+/* The place of a lane's argument or result in its frame. */
+static char *in_frame(const struct at_emu_warp *warp, int lane, uint32_t offset)
 {
     const struct at_emu_block *block = warp->block;
+    size_t thread = warp->first_thread + (uint32_t)lane;
+
+    return block->frames + thread * block->kernel->frame_bytes + offset;
+}
+
+static uint64_t argument(const struct at_emu_warp *warp, int lane, uint32_t offset, size_t bytes)
+{
     uint64_t value = 0;
 
-    memcpy(&value,
-           block->frames +
-               (size_t)(warp->first_thread + (uint32_t)lane) * block->kernel->frame_bytes + offset,
-           bytes);
+    memcpy(&value, in_frame(warp, lane, offset), bytes);
     return value;
 }
 
@@ -65,22 +66,27 @@ static bool is_shown(const struct call *call)
 {
     const struct at_emu_block *block = call->warp->block;
 
-    return block->launch->printer && block->printed_bytes < AT_EMU_PRINTED_OF_BLOCK;
+    return block->launch->printer && block->printed.count < AT_EMU_PRINTED_OF_BLOCK;
+}
+
+/* Append at most `size` characters, while the text has fewer than `most`. */
+static void push_text(struct at_emu_text *to, const char *text, size_t size, size_t most)
+{
+    for (size_t i = 0; i < size && to->count < most; i++)
+        AT_PUSH(to->items, to->count, to->capacity, text[i]);
 }
 
 static void append(struct call *call, const char *text, size_t size)
 {
     static const char full[] = "\n... and more: this block prints too much\n";
-    struct at_emu_block *block = call->warp->block;
+    struct at_emu_text *printed = &call->warp->block->printed;
 
     call->steps += size;
     if (!is_shown(call))
         return;
-    for (size_t i = 0; i < size && block->printed_bytes < AT_EMU_PRINTED_OF_BLOCK; i++)
-        AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, text[i]);
-    if (block->printed_bytes == AT_EMU_PRINTED_OF_BLOCK)
-        for (const char *c = full; *c; c++)
-            AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, *c);
+    push_text(printed, text, size, AT_EMU_PRINTED_OF_BLOCK);
+    if (printed->count == AT_EMU_PRINTED_OF_BLOCK)
+        push_text(printed, full, sizeof full - 1, SIZE_MAX);
 }
 
 static uint64_t next_argument(struct call *call, uint32_t bytes)
@@ -202,19 +208,16 @@ static void print(struct call *call, const char *format)
  * buffer. */
 void at_emu_run_printf(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    const struct at_emu_block *block = warp->block;
     char format[STRING_MAX];
 
     AT_EACH_OF (i, lanes) {
-        size_t thread = warp->first_thread + (uint32_t)i;
         struct call call = {
             .warp = warp, .lane = i, .address = argument(warp, i, op->call.argument[1], 8)};
 
         call.steps =
             read_string(warp, i, argument(warp, i, op->call.argument[0], 8), format, STRING_MAX);
         print(&call, format);
-        memcpy(block->frames + thread * block->kernel->frame_bytes + op->call.result, &call.count,
-               sizeof call.count);
+        memcpy(in_frame(warp, i, op->call.result), &call.count, sizeof call.count);
         if (!at_emu_pay(op, warp, call.steps))
             return;
     }
@@ -234,21 +237,32 @@ void at_emu_run_assert(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 
 /* ---- of all blocks ---- */
 
+/* The text that a block has printed; only a part of it may be kept: machine.h. */
+struct printed {
+    uint64_t turn; /* the block's, in the order of the launch */
+    char *text;
+};
+struct prints {
+    struct printed *items;
+    size_t count, capacity, bytes;
+    size_t left_out; /* lines */
+};
+
 static int by_turn(const void *left, const void *right)
 {
-    const struct at_emu_printed *a = left, *b = right;
+    const struct printed *a = left, *b = right;
 
     return (a->turn > b->turn) - (a->turn < b->turn);
 }
 
-static void leave_out(struct at_emu_prints *prints, const char *text)
+static void leave_out(struct prints *prints, const char *text)
 {
     for (; *text; text++)
         prints->left_out += *text == '\n' || !text[1];
 }
 
 /* Sort the texts, and drop those beyond the limit. */
-static void shorten(struct at_emu_prints *prints)
+static void shorten(struct prints *prints)
 {
     size_t kept = 0;
 
@@ -256,7 +270,7 @@ static void shorten(struct at_emu_prints *prints)
         qsort(prints->items, prints->count, sizeof *prints->items, by_turn);
     prints->bytes = 0;
     for (size_t i = 0; i < prints->count; i++) {
-        struct at_emu_printed *item = &prints->items[i];
+        struct printed *item = &prints->items[i];
 
         if (prints->bytes < AT_EMU_PRINTED_BYTES) {
             prints->bytes += strlen(item->text);
@@ -270,51 +284,50 @@ static void shorten(struct at_emu_prints *prints)
 }
 
 /* Take the output of a block. */
-static void emu_print_take(struct at_emu_prints *prints, struct at_emu_block *block, uint64_t turn)
+static void take_print(struct prints *prints, struct at_emu_block *block, uint64_t turn)
 {
-    struct at_emu_printed printed = {.turn = turn};
+    struct printed printed = {.turn = turn};
 
-    if (!block->printed)
+    if (!block->printed.items)
         return;
-    prints->bytes += block->printed_bytes;
-    AT_PUSH(block->printed, block->printed_bytes, block->printed_capacity, '\0');
-    printed.text = block->printed;
+    prints->bytes += block->printed.count;
+    push_text(&block->printed, "", 1, SIZE_MAX);
+    printed.text = block->printed.items;
     AT_PUSH(prints->items, prints->count, prints->capacity, printed);
-    block->printed = NULL;
-    block->printed_bytes = block->printed_capacity = 0;
+    block->printed = (struct at_emu_text){0};
     if (prints->bytes > 2 * (size_t)AT_EMU_PRINTED_BYTES)
         shorten(prints);
 }
 
 /* Pass all on to the printer, and free it. */
-static void emu_print_all(const struct at_emu_printer *printer, struct at_emu_prints *prints)
+static void print_all(const struct at_emu_printer *printer, struct prints *prints)
 {
-    char *all = NULL, *more;
-    size_t used = 0, capacity = 0, lines = 0;
+    struct at_emu_text all = {0};
+    size_t lines = 0;
 
     shorten(prints);
     for (size_t k = 0; k < prints->count; k++) {
         const char *c = prints->items[k].text;
 
-        for (; *c && lines < AT_EMU_PRINTED_LINES && used < AT_EMU_PRINTED_BYTES; c++) {
-            AT_PUSH(all, used, capacity, *c);
+        for (; *c && lines < AT_EMU_PRINTED_LINES && all.count < AT_EMU_PRINTED_BYTES; c++) {
+            push_text(&all, c, 1, SIZE_MAX);
             lines += *c == '\n';
         }
         leave_out(prints, c);
         free(prints->items[k].text);
     }
     if (prints->left_out > 0) {
-        more = at_format("%s... and %zu more lines\n", all[used - 1] == '\n' ? "" : "\n",
-                         prints->left_out);
-        for (const char *c = more; *c; c++)
-            AT_PUSH(all, used, capacity, *c);
+        char *more = at_format("%s... and %zu more lines\n",
+                               all.items[all.count - 1] == '\n' ? "" : "\n", prints->left_out);
+
+        push_text(&all, more, strlen(more), SIZE_MAX);
         free(more);
     }
-    if (used > 0) {
-        AT_PUSH(all, used, capacity, '\0');
-        printer->print(printer->context, all);
+    if (all.count > 0) {
+        push_text(&all, "", 1, SIZE_MAX);
+        printer->print(printer->context, all.items);
     }
-    free(all);
+    free(all.items);
     free(prints->items);
 }
 
@@ -328,22 +341,8 @@ struct run {
     uint64_t fault_turn;  /* of the first block known to have a fault; count: none */
     struct at_emu_fault fault;
     const uint64_t *variables; /* of the kernel's module; NULL: it uses none */
-    struct at_emu_prints prints;
+    struct prints prints;
 };
-
-/* Set a lane's value in a preset's row. */
-static void fill(struct at_emu_warp *warp, const struct at_emu_preset *preset, int lane,
-                 uint64_t value)
-{
-    if (preset->bytes == 2)
-        AT_EMU_ROW(u16, warp, preset->row)[lane] = (u16)value;
-    else if (preset->bytes == 4)
-        AT_EMU_ROW(u32, warp, preset->row)[lane] = (u32)value;
-    else if (preset->bytes == 8)
-        AT_EMU_ROW(u64, warp, preset->row)[lane] = value;
-    else
-        AT_EMU_ROW(u32, warp, preset->row)[0] = value ? UINT32_MAX : 0;
-}
 
 static uint32_t dynamic_shared_offset(const struct at_ptx_kernel *kernel)
 {
@@ -428,9 +427,15 @@ static void fill_presets(struct at_emu_block *block, bool of_block)
         if (changes(preset) != of_block)
             continue;
         for (uint32_t w = 0; w < block->warp_count; w++)
-            for (uint32_t lane = 0; lane < AT_WARP; lane++)
-                fill(&block->warps[w], preset, (int)lane,
-                     preset_value(preset, &block->warps[w], lane));
+            for (uint32_t lane = 0; lane < AT_WARP; lane++) {
+                struct at_emu_warp *warp = &block->warps[w];
+                uint64_t value = preset_value(preset, warp, lane);
+
+                if (preset->bytes == AT_EMU_PREDICATE)
+                    *AT_EMU_ROW(u32, warp, preset->row) = value ? UINT32_MAX : 0;
+                else
+                    at_write_lane(warp, preset->row, preset->bytes, (int)lane, value);
+            }
     }
 }
 
@@ -499,7 +504,7 @@ static void clear_block(struct at_emu_block *block)
     free(block->warps);
     free(block->local);
     free(block->frames);
-    free(block->printed);
+    free(block->printed.items);
     free(block->mbarriers);
     free(block->bulk);
     free(block->shared.bytes);
@@ -525,13 +530,11 @@ static void *work(void *argument)
     make_block(&block, run);
     while (!block.fault.kind && take(run, &turn)) {
         block.index = launch->only_blocks ? launch->only_blocks[turn] : turn;
-        block.id[0] = (uint32_t)(block.index % launch->grid[0]);
-        block.id[1] = (uint32_t)(block.index / launch->grid[0] % launch->grid[1]);
-        block.id[2] = (uint32_t)(block.index / launch->grid[0] / launch->grid[1]);
+        at_emu_index(block.id, launch->grid, block.index);
         fill_presets(&block, true);
         at_emu_block_run(&block);
         pthread_mutex_lock(&run->lock);
-        emu_print_take(&run->prints, &block, turn);
+        take_print(&run->prints, &block, turn);
         if (block.fault.kind && turn < run->fault_turn) {
             __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
             run->fault = block.fault;
@@ -691,7 +694,7 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
     run_on_threads(&run);
     pthread_mutex_destroy(&run.lock);
     free(run.params);
-    emu_print_all(launch->printer, &run.prints);
+    print_all(launch->printer, &run.prints);
     *fault = run.fault;
     return AT_OK;
 }

@@ -58,7 +58,7 @@ enum at_emu_space {
     AT_EMU_FRAME, /* arguments and results of functions: registers, to the memory system */
 };
 
-/* How an instruction treats a value that came from unwritten shared memory (memory.c). */
+/* How an instruction treats a value that came from unwritten shared memory (block.c). */
 enum at_emu_undefined {
     AT_EMU_SPREADS, /* an undefined source makes the results undefined */
     AT_EMU_SELECTS, /* selp: only the chosen one of two sources matters */
@@ -144,6 +144,7 @@ struct at_emu_op {
     uint8_t rounding;            /* at_emu_rounding */
     uint8_t modifiers;           /* at_emu_modifier, or-ed */
     uint8_t vote;                /* at_emu_vote: of a barrier with a reduction */
+    uint8_t mbarrier;            /* at_emu_of_mbarrier, or-ed */
     uint32_t source_flip;        /* xored with a source predicate: all ones for !p */
     int line;                    /* of the PTX */
     struct at_emu_places places; /* from .loc, if the compiler writes it */
@@ -169,6 +170,13 @@ enum at_emu_modifier {
     AT_EMU_RELU = 16,       /* negative results and NaN become 0 */
     AT_EMU_FULL_RANGE = 32, /* div.full: no loss for large divisors */
     AT_EMU_INTEGRAL = 64,   /* cvt between floats: to an integral value */
+};
+
+/* What an operation of an mbarrier counts, and what a wait is for. */
+enum at_emu_of_mbarrier {
+    AT_EMU_IN_BYTES = 1, /* its value is bytes to come, else arrivals */
+    AT_EMU_ARRIVES = 2,  /* one arrival comes with the bytes or the copies */
+    AT_EMU_PARITY = 4,   /* try_wait: for a parity, else for a state */
 };
 
 /* bar.red: how the predicates of all threads of the block are combined. */

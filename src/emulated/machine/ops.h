@@ -37,12 +37,10 @@ extern const struct at_emu_row at_emu_integer_rows[], at_emu_compare_rows[], at_
 
 /* For instructions that the decoder reads by functions of their own. */
 at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_add_constant,
-    at_emu_run_load, at_emu_run_load_param, at_emu_run_store, at_emu_run_copy,
-    at_emu_run_copy_commit, at_emu_run_copy_wait, at_emu_run_bulk, at_emu_run_bulk_commit,
-    at_emu_run_bulk_wait, at_emu_run_mbarrier_init, at_emu_run_mbarrier_arrive,
-    at_emu_run_mbarrier_wait, at_emu_run_mbarrier_end, at_emu_run_mbarrier_copies,
-    at_emu_run_mbarrier_copies_arrive, at_emu_run_mbarrier_wait_parity, at_emu_run_mbarrier_expect,
-    at_emu_run_mbarrier_arrive_expect, at_emu_run_proxy_fence, at_emu_run_nothing, at_emu_run_real,
+    at_emu_run_load, at_emu_run_load_param, at_emu_run_store, at_emu_run_copy, at_emu_run_commit,
+    at_emu_run_copy_wait, at_emu_run_bulk, at_emu_run_bulk_wait, at_emu_run_mbarrier_init,
+    at_emu_run_mbarrier_end, at_emu_run_mbarrier_change, at_emu_run_mbarrier_copies,
+    at_emu_run_mbarrier_wait, at_emu_run_proxy_fence, at_emu_run_nothing, at_emu_run_real,
     at_emu_run_convert_real, at_emu_run_set_real, at_emu_run_test_real, at_emu_run_is_space,
     at_emu_run_printf, at_emu_run_assert;
 

@@ -36,13 +36,38 @@ struct at_emu_bulk {
     uint32_t bytes;
     uint32_t mbarrier, phase; /* fill: the mbarrier's index within the block */
     uint32_t group, tick;     /* drain: tick is the time when it began */
+    bool due;                 /* it ends now */
     uint64_t from, to;
 };
+
+/* A record of an access to a byte of shared memory (access.c): the tick, two flags, and the number
+ * of the thread within the block. */
+enum {
+    AT_EMU_THREAD_MASK = 1023,
+    /* Of a write: by an atomic operation, which others may follow; by a bulk copy of the thread. */
+    AT_EMU_BY_ATOMIC = 1 << 10,
+    AT_EMU_BY_BULK = 1 << 11,
+    /* Of a read: other threads of the same warp, or of other warps, read it too. */
+    AT_EMU_MORE_LANES = 1 << 10,
+    AT_EMU_MORE_WARPS = 1 << 11,
+    AT_EMU_TICK_SHIFT = 12,
+    AT_EMU_TICK_MAX = (1 << 20) - 1,
+};
+
+static inline uint32_t at_emu_tick_of(uint32_t record)
+{
+    return record >> AT_EMU_TICK_SHIFT;
+}
+
+static inline uint32_t at_emu_later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
 
 struct at_emu_warp {
     struct at_emu_block *block;
     char *file; /* the rows */
-    /* Both by a row's offset / AT_EMU_ROW_ALIGN; see memory.c. */
+    /* Both by a row's offset / AT_EMU_ROW_ALIGN; see block.c. */
     uint32_t *undefined; /* the lanes whose values are undefined */
     uint32_t *origin;    /* the instruction that loaded them */
     size_t undefined_rows;
@@ -70,7 +95,7 @@ struct at_emu_warp {
     uint32_t bulk_groups[AT_WARP]; /* of bulk copies */
 };
 
-/* Shared memory, with a record of the accesses of each byte; see shared.c. */
+/* Shared memory, with a record of the accesses of each byte; see access.c. */
 struct at_emu_shared {
     char *bytes;
     uint32_t size;
@@ -80,6 +105,12 @@ struct at_emu_shared {
     uint32_t synced;          /* the tick of the block's last barrier */
     uint32_t
         fenced[AT_EMU_WARPS_MAX * AT_WARP]; /* the tick of each thread's last fence.proxy.async */
+};
+
+/* A growing text. */
+struct at_emu_text {
+    char *items;
+    size_t count, capacity;
 };
 
 struct at_emu_block {
@@ -98,8 +129,7 @@ struct at_emu_block {
     const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
     uint64_t left;             /* steps of all warps, up to the limit */
     uint64_t slow;             /* slow instructions that are not yet taken from them */
-    char *printed;             /* NULL: nothing */
-    size_t printed_bytes, printed_capacity;
+    struct at_emu_text printed;
     struct at_emu_mbarrier *mbarriers;
     size_t mbarrier_count, mbarrier_capacity;
     struct at_emu_bulk *bulk;
@@ -108,6 +138,14 @@ struct at_emu_block {
         mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
     struct at_emu_fault fault;
 };
+
+/* The three indices of a block or thread with this linear one. */
+static inline void at_emu_index(uint32_t index[3], const uint32_t size[3], uint64_t linear)
+{
+    index[0] = (uint32_t)(linear % size[0]);
+    index[1] = (uint32_t)(linear / size[0] % size[1]);
+    index[2] = (uint32_t)(linear / size[0] / size[1]);
+}
 
 /* Count the steps of a slow instruction; it counts as one already. */
 static inline void at_emu_spend(struct at_emu_block *block)
@@ -166,7 +204,7 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
                           enum at_emu_space space, bool store, uint32_t bytes,
                           const uint64_t address[AT_WARP], const uint64_t *fills);
 
-/* shared.c */
+/* access.c */
 void at_emu_shared_begin_block(struct at_emu_shared *shared);
 /* Order all earlier accesses before all later ones, of the block or of the warp. */
 void at_emu_shared_barrier(struct at_emu_block *block);
@@ -176,46 +214,17 @@ void at_emu_shared_warp_barrier(struct at_emu_warp *warp);
 bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten);
-
-/* The same for bulk copies, which run beside the threads. A fill makes its bytes unwritten from its
- * begin to its end. The bytes that a drain reads must be written, fenced for the asynchronous
- * proxy, and stay unchanged from begin to end. False if a fault was raised. */
-bool at_emu_shared_begin_fill(const struct at_emu_bulk *bulk);
-bool at_emu_shared_end_fill(const struct at_emu_bulk *bulk);
-bool at_emu_shared_begin_drain(const struct at_emu_bulk *bulk);
-bool at_emu_shared_end_drain(const struct at_emu_bulk *bulk);
 /* Return the next tick: all accesses from here on get it. */
 uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
-/* A warp has waited for a phase that was complete at this tick. */
-void at_emu_shared_acquire(struct at_emu_warp *warp, uint32_t completed);
 
-/* bulk.c. find: the mbarrier at this offset, or NULL. locate: read and check the lanes'
- * addresses of mbarriers; operation: an arrival or a wait, for which the mbarrier must exist.
- * update: after a change, complete the phase if nothing is pending. False if a fault was raised. */
-
-/* memory.c. step: call it before each instruction of a warp with undefined rows; false if a
- * fault was raised. mark: set which of the lanes are undefined in a row. */
-bool at_emu_undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes);
+/* block.c. Set which of the lanes are undefined in a row. */
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
                            uint32_t undefined, uint32_t origin);
-void at_emu_undefined_clear(struct at_emu_warp *warp);
 
 static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t row)
 {
     return warp->undefined[row / AT_EMU_ROW_ALIGN];
 }
-
-/* print.c. The text that a block has printed; only a part of it may be kept: machine.h. */
-struct at_emu_printed {
-    uint64_t turn; /* the block's, in the order of the launch */
-    char *text;
-};
-struct at_emu_prints {
-    struct at_emu_printed *items;
-    size_t count, capacity, bytes;
-    size_t left_out; /* lines */
-};
-/* Take the output of a block. */
 
 /* block.c. Take steps from the block's limit at once: a call that takes long is not followed by
  * thousands more before the limit is looked at. False if a fault was raised. */

@@ -131,13 +131,14 @@ static const struct {
     const char *name;
     at_emu_run_op *run;
     bool number; /* it has an operand; else all groups */
+    bool bulk;
 } groups[] = {
-    {"cp.async.commit_group", at_emu_run_copy_commit, false},
-    {"cp.async.wait_all", at_emu_run_copy_wait, false},
-    {"cp.async.wait_group", at_emu_run_copy_wait, true},
-    {"cp.async.bulk.commit_group", at_emu_run_bulk_commit, false},
-    {"cp.async.bulk.wait_group", at_emu_run_bulk_wait, true},
-    {"cp.async.bulk.wait_group.read", at_emu_run_bulk_wait, true},
+    {"cp.async.commit_group", at_emu_run_commit, false, false},
+    {"cp.async.wait_all", at_emu_run_copy_wait, false, false},
+    {"cp.async.wait_group", at_emu_run_copy_wait, true, false},
+    {"cp.async.bulk.commit_group", at_emu_run_commit, false, true},
+    {"cp.async.bulk.wait_group", at_emu_run_bulk_wait, true, true},
+    {"cp.async.bulk.wait_group.read", at_emu_run_bulk_wait, true, true},
 };
 
 bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
@@ -161,6 +162,7 @@ bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
     for (size_t i = 0; i < AT_COUNT(groups); i++)
         if (strcmp(opcode->text, groups[i].name) == 0) {
             op->run = groups[i].run;
+            op->store = groups[i].bulk;
             op->immediate = -1;
             return !groups[i].number || at_ptx_read_integer(reader, &op->immediate);
         }
@@ -178,18 +180,20 @@ static const struct {
     int8_t operand;   /* bytes of the operand after the address; 0: none */
     int8_t otherwise; /* its default; -1: it must be given */
     bool limit;       /* a time limit may follow: a wait ends in time anyway */
+    uint8_t flags;    /* at_emu_of_mbarrier */
 } mbarriers[] = {
-    {"init", at_emu_run_mbarrier_init, -1, 4, -1, false},
-    {"inval", at_emu_run_mbarrier_end, -1, 0, -1, false},
-    {"async.mbarrier.arrive", at_emu_run_mbarrier_copies, -1, 0, -1, false},
-    {"async.mbarrier.arrive.noinc", at_emu_run_mbarrier_copies_arrive, -1, 0, -1, false},
-    {"expect_tx", at_emu_run_mbarrier_expect, -1, 4, -1, false},
-    {"arrive", at_emu_run_mbarrier_arrive, 8, 4, 1, false},
-    {"arrive.expect_tx", at_emu_run_mbarrier_arrive_expect, 8, 4, -1, false},
-    {"try_wait", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 8, -1, true},
-    {"try_wait.parity", at_emu_run_mbarrier_wait_parity, AT_EMU_PREDICATE, 4, -1, true},
-    {"test_wait", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 8, -1, false},
-    {"test_wait.parity", at_emu_run_mbarrier_wait_parity, AT_EMU_PREDICATE, 4, -1, false},
+    {"init", at_emu_run_mbarrier_init, -1, 4, -1, false, 0},
+    {"inval", at_emu_run_mbarrier_end, -1, 0, -1, false, 0},
+    {"async.mbarrier.arrive", at_emu_run_mbarrier_copies, -1, 0, -1, false, 0},
+    {"async.mbarrier.arrive.noinc", at_emu_run_mbarrier_copies, -1, 0, -1, false, AT_EMU_ARRIVES},
+    {"expect_tx", at_emu_run_mbarrier_change, -1, 4, -1, false, AT_EMU_IN_BYTES},
+    {"arrive", at_emu_run_mbarrier_change, 8, 4, 1, false, 0},
+    {"arrive.expect_tx", at_emu_run_mbarrier_change, 8, 4, -1, false,
+     AT_EMU_IN_BYTES | AT_EMU_ARRIVES},
+    {"try_wait", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 8, -1, true, 0},
+    {"try_wait.parity", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 4, -1, true, AT_EMU_PARITY},
+    {"test_wait", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 8, -1, false, 0},
+    {"test_wait.parity", at_emu_run_mbarrier_wait, AT_EMU_PREDICATE, 4, -1, false, AT_EMU_PARITY},
 };
 
 bool at_ptx_decode_mbarrier(struct at_ptx_reader *reader, struct at_emu_op *op,
@@ -205,6 +209,7 @@ bool at_ptx_decode_mbarrier(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (k == AT_COUNT(mbarriers))
         return at_ptx_unknown(reader, opcode);
     op->run = mbarriers[k].run;
+    op->mbarrier = mbarriers[k].flags;
     op->undefined = AT_EMU_USES;
     if (mbarriers[k].result >= 0 &&
         (!at_ptx_read_result(reader, op, mbarriers[k].result) || !at_ptx_expect(reader, ",")))

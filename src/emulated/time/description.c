@@ -24,53 +24,8 @@ struct description {
 };
 
 /* At least 1: the model divides by them. */
-#define RATE(name) AT_INT(at_rates, name, 1, 1000000000)
-
-static const struct at_field rate_fields[] = {
-    RATE(again_bytes),
-    RATE(block_ns),
-    RATE(blocks_per_us),
-    RATE(both_scatter_percent),
-    RATE(clock_khz),
-    RATE(crowded_percent),
-    RATE(direct_drain_percent),
-    RATE(drain_percent),
-    RATE(dram_latency_ns),
-    RATE(dram_MB_per_s),
-    RATE(far_partial_bytes),
-    RATE(filling_percent),
-    RATE(l2_latency_ns),
-    RATE(l2_load_MB_per_s),
-    RATE(l2_store_MB_per_s),
-    RATE(later_warp_ns),
-    RATE(launch_ns),
-    RATE(load_lines_per_clock),
-    RATE(load_piece_percent),
-    RATE(load_run_percent),
-    RATE(load_scatter_pages),
-    RATE(load_scatter_run_percent),
-    RATE(lost_partial_percent),
-    RATE(mixed_percent),
-    RATE(mixed_scatter_percent),
-    RATE(one_wave_percent),
-    RATE(partial_bytes),
-    RATE(pressure_percent),
-    RATE(request_ns),
-    RATE(request_percent),
-    RATE(run_bytes),
-    RATE(serial_percent),
-    RATE(shuffles_per_clock),
-    RATE(slots_per_clock),
-    RATE(store_lines_per_clock),
-    RATE(store_run_percent),
-    RATE(store_scatter_pages),
-    RATE(store_scatter_percent),
-    RATE(store_scatter_piece_percent),
-    RATE(store_scatter_run_percent),
-    RATE(tail_percent),
-    RATE(warp_ns),
-    RATE(wavefronts_per_clock),
-};
+#define RATE(name) AT_INT(at_rates, name, 1, 1000000000),
+static const struct at_field rate_fields[] = {AT_RATES(RATE)};
 static const struct at_schema rates_schema = AT_SCHEMA("rates", at_rates, rate_fields);
 
 static const struct at_field fields[] = {

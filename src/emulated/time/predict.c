@@ -4,7 +4,6 @@
 #include "device/info.h"
 #include "emulated/machine/machine.h"
 #include "emulated/time/occupancy.h"
-#include "emulated/time/rates.h"
 #include "emulated/time/traffic.h"
 
 #include <math.h>

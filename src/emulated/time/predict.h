@@ -7,11 +7,63 @@
 
 #include "device/info.h"
 #include "emulated/machine/machine.h"
-#include "emulated/time/rates.h"
 #include "emulated/time/traffic.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* The rates of a device, which turn counts into times. Its description in tuning/devices gives the
+ * source of each. */
+#define AT_RATES(X)                                                                                \
+    X(again_bytes)          /* DRAM traffic per sector that a block writes again */                \
+    X(block_ns)             /* to start a block */                                                 \
+    X(blocks_per_us)        /* started by the whole device */                                      \
+    X(both_scatter_percent) /* less, if a wave is in many pages on both sides */                   \
+    X(clock_khz)            /* of the multiprocessors */                                           \
+    X(crowded_percent)      /* extra time, if L1 has no room for any load in flight */             \
+    X(direct_drain_percent) /* part of drain and one_wave without a barrier in the kernel */       \
+    X(drain_percent)        /* of a block's life: DRAM's idle time at the ends of the grid */      \
+    X(dram_latency_ns)      /* of one load with many in flight */                                  \
+    X(dram_MB_per_s)        /* by clock and bus width */                                           \
+    X(far_partial_bytes)    /* extra DRAM traffic per sector written by blocks far apart */        \
+    X(filling_percent)      /* extra, if L2 evicts loaded data before stored data */               \
+    X(l2_latency_ns)        /* of one load of an edge block, from L2 */                            \
+    X(l2_load_MB_per_s)     /* of sectors, to all multiprocessors */                               \
+    X(l2_store_MB_per_s)    /* of sectors, from all multiprocessors */                             \
+    X(later_warp_ns)        /* added to warp_ns from the second wave on */                         \
+    X(launch_ns)            /* of an empty launch */                                               \
+    X(load_lines_per_clock) /* lines of 128 bytes, in thousandths; all that L1 looks up */         \
+    X(load_piece_percent)   /* extra, for loads that ask for little of each line */                \
+    X(load_run_percent)     /* extra, for loads in runs of half of run_bytes */                    \
+    X(load_scatter_pages) /* pages of a wave at which half of the losses by loads' pages occur */  \
+    X(load_scatter_run_percent) /* the same, if a wave loads from many pages */                    \
+    X(lost_partial_percent)     /* extra of partial_bytes, if a wave fills L2 */                   \
+    X(mixed_percent)            /* extra, without a barrier between loads and stores */            \
+    X(mixed_scatter_percent)    /* the same, if a wave stores in many pages */                     \
+    X(one_wave_percent)         /* of a block's life: extra time of a single wave */               \
+    X(partial_bytes)            /* extra DRAM traffic per sector written in parts */               \
+    X(pressure_percent)         /* extra, if a wave fills L2 */                                    \
+    X(request_ns)               /* delay of a warp's last load per load before it */               \
+    X(request_percent)       /* part of request_ns that is proportional to the resident warps */   \
+    X(run_bytes)             /* the shortest run at which DRAM is fastest */                       \
+    X(serial_percent)        /* of a block's work that does not overlap its loads */               \
+    X(shuffles_per_clock)    /* in thousandths */                                                  \
+    X(slots_per_clock)       /* issue slots, in thousandths */                                     \
+    X(store_lines_per_clock) /* lines of 128 bytes, in thousandths */                              \
+    X(store_run_percent)     /* extra, for stores in the shortest runs */                          \
+    X(store_scatter_pages)   /* the same for stores */                                             \
+    X(store_scatter_percent) /* extra, for stores of a wave in many pages */                       \
+    X(store_scatter_piece_percent) /* the same, for stores of little of each line */               \
+    X(store_scatter_run_percent)   /* the same, for the shortest runs */                           \
+    X(tail_percent)         /* of a block's life, times the part of the last wave that is empty */ \
+    X(warp_ns)              /* wait at a barrier per warp of the block */                          \
+    X(wavefronts_per_clock) /* of shared memory, in thousandths */
+
+struct at_rates {
+#define AT_RATE(name) int64_t name;
+    AT_RATES(AT_RATE)
+#undef AT_RATE
+};
 
 /* The limits of a launch; at_bound_names has the words. */
 enum at_bound {
