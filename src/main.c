@@ -87,10 +87,29 @@ static const char *first_argument(int argc, char **argv)
     return first;
 }
 
+static bool has_one_of(int argc, char **argv, const char *const *words)
+{
+    for (int i = 1; i < argc; i++)
+        if (is_one_of(argv[i], words))
+            return true;
+    return false;
+}
+
+/* --version --verbose: what a bug report needs. Its findings are no failure of this option. */
+static enum at_status print_details(struct at_error *err)
+{
+    char *arguments[] = {(char[]){"autotune doctor"}, NULL};
+    enum at_status status = find_command("doctor")->run(1, arguments, err);
+
+    return status == AT_DEVICE ? AT_OK : status;
+}
+
 /* Options and problems without a command belong to the default one. */
 static enum at_status dispatch(int argc, char **argv, struct at_error *err)
 {
     static const char *const helps[] = {"--help", "-?", "-h", NULL};
+    static const char *const versions[] = {"--version", "-V", NULL};
+    static const char *const details[] = {"--verbose", "-v", NULL};
     const struct at_command *command = at_commands[0];
     const char *first = first_argument(argc, argv);
     char *name;
@@ -101,6 +120,8 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
         print_overview();
         return AT_OK;
     }
+    if (is_one_of(first, versions) && has_one_of(argc, argv, details))
+        return print_details(err);
     if (help) { /* help COMMAND: COMMAND --help */
         argv[1] = argv[argc - 1];
         argv[2] = "--help";

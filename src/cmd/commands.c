@@ -19,7 +19,8 @@
     each(study) \
     each(replay) \
     each(convert) \
-    each(cache)
+    each(cache) \
+    each(doctor)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct at_command at_command_##name;

@@ -56,6 +56,10 @@ enum at_status at_journal_fail(const struct at_journal *journal, struct at_error
                        "file",
                        path, sqlite3_errmsg(journal->db));
     case SQLITE_FULL:
+        return at_fail(err, AT_USAGE,
+                       "journal %s: its disk is full; free some space, or name a file on another "
+                       "disk with --out",
+                       path);
     case SQLITE_IOERR:
         return at_fail(err, AT_USAGE, "journal %s cannot be read or written: %s", path,
                        sqlite3_errmsg(journal->db));

@@ -107,7 +107,7 @@ static enum at_status receive_hello(struct at_compile_process *process,
 {
     struct at_wire reply = {0};
     enum at_compile_end end = AT_NO_COMPILER;
-    char message[256];
+    char message[sizeof err->message];
     enum at_status status;
 
     process->greeted = true;

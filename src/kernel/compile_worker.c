@@ -4,9 +4,11 @@
 #include "base/memory.h"
 #include "base/word.h"
 #include "kernel/compile.h"
+#include "kernel/cuda_headers.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 #include "system/file.h"
+#include "system/library.h"
 #include "system/paths.h"
 
 #include <fcntl.h>
@@ -544,6 +546,19 @@ static void answer_source(struct compile_server *server, struct at_wire *request
     free(name);
 }
 
+static void answer_parts(const struct compile_server *server, struct at_wire *reply)
+{
+    int version = at_nvrtc_version(server->nvrtc);
+    char *builtins = at_format("libnvrtc-builtins.so.%d.%d", version / 100, version % 100);
+    const char *names[] = {builtins, NULL}, *headers = at_nvrtc_headers(server->nvrtc);
+
+    at_wire_put_text(reply, at_nvrtc_path());
+    at_wire_put_int(reply, at_library_is_loaded(names));
+    at_wire_put_text(reply, headers ? headers : "");
+    at_wire_put_int(reply, headers ? at_cuda_headers_version(headers) : 0);
+    free(builtins);
+}
+
 static int serve(int fd)
 {
     struct compile_server server = {0};
@@ -561,6 +576,8 @@ static int serve(int fd)
             answer_program(&server, &request, &reply);
         else if (type == AT_COMPILE_SOURCE && server.nvrtc)
             answer_source(&server, &request, &reply);
+        else if (type == AT_COMPILE_PARTS && server.nvrtc)
+            answer_parts(&server, &reply);
         else
             going = false;
         going = going && at_frame_send(fd, type, &reply) == AT_FRAME_OK;

@@ -22,6 +22,10 @@ enum at_compile_request {
     /* text source, text folder of what it includes -> int status (AT_OK, AT_FAILED: refused), then
      * bytes image and text log, or text message */
     AT_COMPILE_SOURCE,
+    /* -> text NVRTC's file, int 1: its built-in declarations are there, text folder of CUDA's
+     * headers
+     * ("": none), int version of these */
+    AT_COMPILE_PARTS,
 };
 
 #define AT_COMPILE_ROLE "compile"

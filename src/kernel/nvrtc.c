@@ -92,9 +92,10 @@ static enum at_status load_api(struct at_error *err)
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    static const char mend[] =
-        "no NVRTC: install the CUDA Toolkit or NVIDIA's package nvidia-cuda-nvrtc for Python, and "
-        "name its library folder in LD_LIBRARY_PATH";
+    static const char lacking[] = "no NVRTC";
+    static const char remedy[] =
+        "install the CUDA Toolkit or NVIDIA's package nvidia-cuda-nvrtc for Python, and name its "
+        "library folder in LD_LIBRARY_PATH";
     const char *named[2];
     char *folder;
     void *opened;
@@ -103,12 +104,15 @@ static enum at_status load_api(struct at_error *err)
     if (library)
         return AT_OK;
     folder = at_path_from_own_file(AT_CUDA_LIBDIR);
-    status = at_library_open(&opened, wanted_names(named), folder, mend, err);
+    status = at_library_open(&opened, wanted_names(named), folder, lacking, remedy, err);
     at_free(folder);
     if (status != AT_OK)
         return status;
-    if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
-        return at_fail_within(err, "%s", mend);
+    status = at_library_symbols(opened, symbols, AT_COUNT(symbols), err);
+    if (status != AT_OK) {
+        at_advise(err, remedy);
+        return at_fail_within(err, "%s", lacking);
+    }
     library = opened; /* only when all its functions were found */
     return AT_OK;
 }
@@ -232,7 +236,7 @@ static void open_builtins(int major, int minor)
 
     if (slash)
         *slash = '\0';
-    at_library_open(&library, names, folder, "", NULL); /* NVRTC reports what it misses */
+    at_library_open(&library, names, folder, "", "", NULL); /* NVRTC reports what it misses */
     at_free(folder);
     at_free(name);
 }

@@ -83,7 +83,7 @@ enum at_status at_session_check_driver(const char *cuda, const struct at_compile
         (driver[0] == nvrtc[0] && (!compiler->ptx || driver[1] >= nvrtc[1])))
         return AT_OK;
     return at_fail(err, AT_DEVICE,
-                   "the driver supports CUDA %s, and NVRTC is of CUDA %s: update the driver, or "
+                   "the driver supports CUDA %s, and NVRTC is of CUDA %s; update the driver, or "
                    "install an NVRTC of CUDA %d and name it in AUTOTUNE_NVRTC",
                    cuda, compiler->version, driver[0]);
 }

@@ -47,7 +47,7 @@ static void *try_to_open(const char *name, char **reason)
 }
 
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,
-                               const char *remedy, struct at_error *err)
+                               const char *lacking, const char *remedy, struct at_error *err)
 {
     void *found = NULL;
     char *reason = NULL;
@@ -68,8 +68,8 @@ enum at_status at_library_open(void **library, const char *const *names, const c
     } else {
         char *list = list_names(names);
 
-        at_fail(err, AT_DEVICE, "%s: cannot open %s (looked in the loader's path%s%s)", remedy,
-                list, folder ? " and in " : "", folder ? folder : "");
+        at_fail(err, AT_DEVICE, "%s: cannot open %s (looked in the loader's path%s%s); %s", lacking,
+                list, folder ? " and in " : "", folder ? folder : "", remedy);
         at_free(list);
     }
     at_free(reason);

@@ -10,11 +10,11 @@
 #include <stddef.h>
 
 /* Open the first of names (NULL-ended) that the loader finds, or that is in folder (may be NULL).
- * AT_DEVICE if there is none: the message begins with `remedy` and names the searched files. Also
- * AT_DEVICE, with the reason, if a library exists but cannot be loaded. Handles stay open until the
- * process ends. */
+ * AT_DEVICE if there is none: the message has what is lacking ("no NVRTC"), the searched files and
+ * the remedy. Also AT_DEVICE, with the reason, if a library exists but cannot be loaded. Handles
+ * stay open until the process ends. */
 enum at_status at_library_open(void **library, const char *const *names, const char *folder,
-                               const char *remedy, struct at_error *err);
+                               const char *lacking, const char *remedy, struct at_error *err);
 
 /* A symbol to look up, the place for its address, and whether it may be missing. */
 struct at_symbol {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Broken machines: each command that meets the breakage names the cause and the remedy, and ends with the
-# documented exit code.
+# Broken machines: doctor and each command that meets the breakage name the cause and the remedy, and end with
+# the documented exit code.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -39,18 +39,157 @@ says() {
     fi
 }
 
-# gpu_says WORDS: all commands that need a GPU end with exit code 3 and these words.
+# finds CHECK STATE WORDS: doctor has this finding. It has a remedy for all that is not well, and exit code 3 for
+# a fault. Its output stays in ./doctor for the next calls, until something else is called.
+finds() {
+    local found status=0
+    if [ ! -e doctor.csv ]; then
+        "$AUTOTUNE" doctor --format csv >doctor.csv 2>errors || status=$?
+        [ $status -eq "$(awk -F, '$2 == "fault" { status = 3 } END { print status + 0 }' doctor.csv)" ]
+        [ -z "$(awk -F, '($2 == "fault" || $2 == "warning") && !/; /' doctor.csv)" ]
+    fi
+    found=$(grep "^$1,$2," doctor.csv || true)
+    # shellcheck disable=SC2053 # the words are a pattern
+    if [[ $found != *$3* ]]; then
+        printf '%s\n' "expected: $1,$2,$3" "found:" && cat doctor.csv
+        return 1
+    fi
+}
+
+# gpu_says WORDS: all commands that need a GPU end with exit code 3 and these words, and doctor finds them.
 gpu_says() {
+    finds driver fault "$1"
     says 3 "$1" list
     says 3 "$1" tune --gpu 0 --problem 64x64:f32 --budget 1
     says 3 "$1" bench --gpu 0 --problem 64x64:f32
     says 3 "$1" explain tile --gpu 0 --counters
 }
 
+# with_disk OPTIONS COMMAND...: run it with a small disk in ./disk, mounted with these options.
+with_disk() {
+    unshare --map-root-user --mount true 2>/dev/null || skip "no namespaces for this user"
+    mkdir -p disk
+    # shellcheck disable=SC2016 # that shell expands them
+    unshare --map-root-user --mount bash -ec 'mount -t tmpfs -o "$1" tmpfs disk; "${@:2}"' bash "$@"
+}
+
+@test "a machine on which all is well" {
+    need_nvrtc
+    driver
+    finds driver ok 'supports CUDA 13.0'
+    finds 'GPU 0' ok 'NVIDIA H200, 140 GiB, compute capability 9.0'
+    finds kernel ok 'run and verified on an NVIDIA H200'
+    "$AUTOTUNE" doctor --format json >doctor.json 2>errors
+    [ "$(grep -c '"state": "ok"' doctor.json)" -gt 9 ]
+}
+
+@test "--version --verbose prints doctor's findings, which are no failure of it" {
+    driver -DINIT=34
+    "$AUTOTUNE" doctor >whole 2>errors || [ $? -eq 3 ]
+    "$AUTOTUNE" -v --version >details 2>errors
+    diff <(sed 's/[0-9.]* GiB free//' whole) <(sed 's/[0-9.]* GiB free//' details)
+    run -0 "$AUTOTUNE" --version
+    [[ $output == 'autotune '[0-9]* ]]
+}
+
+@test "no driver" {
+    ! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1' || skip "this machine has one"
+    gpu_says 'no NVIDIA driver: cannot open libcuda.so.1 (*); install it, or start the container with GPU access'
+    [ -n "${NO_NVRTC-}" ] || finds kernel ok 'verified on an emulated NVIDIA H200'
+}
+
+@test "the toolkit's stub of the driver" {
+    driver -DINIT=34
+    gpu_says "/driver/libcuda.so.1 reports CUDA error 34; it is the CUDA Toolkit's stub*take its folder out of"
+}
+
+@test "no NVRTC" {
+    export AUTOTUNE_NVRTC=/nowhere/libnvrtc.so
+    words='no NVRTC: cannot open /nowhere/libnvrtc.so (*); install the CUDA Toolkit or *in LD_LIBRARY_PATH'
+    finds NVRTC fault "$words"
+    finds kernel 'not tried' 'needs the data and NVRTC'
+    says 3 "$words" tune --gpu emu --problem 64x64:f32 --budget 1
+    says 3 "$words" explain tile
+}
+
+# nvrtc: links to the library and to its builtins, in ./nvrtc, become the machine's NVRTC.
+nvrtc() {
+    local library
+    need_nvrtc
+    library=$("$AUTOTUNE" doctor --format csv 2>errors | sed -n 's/^NVRTC,ok,"[0-9.]*, \(.*\)"$/\1/p')
+    mkdir nvrtc
+    ln -s "$library" "${library%/*}"/libnvrtc-builtins.so.* nvrtc
+    export AUTOTUNE_NVRTC=$PWD/nvrtc/${library##*/} LD_LIBRARY_PATH=$PWD/nvrtc
+}
+
+@test "NVRTC without its builtins" {
+    nvrtc
+    for file in nvrtc/libnvrtc-builtins.so.*; do
+        rm "$file"
+        : >"$file" # a file that is no library stops the search
+    done
+    finds "NVRTC's builtins" fault 'is missing; install NVRTC anew, with all its files'
+    finds kernel fault 'libnvrtc-builtins'
+    says 3 'install NVRTC anew' tune --gpu emu --problem 64x64:f32 --budget 1
+    says 3 'install NVRTC anew' explain tile
+}
+
+@test "NVRTC and headers of two toolkits" {
+    nvrtc
+    mkdir -p other/include
+    printf '#error of another version\n' | tee other/include/cooperative_groups.h >other/include/cuda_fp16.h
+    echo '#define CUDA_VERSION 11080' >other/include/cuda.h
+    # Headers of NVRTC's version count before those of CUDA_HOME.
+    CUDA_HOME=$PWD/other finds 'CUDA headers' '[a-z]*' ''
+    run ! grep '^CUDA headers.*11\.8' doctor.csv
+    rm doctor.csv
+    export AUTOTUNE_CUDA_INCLUDE=$PWD/other/include
+    finds 'CUDA headers' warning '11.8, but NVRTC is of *; name the folder of NVRTC'
+    printf '#include <cooperative_groups.h>\n__global__ void k(float *x) { *x = 1; }\n' >groups.cu
+    says 1 'NVRTC is of CUDA *, the headers of 11.8: name those of *in AUTOTUNE_CUDA_INCLUDE' \
+        explain groups.cu --grid 1 --block 1 --arg 'float[1]'
+}
+
+on_full_disk() {
+    cd disk || return
+    dd if=/dev/zero of=fill bs=4k 2>/dev/null || true
+    export XDG_CACHE_HOME=$PWD/cache
+    "$AUTOTUNE" doctor --format csv >../doctor.csv 2>../errors || true
+    "$AUTOTUNE" tune --gpu emu --problem 64x64:f32 --budget 1 --out best.yaml >../table 2>../errors || echo $? >../code
+}
+
+@test "a full disk" {
+    export -f on_full_disk
+    with_disk size=64k on_full_disk
+    if [ -z "${NO_NVRTC-}" ]; then
+        [ "$(<code)" -eq 2 ]
+        grep -q 'is full; free some space\|No space left on device' errors
+    fi
+    finds 'kernel cache' warning '/disk/cache*No space left on device; free some space, or name another folder in XDG'
+    finds 'working folder' warning 'No space left on device; free some space, or name a file elsewhere'
+}
+
+on_read_only_home() {
+    export HOME=$PWD/disk
+    unset XDG_CACHE_HOME
+    "$AUTOTUNE" doctor --format csv >doctor.csv 2>errors || true
+    [ -n "${NO_NVRTC-}" ] || "$AUTOTUNE" tune --quiet --gpu emu --problem 64x64:f32 --budget 1 >table 2>errors
+}
+
+@test "a home that is read-only" {
+    export -f on_read_only_home
+    with_disk ro on_read_only_home
+    finds 'kernel cache' warning 'Read-only file system; free some space, or name another folder in XDG_CACHE_HOME'
+    [ -n "${NO_NVRTC-}" ] ||
+        grep -q 'not kept: cannot make .*: Read-only file system; XDG_CACHE_HOME names another folder' errors
+}
+
 @test "hidden GPUs" {
     driver -DINIT=100
-    for hidden in '' -1 7 GPU-12345678; do
-        CUDA_VISIBLE_DEVICES=$hidden gpu_says 'CUDA_VISIBLE_DEVICES hides all GPUs: unset it'
+    words='CUDA_VISIBLE_DEVICES hides all GPUs: unset it'
+    CUDA_VISIBLE_DEVICES='' gpu_says "$words"
+    for hidden in -1 7 GPU-12345678; do
+        CUDA_VISIBLE_DEVICES=$hidden says 3 "$words" list
     done
     says 3 'autotune list --emulated lists '[1-9]' devices' list
 }
@@ -69,7 +208,9 @@ gpu_says() {
 @test "the driver is older than NVRTC" {
     need_nvrtc
     driver -DCUDA=11080 -DLOAD=200
-    words='the driver supports CUDA 11.8, and NVRTC is of CUDA *: update the driver, or install an NVRTC of CUDA 11'
+    words='the driver supports CUDA 11.8, and NVRTC is of CUDA *; update the driver, or install an NVRTC of CUDA 11'
+    finds 'driver and NVRTC' fault "$words"
+    finds kernel fault "$words"
     says 3 "$words" tune --gpu 0 --problem 64x64:f32 --budget 1
     says 3 "$words" explain tile --gpu 0 --counters
 }

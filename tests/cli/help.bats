@@ -64,6 +64,10 @@ knows() {
     knows convert --family --out --to
 }
 
+@test "doctor names its options" {
+    knows doctor --format
+}
+
 @test "explain names its options" {
     knows explain --arg --block --blocks --counters --entry --format --gpu --grid --include-dir --params --problem --profile --shared \
         --space --timeout

@@ -72,7 +72,7 @@ static void test_no_library(void **state)
     fake_cupti_is_there = false;
     assert_int_equal(count(&counters, &err), AT_LAUNCH);
     assert_int_equal(err.status, AT_DEVICE);
-    expect_text(err.message, "no CUPTI, which reads a GPU's counters: install");
+    expect_text(err.message, "no CUPTI, which reads a GPU's counters: cannot open");
     expect_text(err.message, "libcupti.so.13 or libcupti.so.12");
     assert_int_equal(counters.launches, 17);
     fake_cupti_is_there = true;

@@ -38,22 +38,24 @@ static void open_companion(void)
     void *opened;
 
     if (folder > 0)
-        (void)at_library_open(&opened, names, NULL, "", NULL);
+        (void)at_library_open(&opened, names, NULL, "", "", NULL);
     at_free(path);
 }
 
 /* Open the first library that the loader finds, or that is in one of CUDA's folders. */
 static enum at_status open_library(void **opened, struct at_error *err)
 {
-    static const char remedy[] = "no CUPTI, which reads a GPU's counters: install that of the CUDA "
-                                 "Toolkit (12.6 or later), or name its file in AUTOTUNE_CUPTI";
+    static const char lacking[] = "no CUPTI, which reads a GPU's counters";
+    static const char remedy[] =
+        "install that of the CUDA Toolkit (12.6 or later), or name its file "
+        "in AUTOTUNE_CUPTI";
     const char *named[2], *const *names = wanted_names(named);
     char *folder = at_path_from_own_file(AT_CUDA_LIBDIR);
     char *other = folder ? at_format("%s/../extras/CUPTI/lib64", folder) : NULL;
-    enum at_status status = at_library_open(opened, names, other, remedy, NULL);
+    enum at_status status = at_library_open(opened, names, other, lacking, remedy, NULL);
 
     if (status != AT_OK)
-        status = at_library_open(opened, names, folder, remedy, err);
+        status = at_library_open(opened, names, folder, lacking, remedy, err);
     at_free(other);
     at_free(folder);
     return status;

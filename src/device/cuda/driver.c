@@ -92,17 +92,21 @@ enum at_status at_cuda_load(struct at_error *err)
         AT_CUDA_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
+    static const char lacking[] = "no NVIDIA driver";
     static const char remedy[] =
-        "no NVIDIA driver: install it, or in a container start it with GPU access";
+        "install it, or start the container with GPU access (docker run --gpus all)";
     void *opened;
     enum at_status status = AT_OK;
 
     if (!library) {
-        status = at_library_open(&opened, library_names, NULL, remedy, err);
+        status = at_library_open(&opened, library_names, NULL, lacking, remedy, err);
         if (status != AT_OK)
             return status;
-        if (at_library_symbols(opened, symbols, AT_COUNT(symbols), err) != AT_OK)
-            return at_fail_within(err, "%s", remedy);
+        status = at_library_symbols(opened, symbols, AT_COUNT(symbols), err);
+        if (status != AT_OK) {
+            at_advise(err, remedy);
+            return at_fail_within(err, "%s", lacking);
+        }
         library = opened; /* only now that no symbol is missing */
     }
     return initialise(err);

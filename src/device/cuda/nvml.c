@@ -95,7 +95,7 @@ static bool load(void)
     };
 
     if (!ready)
-        ready = at_library_open(&library, names, NULL, "", NULL) == AT_OK &&
+        ready = at_library_open(&library, names, NULL, "", "", NULL) == AT_OK &&
                 at_library_symbols(library, symbols, AT_COUNT(symbols), NULL) == AT_OK &&
                 api.init() == 0;
     return ready;
