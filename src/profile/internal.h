@@ -17,17 +17,6 @@ enum {
 
 extern const struct at_schema at_answers_schema;
 
-/* Move the entries without measurements out of the entries and into the record's answers. A file
- * has each config once, with its problems. */
-void at_answers_gather(struct at_profile *profile);
-
-/* Read the answers' texts into groups. AT_USAGE if one is no answer; `file` is for messages. */
-enum at_status at_answers_group(struct at_profile *profile, const char *file, struct at_error *err);
-
-/* Move the groups into the entries. */
-void at_groups_spread(struct at_profile *profile);
-void at_groups_clear(struct at_profile *profile);
-
 /* Format the config as "tile PAD=1 TILE=32"; the caller frees it. */
 char *at_config_text(const struct at_result_record *config);
 
