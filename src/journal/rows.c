@@ -205,7 +205,7 @@ static void bind_message(sqlite3_stmt *row, int at, const struct at_measurement 
 static enum at_status bind_samples(sqlite3_stmt *row, int at,
                                    const struct at_measurement *measurement, struct at_error *err)
 {
-    char *samples;
+    char *samples = NULL;
     enum at_status status =
         samples_format(&samples, measurement->samples_ns, measurement->sample_count, err);
 

@@ -11,6 +11,16 @@
  * compute capability: "maximum number of threads per block"). */
 enum { THREADS_PER_BLOCK_MAX = 1024 };
 
+size_t at_groups_problems(const struct at_list *list)
+{
+    const struct at_answer_group *groups = list->items;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += groups[i].problems.count;
+    return count;
+}
+
 /* Is shown = scale * part / time, except for rounding? time may be half a unit off, part part_slack
  * units, and shown one unit. */
 static bool agrees(int64_t shown, double part, double part_slack, int64_t time_ns, double scale)

@@ -186,16 +186,6 @@ static int by_text(const void *left, const void *right)
     return strverscmp(a->answered->problem, b->answered->problem);
 }
 
-size_t at_groups_problems(const struct at_list *list)
-{
-    const struct at_answer_group *groups = list->items;
-    size_t count = 0;
-
-    for (size_t i = 0; i < list->count; i++)
-        count += groups[i].problems.count;
-    return count;
-}
-
 static void list_pairs(const struct at_list *list, struct pair *pairs)
 {
     const struct at_answer_group *groups = list->items;
