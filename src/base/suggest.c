@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { WORD_MAX = 64, LISTED_MAX = 3 };
 
@@ -21,11 +22,14 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Levenshtein distance, row by row, over the first WORD_MAX characters of each. */
+/* Levenshtein distance, row by row, over the first WORD_MAX characters of each; 1 if a is how b
+ * begins. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[WORD_MAX + 1], b_length = strnlen(b, WORD_MAX);
 
+    if (strlen(a) > 2 && strncasecmp(a, b, strlen(a)) == 0)
+        return strlen(b) > strlen(a);
     for (size_t j = 0; j <= b_length; j++)
         row[j] = j;
     for (size_t i = 0; i < WORD_MAX && a[i]; i++) {

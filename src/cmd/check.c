@@ -483,9 +483,12 @@ static enum at_status run_check(int argc, char **argv, struct at_error *err)
             at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.run.progress, err);
     if (status == AT_OK)
         status = at_run_families(&options.run, err);
-    if (status == AT_OK)
+    if (status == AT_OK) {
         status = (options.out ? at_profile_read_whole
                               : at_profile_read)(&profile, at_given_file(options.file), err);
+        if (status != AT_OK)
+            at_advise_kind(err, options.file, AT_KIND_PROFILE);
+    }
     if (status == AT_OK)
         at_detail(&options.run.progress, "read %s", options.file);
     if (status == AT_OK)

@@ -4,11 +4,16 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cmd/guess.h"
+#include "problem/problem.h"
 #include "system/file.h"
 
 #include <argp.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- values ---- */
 
@@ -33,17 +38,19 @@ static int64_t read_time(const char *text)
     return 0;
 }
 
-static const char some_times[] = "a time like 50ms, 2s, 5m or 1h, up to 1000h";
+static const char some_times[] = "a time like 50ms, 2s, 30s, 5m or 1h, up to 1000h";
 
 enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
                                int64_t most, struct at_error *err)
 {
     struct at_amount read = {.ns = read_time(text)};
 
-    if (read.ns == 0 &&
-        (!at_integer_parse(text, strlen(text), &read.count) || read.count < 1 || read.count > most))
-        return at_fail(err, AT_USAGE, "--%s takes a whole number from 1 to %jd, or %s, not \"%s\"",
-                       option, (intmax_t)most, some_times, text);
+    if (read.ns == 0 && (!at_integer_parse(text, strlen(text), &read.count) || read.count < 1 ||
+                         read.count > most)) {
+        at_fail(err, AT_USAGE, "--%s takes a whole number from 1 to %jd, or %s, not \"%s\"", option,
+                (intmax_t)most, some_times, text);
+        return at_guess_advise(err, at_guess_time(text));
+    }
     *amount = read;
     return AT_OK;
 }
@@ -55,7 +62,17 @@ void at_texts_add(struct at_texts *texts, const char *text)
 
 const char *at_given_file(const char *argument)
 {
-    return strcmp(argument, "-") == 0 ? AT_FILE_STDIN : argument;
+    static char opened[32]; /* until the next call */
+    struct stat info;
+    int pipe;
+
+    if (strcmp(argument, "-") == 0)
+        return AT_FILE_STDIN;
+    if (stat(argument, &info) != 0 || !S_ISFIFO(info.st_mode) ||
+        (pipe = open(argument, O_RDONLY | O_CLOEXEC)) < 0)
+        return argument;
+    snprintf(opened, sizeof opened, "/dev/fd/%d", pipe);
+    return opened;
 }
 
 static const struct at_choice formats[] = {
@@ -127,8 +144,10 @@ static enum at_status take_time(const struct at_option *option, void *member, co
 {
     int64_t ns = read_time(text);
 
-    if (ns == 0)
-        return at_fail(err, AT_USAGE, "--%s takes %s, not \"%s\"", option->name, some_times, text);
+    if (ns == 0) {
+        at_fail(err, AT_USAGE, "--%s takes %s, not \"%s\"", option->name, some_times, text);
+        return at_guess_advise(err, at_guess_time(text));
+    }
     *(int64_t *)member = ns;
     return AT_OK;
 }
@@ -339,7 +358,7 @@ struct known_options {
 static void collect(struct known_options *known, const struct argp *argp)
 {
     for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
-        if (o->name || o->key)
+        if ((o->name || o->key) && !(o->flags & OPTION_HIDDEN))
             AT_PUSH(known->items, known->count, known->capacity, o);
     for (const struct argp_child *child = argp->children; child && child->argp; child++)
         collect(known, child->argp);
@@ -381,17 +400,63 @@ static bool begins_all(const struct known_options *known, const char *option, co
     return true;
 }
 
+/* What other commands and programs call an option. */
+static const char *const other_names[][2] = {
+    {"device", "gpu"},
+    {"gpu", "device"},
+    {"format", "as"},
+    {"to", "as"},
+    {"as", "to"},
+    {"as", "format"},
+    {"to", "format"},
+    {"format", "to"},
+    {"strategy", "search"},
+    {"time", "budget"},
+    {"time-limit", "budget"},
+    {"iterations", "budget"},
+    {"threads", "jobs"},
+    {"shape", "problem"},
+    {"size", "problem"},
+    {"dtype", "problem"},
+    {"kernel", "family"},
+    {"repeat", "policy"},
+    {"no-color", "color"},
+    {"log", "journal"},
+    {"overwrite", "replace"},
+    {"force", "replace"},
+};
+
 static void refuse_long(struct argp_state *state, const struct known_options *known,
                         const char *word)
 {
     char **names = NULL, nearest[128], *typed = at_strndup(word, strcspn(word, "="));
     size_t count = 0, capacity = 0;
 
+    for (size_t i = 0; i < AT_COUNT(other_names); i++) {
+        const char *name = other_names[i][1];
+        const struct argp_option *meant = find_long(known, name, strlen(name));
+
+        if (strcmp(other_names[i][0], typed + 2) == 0 && meant && strcmp(meant->name, name) == 0)
+            argp_error(state, "unrecognized option '%s'; did you mean --%s? %s", typed, name,
+                       meant->doc);
+    }
     for (size_t i = 0; i < known->count; i++)
         if (known->items[i]->name)
             AT_PUSH(names, count, capacity, at_format("--%s", known->items[i]->name));
     at_suggest(nearest, sizeof nearest, typed, (const char *const *)names, count);
     argp_error(state, "unrecognized option '%s'; did you mean %s?", typed, nearest);
+}
+
+/* A problem with a '-' before it would be letters of options, to getopt. */
+static void refuse_number(struct argp_state *state, const char *word)
+{
+    struct at_problem problem;
+    struct at_error err;
+
+    if (at_problem_parse(&problem, word, &err) != AT_OK && at_guess_is_problem(word)) {
+        at_guess_advise(&err, at_guess_problem(word));
+        argp_error(state, "%s", err.message);
+    }
 }
 
 /* Is the word after this option its value? An abbreviation means the option that begins all those
@@ -411,6 +476,8 @@ static bool value_follows(struct argp_state *state, const struct known_options *
             *word = at_format("--%s%s", option->name, name + length);
         return follows;
     }
+    if ((*word)[1] >= '0' && (*word)[1] <= '9')
+        refuse_number(state, *word);
     for (const char *letter = *word + 1; *letter; letter++)
         for (size_t i = 0; i < known->count; i++)
             if (known->items[i]->key == *letter && takes_word(known->items[i]))

@@ -157,7 +157,8 @@ enum at_status at_amount_parse(struct at_amount *amount, const char *option, con
 /* Add a text that the command line has. */
 void at_texts_add(struct at_texts *texts, const char *text);
 
-/* The path of a file that is read: standard input for "-". */
+/* The path of a file that is read: standard input for "-", and a named pipe once it is open, which
+ * waits for its writer. Files that nobody named, such as those of a search path, are no pipes. */
 const char *at_given_file(const char *argument);
 
 #endif

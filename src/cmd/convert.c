@@ -31,7 +31,9 @@ static enum at_status check(void *given, struct at_error *err)
 {
     const struct convert_options *options = given;
 
-    return options->format ? AT_OK : at_fail(err, AT_USAGE, "which format? See --to");
+    return options->format
+               ? AT_OK
+               : at_fail(err, AT_USAGE, "which format is the recording to get? See --to");
 }
 
 static const struct at_syntax syntax = {
@@ -50,10 +52,8 @@ static enum at_status convert_recording(struct convert_options *options, struct 
 {
     struct at_recording recording = {0};
     struct at_text_stream stream;
-    enum at_status status = at_recording_read(&recording, options->file, err);
+    enum at_status status = at_read_recording(&recording, options->file, &options->progress, err);
 
-    if (status == AT_OK)
-        at_detail(&options->progress, "read %s", options->file);
     if (status == AT_OK && options->family)
         status = at_recording_keep_family(&recording, options->family, err);
     if (status == AT_OK) {

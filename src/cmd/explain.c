@@ -10,6 +10,7 @@
 #include "cmd/command_line.h"
 #include "cmd/family_table.h"
 #include "cmd/files.h"
+#include "cmd/guess.h"
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
 #include "device/kind.h"
@@ -67,7 +68,7 @@ static enum at_status take_argument(void *to, const struct at_option *option, co
 {
     struct explain_options *options = to;
 
-    if (at_problem_is_spec(text))
+    if (at_guess_is_problem(text))
         return take_problem(to, option, text, err);
     at_texts_add(&options->words, text);
     return AT_OK;
@@ -218,8 +219,9 @@ static enum at_status refuse_value(const struct at_family *family, const struct 
     for (size_t i = 0; i < param->value_count; i++)
         fprintf(out, "%s%jd", i > 0 ? ", " : "", (intmax_t)param->values[i]);
     values = at_text_close(&stream, NULL);
-    at_fail(err, AT_USAGE, "%s is not in the space of family %s: %s takes %s", setting,
-            family->name, param->name, values);
+    at_fail(err, AT_USAGE, "%s is not in the space of family %s: %s takes %s, as in %s=%jd",
+            setting, family->name, param->name, values, param->name,
+            (intmax_t)param->default_value);
     free(values);
     return AT_USAGE;
 }
@@ -244,24 +246,23 @@ static enum at_status apply_setting(struct at_config *config, bool given[AT_PARA
                                     const char *setting, struct at_error *err)
 {
     const struct at_family *family = config->family;
-    size_t name = strcspn(setting, "=");
+    size_t name = strcspn(setting, "="), i = 0;
+    const char *text = setting + name + (setting[name] == '=');
     int64_t value;
 
-    if (!setting[name] || !at_integer_parse(setting + name + 1, strlen(setting + name + 1), &value))
-        return at_fail(err, AT_USAGE, "\"%s\" is not PARAM=VALUE", setting);
-    for (size_t i = 0; i < family->param_count; i++) {
-        if (strlen(family->params[i].name) != name ||
-            strncmp(family->params[i].name, setting, name) != 0)
-            continue;
-        if (!at_param_has_value(&family->params[i], value))
-            return refuse_value(family, &family->params[i], setting, err);
-        if (given[i])
-            return at_fail(err, AT_USAGE, "%s is given twice", family->params[i].name);
-        given[i] = true;
-        config->values[i] = (int32_t)value;
-        return AT_OK;
-    }
-    return refuse_name(family, setting, err);
+    while (i < family->param_count && (strlen(family->params[i].name) != name ||
+                                       strncmp(family->params[i].name, setting, name) != 0))
+        i++;
+    if (i == family->param_count)
+        return refuse_name(family, setting, err);
+    if (!at_integer_parse(text, strlen(text), &value) ||
+        !at_param_has_value(&family->params[i], value))
+        return refuse_value(family, &family->params[i], setting, err);
+    if (given[i])
+        return at_fail(err, AT_USAGE, "%s is given twice", family->params[i].name);
+    given[i] = true;
+    config->values[i] = (int32_t)value;
+    return AT_OK;
 }
 
 /* ---- the winner of a profile ---- */
@@ -361,11 +362,13 @@ static enum at_status take_default(const struct explain_choice *choice,
                                    const struct at_problem *problem, struct at_error *err)
 {
     const struct at_family *family;
-    enum at_status status = at_run_family(&family, known, choice->family, err);
     size_t at = 0;
 
-    if (status != AT_OK)
-        return status;
+    if (at_run_family(&family, known, choice->family, err) != AT_OK) {
+        if (strpbrk(choice->family, "./"))
+            at_advise(err, "a kernel of your own is a FILE.cu, a profile stands behind --profile");
+        return err->status;
+    }
     *config = at_family_default(family);
     while (known->families[at] != family)
         at++;
@@ -526,7 +529,7 @@ static enum at_status explain_own(struct explain_options *options, struct at_err
 
     if (status == AT_OK)
         status =
-            at_own_file_read(&file, options->own_file, &options->own.dirs, &target.device, err);
+            at_own_file_read(&file, at_given_file(options->own_file), &options->own.dirs, &target.device, err);
     if (status == AT_OK)
         at_detail(&options->run.progress, "read %s", options->own_file);
     if (status == AT_OK)

@@ -55,22 +55,54 @@ enum at_status at_out_profile_read(struct at_profile *profile, const char *out,
                    out, reason.message);
 }
 
-/* What the file would lose: "a profile", "a journal"; NULL: neither. Both show at its beginning. */
-static const char *worth_of(const char *path)
+/* What a file may be, by a text near its beginning, and what takes it. The first that fits counts.
+ */
+static const struct {
+    const char *noun, *sign, *takers;
+} kinds[] = {
+    {"a journal", "SQLite format 3", "autotune report PROFILE --journal FILE reads it"},
+    {"a recording", "autotune recording\t", "autotune replay and convert take it"},
+    {"a profile", "\ndevices:", "autotune show, check, report and lookup take it"},
+    {"a list of problems",
+     "\nproblems:", "autotune tune, lookup and bench take it with --problems"},
+    {"a space file", "\nfamily:", "autotune tune and lookup take it with --space"},
+    {"a study", "\ncolumns:", "autotune study takes it"},
+    {"CUDA source", "__global__",
+     "autotune explain and study take FILE.cu; the FILE.yaml of a space names it as its template"},
+    {"JSON", "\n{", "autotune replay and convert take recordings in JSON"},
+};
+
+/* Set *kind to the index of what a file with content is. */
+static bool find_kind(const char *path, size_t *kind)
 {
-    static const char database[] = "SQLite format 3";
-    char text[4096];
-    FILE *file = fopen(path, "re");
-    size_t size;
+    char text[4096] = "\n"; /* so that the first line is one, too */
+    FILE *file = has_content(path) ? fopen(path, "re") : NULL;
+    bool found = false;
 
     if (!file)
-        return NULL;
-    size = fread(text, 1, sizeof text - 1, file);
+        return false;
+    text[1 + fread(text + 1, 1, sizeof text - 2, file)] = '\0';
     fclose(file);
-    text[size] = '\0';
-    if (memcmp(text, database, sizeof database - 1) == 0)
-        return "a journal";
-    return at_profile_schema_of(text) != 0 ? "a profile" : NULL;
+    for (*kind = 0; !found && *kind < AT_COUNT(kinds); *kind += !found)
+        found = strstr(text, kinds[*kind].sign);
+    if (!found && at_profile_schema_of(text) != 0) {
+        *kind = AT_KIND_PROFILE;
+        found = true;
+    }
+    return found;
+}
+
+enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted)
+{
+    size_t kind;
+    char *advice;
+
+    if (err->status != AT_USAGE || !find_kind(path, &kind) || kind == wanted)
+        return err->status;
+    advice = at_format("it is %s: %s", kinds[kind].noun, kinds[kind].takers);
+    at_advise(err, advice);
+    free(advice);
+    return err->status;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -83,14 +115,14 @@ static bool is_same_file(const char *a, const char *b)
 
 enum at_status at_out_check(const char *out, const char *input, struct at_error *err)
 {
-    const char *worth;
+    size_t kind;
     enum at_status status = at_out_is_file(out) ? at_output_check(out, err) : AT_OK;
 
-    if (status != AT_OK || !has_content(out) || (input && is_same_file(out, input)) ||
-        !(worth = worth_of(out)))
+    if (status != AT_OK || (input && is_same_file(out, input)) || !find_kind(out, &kind) ||
+        (kind != AT_KIND_PROFILE && kind != AT_KIND_JOURNAL))
         return status;
     return at_fail(err, AT_USAGE, "%s is %s, which would be lost: name another file, or remove it",
-                   out, worth);
+                   out, kinds[kind].noun);
 }
 
 enum at_status at_read_profile(struct at_profile *profile, const char *file,
@@ -98,9 +130,28 @@ enum at_status at_read_profile(struct at_profile *profile, const char *file,
 {
     enum at_status status = at_profile_read(profile, at_given_file(file), err);
 
-    if (status == AT_OK)
-        at_detail(progress, "read %s", file);
-    return status;
+    if (status != AT_OK)
+        return at_advise_kind(err, file, AT_KIND_PROFILE);
+    at_detail(progress, "read %s", file);
+    return AT_OK;
+}
+
+enum at_status at_read_recording(struct at_recording *recording, const char *file,
+                                 struct at_progress *progress, struct at_error *err)
+{
+    enum at_status status = at_recording_read(recording, at_given_file(file), err);
+
+    if (status != AT_OK)
+        return at_advise_kind(err, file, AT_KIND_RECORDING);
+    at_detail(progress, "read %s", file);
+    return AT_OK;
+}
+
+enum at_status at_add_profile(struct at_profiles *profiles, const char *file, struct at_error *err)
+{
+    enum at_status status = at_profiles_add(profiles, at_given_file(file), err);
+
+    return status == AT_OK ? AT_OK : at_advise_kind(err, file, AT_KIND_PROFILE);
 }
 
 enum at_status at_searched_profiles(struct at_profiles *profiles, const char *file,
@@ -110,9 +161,9 @@ enum at_status at_searched_profiles(struct at_profiles *profiles, const char *fi
     enum at_status status = AT_OK;
 
     if (file)
-        status = at_profiles_add(profiles, at_given_file(file), err);
+        status = at_add_profile(profiles, file, err);
     for (size_t i = 0; !file && i < first_count && status == AT_OK; i++)
-        status = at_profiles_add(profiles, at_given_file(first[i]), err);
+        status = at_add_profile(profiles, first[i], err);
     if (!file && status == AT_OK)
         status = at_profiles_add_path(profiles, err);
     for (size_t i = 0; i < profiles->skipped_count; i++)

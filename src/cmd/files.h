@@ -7,6 +7,7 @@
 #include "cmd/command_line.h"
 #include "profile/profile.h"
 #include "profile/profiles.h"
+#include "recording/recording.h"
 #include "system/progress.h"
 
 /* Read the profile that new entries are to join, with all its entries. Without a file, or if it is
@@ -26,6 +27,26 @@ bool at_out_is_file(const char *out);
  * failure. Tell of a file. A failed write to standard output is reported when the program ends. */
 enum at_status at_out_write(const char *out, struct at_text_stream *stream, enum at_status written,
                             struct at_progress *progress, struct at_error *err);
+
+/* Kinds of files that commands read. */
+enum at_file_kind {
+    AT_KIND_JOURNAL,
+    AT_KIND_RECORDING,
+    AT_KIND_PROFILE,
+    AT_KIND_PROBLEMS,
+    AT_KIND_SPACE
+};
+
+/* If a file that cannot be read is of another kind, tell behind the message what takes it. Returns
+ * err's status. */
+enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted);
+
+/* at_recording_read, and tell of it; - is standard input. */
+enum at_status at_read_recording(struct at_recording *recording, const char *file,
+                                 struct at_progress *progress, struct at_error *err);
+
+/* at_profiles_add; - is standard input. */
+enum at_status at_add_profile(struct at_profiles *profiles, const char *file, struct at_error *err);
 
 /* at_profile_read, and tell of it; - is standard input. */
 enum at_status at_read_profile(struct at_profile *profile, const char *file,

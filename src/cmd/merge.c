@@ -66,7 +66,7 @@ static enum at_status merge_files(struct merge_options *options, struct at_profi
         AT_PUSH(profiles->files, profiles->count, profiles->capacity, there);
     }
     for (size_t i = 0; i < options->files.count && status == AT_OK; i++) {
-        status = at_profiles_add(profiles, at_given_file(options->files.items[i]), err);
+        status = at_add_profile(profiles, options->files.items[i], err);
         if (status == AT_OK)
             at_detail(&options->progress, "read %s", options->files.items[i]);
     }

@@ -137,5 +137,5 @@ bool at_is_own_file(const char *name)
 {
     size_t length = strlen(name);
 
-    return length > 3 && strcmp(name + length - 3, ".cu") == 0;
+    return strcmp(name, "-") == 0 || (length > 3 && strcmp(name + length - 3, ".cu") == 0);
 }

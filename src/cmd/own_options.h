@@ -34,7 +34,7 @@ void at_own_options_settle(struct at_own_options *options);
 enum at_status at_own_options_refuse(const struct at_own_options *options, const char *command,
                                      struct at_error *err);
 
-/* Is it the name of a CUDA file: does it end in .cu? */
+/* Is it the name of a CUDA file: does it end in .cu, or is it - for standard input? */
 bool at_is_own_file(const char *name);
 
 #endif

@@ -521,11 +521,8 @@ static enum at_status replay(struct replay_options *options, struct at_error *er
     struct at_comparison comparison = {0};
     enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < options->file_count && status == AT_OK; i++) {
-        status = at_recording_read(&recordings[i], options->files[i], err);
-        if (status == AT_OK)
-            at_detail(&options->progress, "read %s", options->files[i]);
-    }
+    for (size_t i = 0; i < options->file_count && status == AT_OK; i++)
+        status = at_read_recording(&recordings[i], options->files[i], &options->progress, err);
     if (status == AT_OK)
         status = at_compare(&comparison, recordings, options->files, options->file_count,
                             &options->comparison, err);

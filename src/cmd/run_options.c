@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cmd/files.h"
+#include "cmd/guess.h"
 #include "device/kind.h"
 #include "emulated/time/description.h"
 #include "kernel/builder.h"
@@ -113,6 +115,8 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
         struct at_family *family;
 
         status = at_family_read(&family, options->spaces.items[i], NULL, err);
+        if (status != AT_OK)
+            at_advise_kind(err, options->spaces.items[i], AT_KIND_SPACE);
         if (status == AT_OK)
             AT_PUSH(options->families, *count, capacity, family);
         if (status == AT_OK)
@@ -241,7 +245,7 @@ enum at_status at_run_problem(struct at_problem *problem, const char *spec,
     char *name;
 
     if (status != AT_OK)
-        return status;
+        return at_guess_advise(err, at_guess_problem(spec));
     name = at_problem_format(problem);
     if (strcmp(name, spec) != 0)
         at_note(progress, "%s is called %s", spec, name);
@@ -268,6 +272,8 @@ static enum at_status add_list(struct problems *problems, const char *path,
         at_schema_read_file(&problem_list_schema, &list, at_given_file(path), err);
     const struct at_located *specs = list.problems.items;
 
+    if (status != AT_OK)
+        at_advise_kind(err, path, AT_KIND_PROBLEMS);
     for (size_t i = 0; i < list.problems.count && status == AT_OK; i++)
         if (add(problems, specs[i].text, progress, err) != AT_OK)
             status = at_fail_within(err, "%s:%d:%d", path, specs[i].line, specs[i].column);
@@ -330,7 +336,7 @@ static enum at_status take_argument(void *to, const struct at_option *option, co
 {
     struct at_lookup_options *options = to;
 
-    if (at_problem_is_spec(text))
+    if (at_guess_is_problem(text))
         at_texts_add(&options->run.problems, text);
     else if (options->file)
         return at_fail(err, AT_USAGE, "one %s at a time", option->argument);
@@ -414,10 +420,10 @@ enum at_status at_target_find(struct at_target *target, struct at_lookup_options
     struct at_target found = {.environment = at_environment_of("", "", NULL)};
     enum at_status status;
 
-    if (options->device)
-        status = at_description_by_any_name(&found.device, options->device, err);
-    else
+    if (!options->device)
         status = find_gpu(&found, &options->run, err);
+    else if ((status = at_description_by_any_name(&found.device, options->device, err)) != AT_OK)
+        at_advise(err, "autotune list --emulated describes them; --gpu names one that is here");
     if (status == AT_OK)
         *target = found;
     return status;

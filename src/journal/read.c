@@ -48,7 +48,7 @@ static enum at_status copy_file(const char *from, const char *to, bool optional,
                                 struct at_error *err)
 {
     int source = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), target = -1;
-    struct stat about;
+    struct stat about = {0};
     enum at_status status = AT_OK;
 
     if (source < 0)
@@ -56,7 +56,8 @@ static enum at_status copy_file(const char *from, const char *to, bool optional,
                    ? AT_OK
                    : at_fail(err, AT_USAGE, "cannot open journal %s: %s", from, strerror(errno));
     if (fstat(source, &about) != 0 || !S_ISREG(about.st_mode))
-        status = at_fail(err, AT_USAGE, "journal %s is not a regular file", from);
+        status = at_fail(err, AT_USAGE, "journal %s is %s", from,
+                         S_ISDIR(about.st_mode) ? "a folder, not a file" : "not a regular file");
     else if (is_locked(source))
         status = at_fail(
             err, AT_USAGE,

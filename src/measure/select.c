@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char automatic[] = "auto", uuid_prefix[] = "GPU-";
 
@@ -274,6 +275,29 @@ static enum at_status select_cuda(const char *selector, struct at_device_info **
     return AT_OK;
 }
 
+/* Tell behind the message what would work: 0 for gpu0 and cuda:0, emu:h100 for emu-h100. */
+static enum at_status advise(const char *selector, struct at_error *err)
+{
+    static const char *const words[][2] = {
+        {"gpu", ""}, {"cuda", ""}, {"device", ""}, {"nvidia", ""}, {"emu", AT_EMULATED_PREFIX}};
+    char *advice = NULL;
+    struct at_device_info info;
+
+    for (size_t i = 0; i < AT_COUNT(words) && !advice; i++) {
+        const char *rest = selector + strlen(words[i][0]);
+
+        if (strncasecmp(selector, words[i][0], strlen(words[i][0])) != 0)
+            continue;
+        rest += strspn(rest, ":=-_ ");
+        if (words[i][1][0] ? at_description_by_any_name(&info, rest, NULL) == AT_OK
+                           : *rest && !rest[strspn(rest, "0123456789")])
+            advice = at_format("did you mean %s%s?", words[i][1], rest);
+    }
+    at_advise(err, advice ? advice : "GPUs are called 0, 1 and so on; --gpu emu needs none");
+    free(advice);
+    return err->status;
+}
+
 enum at_status at_select_devices(const char *selector, struct at_device_info **infos, size_t *count,
                                  struct at_error *err)
 {
@@ -287,5 +311,5 @@ enum at_status at_select_devices(const char *selector, struct at_device_info **i
     status = select_cuda(selector, infos, count, err);
     if (status == AT_DEVICE && strcmp(selector, automatic) == 0)
         return select_emulated(default_emulated, infos, count, err);
-    return status;
+    return status == AT_DEVICE && err ? advise(selector, err) : status;
 }

@@ -233,7 +233,7 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
     t.tensor.rank = read_list(t.tensor.extents, spec, length, 'x', 1);
     if (*at != ':' || t.tensor.rank == 0)
         return at_fail(err, AT_USAGE,
-                       "problem \"%.*s\": expected 1 to %d extents of at least 1 and a type, %s",
+                       "problem \"%.*s\": expected 1 to %d extents from 1 on and a type, %s",
                        AT_QUOTED(spec, 200), AT_RANK_MAX, tensor_example);
     length = strcspn(++at, ",");
     status = read_type(at, length, &t.tensor.elem_size, &type, spec, err);
@@ -312,7 +312,7 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
 
     if (at_integer_parse(text, length, value) && *value >= 1)
         return AT_OK;
-    snprintf(reason, sizeof reason, "%s is \"%.*s\", not an integer of at least 1; %s", what,
+    snprintf(reason, sizeof reason, "%s is \"%.*s\", not a whole number from 1 on, at most 2^62; %s", what,
              at_text_fit(text, length, 40), text, example);
     return at_problem_fail(err, spec, reason);
 }
@@ -325,7 +325,7 @@ static enum at_status read_in_place(struct at_problem *problem, const char *valu
         return at_problem_fail(err, spec, "inplace is given twice");
     if (length != 1 || *value != '1')
         return at_problem_fail(err, spec,
-                               "inplace can only be 1; leave it out if src and dst differ");
+                               "inplace=1 is the only value; leave it out if src and dst differ");
     problem->in_place = 1;
     return AT_OK;
 }

@@ -175,7 +175,7 @@ enum at_status at_share_parse(struct at_share *share, const char **launcher, con
         !at_integer_parse(slash + 1, strlen(slash + 1), &read.of) || read.index < 1 ||
         read.index > read.of || read.of > AT_SHARES_MAX)
         return at_fail(err, AT_USAGE,
-                       "--shard takes I/N, with N up to %d and I from 1 to N, or auto, not \"%s\"",
+                       "--shard takes I/N like 1/4, with N up to %d and I from 1 to N, or auto, not \"%s\"",
                        AT_SHARES_MAX, text);
     *share = read;
     *launcher = NULL;

@@ -40,7 +40,7 @@ static int inherited(const char *path)
 enum at_status at_file_read(char **text, size_t *size, const char *path, size_t max_bytes,
                             struct at_error *err)
 {
-    struct stat info;
+    struct stat info = {0};
     char *buffer = NULL;
     size_t used = 0, wanted;
     ssize_t got = 1;
@@ -53,7 +53,10 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
     if (fd < 0)
         return at_fail(err, AT_USAGE, "cannot open %s: %s", path, strerror(errno));
     if (given < 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-        status = at_fail(err, AT_USAGE, "%s is not a regular file", path);
+        status = at_fail(err, AT_USAGE,
+                         S_ISDIR(info.st_mode) ? "%s is a folder, not a file"
+                                                            : "%s is not a regular file",
+                         path);
         goto close_fd;
     }
     if (given < 0 && (info.st_size < 0 || (uintmax_t)info.st_size > max_bytes)) {

@@ -252,8 +252,8 @@ END_OF_TABLE
     refused 'PAD=3 is not in the space of family tile: PAD takes 0, 1, 2, 4' explain tile PAD=3
     refused 'one too many' explain tile --profile "$srcdir/tests/golden/profile/least.yaml"
     refused 'which family?' explain --params
-    refused '"PAD" is not PARAM=VALUE' explain tile PAD
-    refused '"PAD=x" is not PARAM=VALUE' explain tile PAD=x
+    refused 'PAD takes 0, 1, 2, 4, as in PAD=' explain tile PAD
+    refused 'PAD=x is not in the space' explain tile PAD=x
     refused 'PAD is given twice' explain tile PAD=0 PAD=1
     refused '--blocks takes a whole number' explain tile --blocks 0
     refused 'unknown format' explain tile --format xml

@@ -190,7 +190,7 @@ END
 
 @test "--measure needs a time with its unit, and a device that is there" {
     for time in 5 0ms 1d 1001h -1s ms; do
-        refused "--measure takes a time like 50ms, 2s, 5m or 1h, up to 1000h, not \"$time\"" \
+        refused "--measure takes a time like 50ms, 2s, 30s, 5m or 1h, up to 1000h, not \"$time\"" \
             lookup --measure "$time" -p 8x8:f32
     done
     refused "--measure runs kernels" lookup -d h200 --measure 1s -p 8x8:f32

@@ -245,6 +245,9 @@ the times of the 49 problems in both changed by +0.1 % on average" ]
     cat old.yaml | "$AUTOTUNE" lookup --device h200 8192x8192:f32 - | grep -q 'tier  *1 of 6'
     cat old.yaml | "$AUTOTUNE" export --as json - | grep -q '"answers"'
     cat old.yaml | "$AUTOTUNE" merge - | cmp - <("$AUTOTUNE" merge old.yaml)
+    mkfifo pipe
+    cat old.yaml >pipe &
+    [ "$("$AUTOTUNE" show pipe | tail -n +2)" = "$(tail -n +2 <<<"$expected")" ]
     run --separate-stderr -2 "$AUTOTUNE" show <(head -c 4194305 /dev/zero)
     [[ $stderr == *'has more than the 4194304 bytes that are read' ]]
     run --separate-stderr -2 "$AUTOTUNE" show - </dev/null

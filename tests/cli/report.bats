@@ -304,7 +304,7 @@ END
     export TMPDIR=$PWD/temporary
     mkdir temporary
     refused 'No such file' report "$profile" --journal none
-    refused 'is not a regular file' report "$profile" --journal .
+    refused 'is a folder' report "$profile" --journal .
     refused 'is not a journal of autotune' report "$profile" --journal "$profile"
     : >empty
     refused 'not a journal of autotune' report "$profile" --journal empty

@@ -1137,11 +1137,11 @@ static void test_bad_path(void **state)
     const char *folder = *state;
     char *missing = at_format("%s/none/journal", folder), *fifo = at_format("%s/fifo", folder);
 
-    assert_refused(folder, "not a regular file");
+    assert_refused(folder, "is a folder");
     assert_refused(missing, "No such file or directory");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_refused(fifo, "not a regular file");
-    assert_refused("", "not a regular file"); /* SQLite would make a temporary file */
+    assert_refused("", "is a folder"); /* SQLite would make a temporary file */
     free(missing);
     free(fifo);
 }

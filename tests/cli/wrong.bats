@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What people type or hand over by mistake is refused with the thing that would work. The lines of
+# tests/data/wrong-inputs.txt are ARGUMENTS | WORDS of the message.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+# The files that the lines name, in an empty folder. No compiler is found: what is taken by mistake ends.
+setup_file() {
+    local profile=$srcdir/tests/golden/check/sound.yaml
+    export AUTOTUNE_NVRTC=$BATS_FILE_TMPDIR/none CUDA_VISIBLE_DEVICES=-1 # shows no GPU
+    mkdir "$BATS_FILE_TMPDIR/files"
+    cd "$BATS_FILE_TMPDIR/files" || return
+    for name in sound old new third; do
+        cp "$profile" "$name.yaml"
+    done
+    : >empty.yaml
+    echo '# A program' >README.md
+    printf 'SQLite format 3\0%4096s' '' >journal.journal
+    printf '%s\n' 'schema: 1' 'problems:' '  - 64x64:f32' >problems.yaml
+    echo '64x64:f32' >sound.txt
+    echo '__global__ void kernel(float *out) { out[0] = 0; }' >tile.cu
+    echo '[{"time": 1.5}]' >list.json
+    printf 'schema: 1\nfamily: own\ntemplate: tile.cu\nparameters: []\n' >space.yaml
+    printf 'autotune recording\t3\n' >x.recording
+    cp "$srcdir/tuning/study/shared.yaml" study.yaml
+    : >empty.cu
+    printf 'schema: 1\nproblems:\n\t- 64x64:f32\n' >tabs.yaml
+}
+
+@test "a wrong input is answered with what would work" {
+    local line arguments words status failed=0
+    cd "$BATS_FILE_TMPDIR/files"
+    shopt -s nocasematch
+    while IFS= read -r line; do
+        [[ $line && $line != '#'* ]] || continue
+        # shellcheck disable=SC2086 # xargs takes quotes off
+        mapfile -t arguments < <(xargs printf '%s\n' <<<"${line% | *}")
+        words=${line##* | }
+        status=0
+        "$AUTOTUNE" "${arguments[@]}" >out 2>err </dev/null || status=$?
+        if [[ $status != [23] || -s out || $(<err) != *"$words"* ]]; then
+            printf '%s\n' "not answered: $line" "with $status: $(<err)"
+            failed=$((failed + 1))
+        fi
+    done <"$srcdir/tests/data/wrong-inputs.txt"
+    [ "$failed" -eq 0 ]
+}
