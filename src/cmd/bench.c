@@ -17,7 +17,6 @@
 #include "study/bench_report.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
-#include "tune/copy_limit.h"
 #include "tune/tune.h"
 
 #include <math.h>
@@ -106,12 +105,14 @@ static struct at_problem problem_for(const struct race *race, const struct at_co
                                                              : race->problem;
 }
 
-static struct at_contestant *add_contestant(struct race *race, const struct at_config *config,
+/* Copies have no label. */
+static struct at_contestant *add_contestant(struct race *race, const char *label,
+                                            const struct at_config *config,
                                             const struct at_problem *problem)
 {
     struct at_contestant *contestant = &race->contestants[race->contestant_count++];
 
-    *contestant = (struct at_contestant){.config = config, .problem = *problem};
+    *contestant = (struct at_contestant){.config = config, .problem = *problem, .label = label};
     return contestant;
 }
 
@@ -122,11 +123,11 @@ static enum at_status add_line(struct race *race, struct at_session *session, co
     struct at_problem problem = problem_for(race, config);
     bool legal;
     enum at_status status =
-        at_config_legal(config, &problem, at_gpu_info(session->gpu), &legal, NULL, err);
+        at_config_legal(config, &problem, &session->gpu->info, &legal, NULL, err);
 
     *line = (struct line){.label = label, .config = *config};
     if (status == AT_OK && legal)
-        line->contestant = add_contestant(race, &line->config, &problem);
+        line->contestant = add_contestant(race, label, &line->config, &problem);
     return status;
 }
 
@@ -140,33 +141,9 @@ static enum at_status add_copies(struct race *race, struct at_session *session,
 
     race->copies_first = race->contestant_count;
     for (size_t i = 0; i < copies->count && status == AT_OK; i++)
-        add_contestant(race, &copies->configs[i], &copies->problem);
+        add_contestant(race, NULL, &copies->configs[i], &copies->problem);
     if (status == AT_OK)
-        add_contestant(race, NULL, &copies->problem);
-    return status;
-}
-
-static enum at_status verify(const struct line *line, struct at_session *session,
-                             struct at_error *err)
-{
-    enum at_status status = at_shootout_prepare(session, &line->contestant->problem, err);
-
-    return status == AT_OK ? at_shootout_require(session, line->contestant, line->label, err)
-                           : status;
-}
-
-static enum at_status time_race(struct race *race, struct at_session *session, struct at_error *err)
-{
-    enum at_status status =
-        at_shootout_build(session, race->contestants, race->contestant_count, err);
-
-    for (size_t i = 0; i < race->line_count && status == AT_OK; i++)
-        if (race->lines[i].contestant)
-            status = verify(&race->lines[i], session, err);
-    if (status == AT_OK)
-        status = at_shootout_prepare(session, &race->problem, err);
-    if (status == AT_OK)
-        status = at_shootout_time(session, race->contestants, race->contestant_count, err);
+        add_contestant(race, NULL, NULL, &copies->problem);
     return status;
 }
 
@@ -215,7 +192,7 @@ static void add_row(struct rows *rows, const char *label, const struct at_contes
 {
     struct at_bench_row *row = &rows->items[rows->count++];
     double bytes = (double)at_problem_bytes(&rows->race->problem);
-    int64_t peak_MB_per_s = at_gpu_info(rows->session->gpu)->peak_bandwidth_MB_per_s;
+    int64_t peak_MB_per_s = rows->session->gpu->info.peak_bandwidth_MB_per_s;
 
     snprintf(row->label, sizeof row->label, "%s", label);
     if (!contestant)
@@ -240,7 +217,7 @@ static void add_row(struct rows *rows, const char *label, const struct at_contes
 static void make_report(const struct race *race, const struct at_session *session,
                         struct at_bench_report *report)
 {
-    const struct at_device_info *device = at_gpu_info(session->gpu);
+    const struct at_device_info *device = &session->gpu->info;
     struct rows rows = {race, session,
                         at_alloc_array(race->line_count + 2, sizeof(struct at_bench_row)), 0};
     char *problem = at_problem_format(&race->problem);
@@ -361,7 +338,7 @@ static enum at_status find_tuned(const struct bench_run *run, const struct at_pr
     if (!run->options->profile)
         return tune_now(run, problem, index, config, err);
     name = at_problem_format(problem);
-    known = find_entry(&run->profile, at_gpu_info(run->session->gpu), name);
+    known = find_entry(&run->profile, &run->session->gpu->info, name);
     status = known ? config_of(run, &known->winner, config, err)
                    : at_fail(err, AT_MISMATCH, "%s has no %s for this device",
                              run->options->profile, name);
@@ -377,7 +354,7 @@ static enum at_status add_default(const struct bench_run *run, struct race *race
     const struct at_session_options *session = &run->options->run.session;
     struct at_config config;
     enum at_status status = at_space_default(&config, session->tuned, session->tuned_count,
-                                             &race->problem, at_gpu_info(run->session->gpu), err);
+                                             &race->problem, &run->session->gpu->info, err);
 
     return status == AT_OK ? add_line(race, run->session, "default", &config, err) : status;
 }
@@ -390,7 +367,7 @@ static enum at_status add_looked_up(const struct bench_run *run, struct race *ra
     enum at_status status =
         at_lookup_find(run->lookup,
                        &(struct at_query){.problem = &race->problem,
-                                          .device = at_gpu_info(run->session->gpu),
+                                          .device = &run->session->gpu->info,
                                           .environment = &environment,
                                           .policy = run->options->run.session.policy->name},
                        &answer, err);
@@ -451,7 +428,8 @@ static enum at_status bench_problem(struct bench_run *run, size_t index, struct 
     if (status == AT_OK && at_interrupt_seen())
         status = at_fail(err, AT_INTERRUPTED, "interrupted");
     if (status == AT_OK)
-        status = time_race(race, run->session, err);
+        status = at_shootout_hold(run->session, &race->problem, race->contestants,
+                                  race->contestant_count, err);
     if (status == AT_OK)
         print_one(run, race);
     at_shootout_end(race->contestants, race->contestant_count);

@@ -247,8 +247,8 @@ static enum at_status add(struct rematch *rematch, const struct at_result_record
                                                  result->family, &result->parameters, err);
 
     if (status == AT_OK && rematch->foreign)
-        status = at_config_require(config, &rematch->problem, at_gpu_info(session->gpu),
-                                   "illegal here", err);
+        status =
+            at_config_require(config, &rematch->problem, &session->gpu->info, "illegal here", err);
     if (status == AT_OK)
         rematch->contestants[rematch->count++] =
             (struct at_contestant){.config = config, .problem = rematch->problem};
@@ -280,6 +280,7 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     struct at_contestant *winner = &rematch->contestants[0];
     enum at_status status = add(rematch, &entry->winner, session, err);
 
+    winner->label = "";
     if (status != AT_OK && rematch->foreign) /* on its own device it is legal */
         *verdict = ILLEGAL;
     if (status == AT_OK && entry->fallback.time_ns > 0)
@@ -287,13 +288,8 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     if (status == AT_OK)
         status = at_session_check_memory(session, &rematch->problem, 1, err);
     if (status == AT_OK)
-        status = at_shootout_build(session, rematch->contestants, rematch->count, err);
-    if (status == AT_OK)
-        status = at_shootout_prepare(session, &rematch->problem, err);
-    if (status == AT_OK)
-        status = at_shootout_require(session, winner, NULL, err);
-    if (status == AT_OK)
-        status = at_shootout_time(session, rematch->contestants, rematch->count, err);
+        status =
+            at_shootout_hold(session, &rematch->problem, rematch->contestants, rematch->count, err);
     if (status != AT_OK)
         return status;
     if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))

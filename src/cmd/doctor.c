@@ -286,14 +286,12 @@ static void look_at_driver(struct doctor *doctor)
     doctor->has_gpu = status == AT_OK;
     note_result(doctor, "driver", status, remedy, &err,
                 gpu ? at_format("%s, supports CUDA %s",
-                                *at_gpu_driver_version(gpu) ? at_gpu_driver_version(gpu)
-                                                            : "unknown version",
-                                at_gpu_cuda_version(gpu))
+                                *gpu->driver ? gpu->driver : "unknown version", gpu->cuda)
                     : NULL);
     list_gpus(doctor, infos, count);
     if (gpu) {
         doctor->device = infos[0];
-        snprintf(doctor->cuda, sizeof doctor->cuda, "%s", at_gpu_cuda_version(gpu));
+        snprintf(doctor->cuda, sizeof doctor->cuda, "%s", gpu->cuda);
     }
     at_gpu_close(gpu);
     free(infos);
@@ -383,8 +381,7 @@ static enum at_status try_kernel(struct at_session *session, const struct at_dev
                                  struct at_config *config, struct at_error *err)
 {
     struct at_problem problem;
-    struct at_contestant contestant = {.config = config};
-    struct at_measurement measurement = {0};
+    struct at_contestant contestant = {.config = config, .label = ""};
     enum at_status status = at_problem_parse(&problem, "67x129:f32", err);
 
     contestant.problem = problem;
@@ -392,15 +389,7 @@ static enum at_status try_kernel(struct at_session *session, const struct at_dev
         status = at_space_default(config, session->options.families, session->options.family_count,
                                   &problem, device, err);
     if (status == AT_OK)
-        status = at_shootout_build(session, &contestant, 1, err);
-    if (status == AT_OK)
-        status = at_shootout_prepare(session, &problem, err);
-    if (status == AT_OK)
-        status = at_shootout_verify_briefly(session, &contestant, &measurement, err);
-    if (status == AT_OK && measurement.outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s", at_outcome_names[measurement.outcome],
-                         measurement.message);
-    at_measurement_clear(&measurement);
+        status = at_shootout_check(session, &contestant, err);
     at_shootout_end(&contestant, 1);
     return status;
 }

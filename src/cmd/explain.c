@@ -20,11 +20,11 @@
 #include "kernel/render.h"
 #include "measure/select.h"
 #include "pipeline/session.h"
+#include "pipeline/shootout.h"
 #include "profile/profile.h"
 #include "space/named.h"
 #include "space/space.h"
 #include "system/paths.h"
-#include "tune/time_config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "cmd/run_options.h"
 #include "lookup/answer.h"
 #include "lookup/rivals.h"
+#include "pipeline/shootout.h"
 #include "system/interrupt.h"
-#include "tune/time_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

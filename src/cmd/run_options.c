@@ -385,8 +385,7 @@ static void find_environment(struct at_target *target)
 
     at_gpu_open(&gpu, target->device.kind, target->device.ordinal, (struct at_turn){0}, NULL);
     at_builder_open(&builder, &options, NULL, 0, NULL);
-    target->environment = at_environment_of(gpu ? at_gpu_driver_version(gpu) : "",
-                                            gpu ? at_gpu_cuda_version(gpu) : "",
+    target->environment = at_environment_of(gpu ? gpu->driver : "", gpu ? gpu->cuda : "",
                                             builder ? at_builder_compiler(builder) : NULL);
     at_builder_close(builder);
     at_gpu_close(gpu);

@@ -10,7 +10,7 @@
 #include "profile/profile.h"
 #include "schema/table.h"
 #include "system/progress.h"
-#include "tune/copy_limit.h"
+#include "tune/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "cmd/files.h"
 #include "cmd/run_options.h"
 #include "device/kind.h"
-#include "pipeline/results.h"
+#include "pipeline/pipeline.h"
 #include "problem/share.h"
 #include "profile/merge.h"
 #include "profile/newest.h"

@@ -10,7 +10,7 @@
 #include "lib/objects.h"
 #include "lib/process.h"
 #include "lookup/rivals.h"
-#include "measure/policy.h"
+#include "measure/measurement.h"
 #include "measure/race.h"
 #include "profile/entry.h"
 #include "profile/merge.h"

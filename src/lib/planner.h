@@ -4,7 +4,7 @@
 #define AT_LIB_PLANNER_H
 
 #include "lib/objects.h"
-#include "measure/policy.h"
+#include "measure/measurement.h"
 
 #include <stdint.h>
 

@@ -8,7 +8,6 @@
 #include "problem/arguments.h"
 #include "problem/problem.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

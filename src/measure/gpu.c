@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main process's end of the GPU worker: requests in the tuner's turn and their answers, the
  * worker's end, and its restart with all that it had. */
+#include "measure/gpu.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
-#include "measure/gpu_handle.h"
 #include "measure/gpu_worker.h"
 
 #include <poll.h>
@@ -51,21 +52,11 @@ bool at_gpu_take_turn(struct at_gpu *gpu)
     return true;
 }
 
-int at_gpu_turn_fd(const struct at_gpu *gpu)
-{
-    return at_turn_fd(gpu->turn);
-}
-
-void at_gpu_leave_turn(struct at_gpu *gpu)
-{
-    at_turn_give(gpu->turn);
-}
-
 /* Wait for the turn. The request that follows gives it back when it is answered. */
 static void wait_for_turn(struct at_gpu *gpu)
 {
     while (!at_gpu_take_turn(gpu)) {
-        struct pollfd turn = {.fd = at_gpu_turn_fd(gpu), .events = POLLIN};
+        struct pollfd turn = {.fd = at_turn_fd(gpu->turn), .events = POLLIN};
 
         if (gpu->meanwhile)
             gpu->meanwhile(gpu->meanwhile_state, turn.fd, INT64_MAX);
@@ -105,12 +96,6 @@ static void unwrap(struct at_wire *reply)
 
     at_wire_clear(reply);
     *reply = inner;
-}
-
-void at_gpu_meanwhile(struct at_gpu *gpu, at_meanwhile *work, void *state)
-{
-    gpu->meanwhile = work;
-    gpu->meanwhile_state = state;
 }
 
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply,
@@ -392,21 +377,6 @@ void at_gpu_close(struct at_gpu *gpu)
     free(gpu);
 }
 
-const struct at_device_info *at_gpu_info(const struct at_gpu *gpu)
-{
-    return &gpu->info;
-}
-
-const char *at_gpu_driver_version(const struct at_gpu *gpu)
-{
-    return gpu->driver;
-}
-
-const char *at_gpu_cuda_version(const struct at_gpu *gpu)
-{
-    return gpu->cuda;
-}
-
 enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *total_bytes,
                              struct at_error *err)
 {
@@ -457,11 +427,6 @@ enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *case
     return status;
 }
 
-int64_t at_gpu_largest_bytes(const struct at_gpu *gpu)
-{
-    return gpu->largest_bytes;
-}
-
 void at_gpu_will_renew(struct at_gpu *gpu)
 {
     struct at_wire request = {0};
@@ -490,11 +455,6 @@ void at_gpu_renew(struct at_gpu *gpu)
     stop_worker(gpu, &old, NULL);
     if (was_open)
         at_turn_closes(gpu->turn);
-}
-
-const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu)
-{
-    return &gpu->conditions;
 }
 
 /* ---- programs ---- */
@@ -534,7 +494,7 @@ static void put_program(struct at_gpu *gpu, struct at_wire *request,
     bool loaded = is_loaded(gpu, program->hash, &index);
 
     at_wire_put_text(request, program->hash);
-    if (!loaded && gpu->loaded_count == LOADED_MAX) {
+    if (!loaded && gpu->loaded_count == AT_GPU_LOADED_MAX) {
         at_wire_put_text(request, gpu->loaded[0]);
         remove_loaded(gpu, 0);
     } else {
@@ -600,21 +560,6 @@ enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_gpu_evaluatio
     status = send_evaluation(gpu, err);
     gpu->busy = status == AT_OK;
     return status;
-}
-
-bool at_gpu_busy(const struct at_gpu *gpu)
-{
-    return gpu->busy;
-}
-
-int at_gpu_fd(const struct at_gpu *gpu)
-{
-    return gpu->worker.fd;
-}
-
-int64_t at_gpu_deadline_ns(const struct at_gpu *gpu)
-{
-    return gpu->deadline_ns;
 }
 
 void at_gpu_cancel(struct at_gpu *gpu)

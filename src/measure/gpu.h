@@ -10,11 +10,56 @@
 #include "measure/gpu_protocol.h"
 #include "measure/measurement.h"
 #include "measure/turn.h"
+#include "worker/worker.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct at_gpu;
+/* What to evaluate: a kernel, verified on the tuned case and in the trials. */
+struct at_gpu_evaluation {
+    const struct at_program *program; /* borrowed until at_gpu_take has taken the result */
+    struct at_gpu_run run;
+    struct at_gpu_timing timing;
+    struct at_gpu_trial trials[AT_CASES_MAX];
+    size_t trial_count;
+    int64_t limit_ns; /* then the worker is killed */
+};
+
+/* Work to be done while the worker is waited for. It returns when fd can be read, or when the
+ * deadline is over. */
+typedef void at_meanwhile(void *state, int fd, int64_t deadline_ns);
+
+/* Programs kept loaded; a shoot-out needs no more. */
+enum { AT_GPU_LOADED_MAX = 64 };
+
+struct at_gpu {
+    struct at_device_info info;
+    char driver[32], cuda[16];           /* versions */
+    struct at_gpu_conditions conditions; /* since the device was opened, over all workers */
+    bool busy;                           /* an evaluation is running; worker.fd is for poll */
+    int64_t deadline_ns;                 /* its end */
+    struct at_turn turn;
+    int64_t largest_bytes;   /* largest problem that this worker was prepared for */
+    at_meanwhile *meanwhile; /* what to do whenever the caller would only wait; NULL: nothing */
+    void *meanwhile_state;
+
+    /* The handle's own. */
+    struct at_worker worker;
+    struct at_worker next; /* started ahead: lists the devices, which loads the driver */
+    char kind[16];
+    int64_t ordinal;
+    bool open;           /* the worker has the device open, or is about to */
+    int64_t others_open; /* processes of other tuners that had it open at the last request */
+    void *harness;
+    size_t harness_size;
+    struct at_gpu_case *cases;
+    size_t case_count;
+    char loaded[AT_GPU_LOADED_MAX][AT_HASH_CHARS]; /* programs, least recently used first */
+    size_t loaded_count;
+    struct at_gpu_evaluation evaluating; /* of the running evaluation */
+    bool killed; /* another process killed the last worker: the request may not be at fault */
+    pid_t stays; /* a worker that could not be killed, so the device is wedged; 0: none */
+};
 
 /* List all devices of a kind ("cuda"); the caller frees *infos. */
 enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size_t *count,
@@ -32,9 +77,6 @@ enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordina
 void at_gpu_end(struct at_gpu *gpu);
 void at_gpu_close(struct at_gpu *gpu);
 
-const struct at_device_info *at_gpu_info(const struct at_gpu *gpu);
-const char *at_gpu_driver_version(const struct at_gpu *gpu);
-const char *at_gpu_cuda_version(const struct at_gpu *gpu);
 enum at_status at_gpu_memory(struct at_gpu *gpu, int64_t *free_bytes, int64_t *total_bytes,
                              struct at_error *err);
 
@@ -47,30 +89,13 @@ enum at_status at_gpu_set_harness(struct at_gpu *gpu, const void *image, size_t 
 enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *cases, size_t count,
                               struct at_error *err);
 
-/* What to evaluate: a kernel, verified on the tuned case and in the trials. */
-struct at_gpu_evaluation {
-    const struct at_program *program; /* borrowed until at_gpu_take has taken the result */
-    struct at_gpu_run run;
-    struct at_gpu_timing timing;
-    struct at_gpu_trial trials[AT_CASES_MAX];
-    size_t trial_count;
-    int64_t limit_ns; /* then the worker is killed */
-};
-
 /* Start an evaluation. AT_DEVICE: the device cannot be opened again. */
 enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_gpu_evaluation *wanted,
                                struct at_error *err);
 
-/* Take the turn for the next evaluation, if no other tuner has it. Else a descriptor can be read
- * when it comes; a tuner that no longer wants it has to leave it. */
+/* Take the turn for the next evaluation, if no other tuner has it. A tuner that no longer wants it
+ * has to give it. */
 bool at_gpu_take_turn(struct at_gpu *gpu);
-int at_gpu_turn_fd(const struct at_gpu *gpu);
-void at_gpu_leave_turn(struct at_gpu *gpu);
-
-/* Is an evaluation running? Its descriptor for poll, and its deadline. */
-bool at_gpu_busy(const struct at_gpu *gpu);
-int at_gpu_fd(const struct at_gpu *gpu);
-int64_t at_gpu_deadline_ns(const struct at_gpu *gpu);
 
 /* Cancel the running evaluation and stop its worker. */
 void at_gpu_cancel(struct at_gpu *gpu);
@@ -100,22 +125,24 @@ enum at_status at_gpu_count(struct at_gpu *gpu, const struct at_gpu_run *run,
                             const struct at_program *program, int64_t limit_ns,
                             struct at_counters *counters, struct at_error *err);
 
-/* Work to be done while the worker is waited for. It returns when fd can be read, or when the
- * deadline is over. */
-typedef void at_meanwhile(void *state, int fd, int64_t deadline_ns);
-
-/* Do this work from now on, whenever the caller would only wait; NULL: none. */
-void at_gpu_meanwhile(struct at_gpu *gpu, at_meanwhile *work, void *state);
-
-/* Return the bytes of the largest problem that this worker was prepared for. */
-int64_t at_gpu_largest_bytes(const struct at_gpu *gpu);
-
 /* Continue with a new worker, which has nothing prepared. at_gpu_will_renew starts it ahead of
  * time. The next request reports any failure. */
 void at_gpu_will_renew(struct at_gpu *gpu);
 void at_gpu_renew(struct at_gpu *gpu);
 
-/* Return what NVML has reported since the device was opened, over all its workers. */
-const struct at_gpu_conditions *at_gpu_conditions(const struct at_gpu *gpu);
+/* ---- for tests ---- */
+
+/* Receive the answer to the pending request. Returns the result at its beginning; after success
+ * *reply has the rest, else err has the reason. Without an answer the worker is stopped, and the
+ * outcome is AT_TIMEOUT or AT_CRASH. */
+struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply,
+                                    int64_t deadline_ns, struct at_error *err);
+
+/* Stop the worker. If it cannot be killed, the device is wedged. *end may be NULL. */
+void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);
+
+/* Start the worker if there is none, and give it all that an earlier one had. Fails on a wedged
+ * device. */
+enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err);
 
 #endif

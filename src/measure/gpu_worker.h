@@ -5,7 +5,6 @@
 #define AT_MEASURE_GPU_WORKER_H
 
 #include "measure/bench.h"
-#include "worker/wire.h"
 #include "worker/worker.h"
 
 extern const struct at_worker_role at_gpu_worker;

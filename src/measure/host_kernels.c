@@ -2,7 +2,6 @@
 #include "measure/host_kernels.h"
 
 #include "base/integer.h"
-#include "device/device.h"
 #include "problem/problem.h"
 
 #include <stdbool.h>

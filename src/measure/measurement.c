@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/measurement.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "device/kind.h"
 #include "device/schema.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static enum at_status check_samples(const struct at_measurement *measurement, struct at_error *err)
 {
@@ -53,7 +54,7 @@ enum at_status at_measurement_check(const struct at_measurement *measurement, st
 
 void at_measurement_clear(struct at_measurement *measurement)
 {
-    free(measurement->samples_ns);
+    at_free(measurement->samples_ns);
     *measurement = (struct at_measurement){0};
 }
 
@@ -75,30 +76,105 @@ static void keep_least(int64_t *least, int64_t value)
         *least = value;
 }
 
-static void keep_most(int64_t *most, int64_t value)
-{
-    if (value > *most)
-        *most = value;
-}
-
 void at_gpu_conditions_discount(struct at_gpu_conditions *seen, int64_t own)
 {
     if (seen->other_processes >= 0)
-        seen->other_processes = seen->other_processes > own ? seen->other_processes - own : 0;
+        seen->other_processes = at_max(0, seen->other_processes - own);
 }
 
 void at_gpu_conditions_widen(struct at_gpu_conditions *seen, const struct at_gpu_conditions *more)
 {
     keep_least(&seen->clock_sm_min_khz, more->clock_sm_min_khz);
-    keep_most(&seen->clock_sm_max_khz, more->clock_sm_max_khz);
-    keep_most(&seen->clock_memory_khz, more->clock_memory_khz);
-    keep_most(&seen->power_max_mW, more->power_max_mW);
-    keep_most(&seen->temperature_max_c, more->temperature_max_c);
-    keep_most(&seen->other_processes, more->other_processes);
+    seen->clock_sm_max_khz = at_max(seen->clock_sm_max_khz, more->clock_sm_max_khz);
+    seen->clock_memory_khz = at_max(seen->clock_memory_khz, more->clock_memory_khz);
+    seen->power_max_mW = at_max(seen->power_max_mW, more->power_max_mW);
+    seen->temperature_max_c = at_max(seen->temperature_max_c, more->temperature_max_c);
+    seen->other_processes = at_max(seen->other_processes, more->other_processes);
     seen->throttle_known |= more->throttle_known;
     seen->throttle |= more->throttle;
     seen->capped_ns += more->capped_ns;
     seen->slowed_ns += more->slowed_ns;
     seen->discarded += more->discarded;
     seen->busy_ns += more->busy_ns;
+}
+
+/* ---- policies ---- */
+
+/* spread_*: the place of a source in memory changes times by 2 to 3 % if rows are a large power of
+ * two apart (doc/measurement.md, "Cold and warm"). So a reported time is the mean of several
+ * places.
+ *
+ * *_train_ns: events resolve half a microsecond (cuda.h, cuEventElapsedTime). So the time of a
+ * train of 300 us is known to 0.4 %, both ends together, and of 1 ms, for reported times, to 0.1 %.
+ */
+const struct at_policy at_policies[AT_POLICIES] = {
+    {
+        .name = "cold",
+        .summary = "launches cycle through buffers of at least 3 x L2, so data comes from DRAM",
+        .l2_multiple = 3,
+        .spread_sets = 4,
+        .spread_bytes = INT64_C(1) << 30,
+        .search_train_ns = 300000,
+        .search_samples = 5,
+        .shootout_train_ns = 1000000,
+        .shootout_samples = 15,
+    },
+    {
+        .name = "warm",
+        .summary = "one pair of buffers, so what fits in L2 comes from there",
+        .l2_multiple = 0,
+        .search_train_ns = 300000,
+        .search_samples = 5,
+        .shootout_train_ns = 1000000,
+        .shootout_samples = 15,
+    },
+};
+
+/* A train has at most this many launches, so more sets would not all be used. Only matrices of a
+ * few kilobytes need more sets to exceed 3 x L2. */
+static const int64_t sets_max = 1024;
+
+struct at_choice at_policy_choice(size_t index)
+{
+    if (index >= AT_POLICIES)
+        return (struct at_choice){0};
+    return (struct at_choice){at_policies[index].name, at_policies[index].summary,
+                              &at_policies[index]};
+}
+
+enum at_status at_policy_find(const struct at_policy **policy, const char *name,
+                              struct at_error *err)
+{
+    size_t index;
+    enum at_status status = at_choose(&index, "policy", name, at_policy_choice, err);
+
+    if (status == AT_OK)
+        *policy = &at_policies[index];
+    return status;
+}
+
+/* The bytes that a launch reads and writes; in place it is one buffer. */
+static int64_t set_bytes(const struct at_problem *problem)
+{
+    return at_problem_bytes(problem) / (problem->in_place ? 2 : 1);
+}
+
+int64_t at_policy_search_sets(const struct at_policy *policy, const struct at_problem *problem,
+                              const struct at_device_info *device)
+{
+    int64_t set = set_bytes(problem), wanted = policy->l2_multiple * device->l2_bytes;
+    int64_t sets = (wanted + set - 1) / set;
+
+    if (!at_device_kind(device)->keeps_l2) /* the emulated L2 keeps nothing between launches */
+        return 1;
+    return at_max(1, at_min(sets, sets_max));
+}
+
+int64_t at_policy_buffer_sets(const struct at_policy *policy, const struct at_problem *problem,
+                              const struct at_device_info *device)
+{
+    int64_t sets = at_policy_search_sets(policy, problem, device);
+    int64_t spread = at_min(policy->spread_sets, policy->spread_bytes / set_bytes(problem));
+
+    return at_device_kind(device)->keeps_l2 ? at_max(sets, spread) : sets;
 }

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which compiled configs go on. A GPU takes whatever is compiled first. An emulated
- * device takes them in the order in which they were asked for, so that a search comes to the same
- * result however many compile workers it has and however fast they are. */
 #include "pipeline/pipeline.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/kind.h"
-#include "pipeline/cases.h"
-#include "pipeline/results.h"
-#include "pipeline/session.h"
 #include "pipeline/state.h"
-#include "recording/recording.h"
 #include "system/interrupt.h"
 
 #include <math.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +54,12 @@ bool at_is_suspicious(double time_ns, double copy_ns, double best_ns)
     return time_ns < under_copy * copy_ns || time_ns < under_best * best_ns;
 }
 
+/* ---- the order in which compiled configs go on ---- */
+
+/* A GPU takes whatever is compiled first. An emulated
+ * device takes them in the order in which they were asked for, so that a search comes to the same
+ * result however many compile workers it has and however fast they are. */
+
 /* Configs in flight on an emulated device: fixed, because what is asked for depends on it. */
 enum { ORDERED_WINDOW = 32 };
 
@@ -97,8 +93,8 @@ static void park(struct at_pipeline *p, const struct at_built *built)
 /* A config that does not compile has its result at once. Those before it come first. */
 static bool is_next(const struct at_pipeline *p, const struct at_ordered *first)
 {
-    return first->is_built && (first->built.outcome == AT_CORRECT ||
-                               (!at_gpu_busy(p->session->gpu) && p->ready_count == 0));
+    return first->is_built &&
+           (first->built.outcome == AT_CORRECT || (!p->session->gpu->busy && p->ready_count == 0));
 }
 
 /* Take the next config from the builder, if it is finished. */
@@ -238,12 +234,11 @@ static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, s
     const struct at_problem *problem = &p->search->problem;
     const struct at_config *config = &p->search->space.configs[next->index];
     struct at_launch launch = {0};
-    enum at_status status =
-        at_config_launch(config, problem, at_gpu_info(p->session->gpu), &launch, err);
+    enum at_status status = at_config_launch(config, problem, &p->session->gpu->info, &launch, err);
 
     next->run = at_session_run(p->session, &next->built, problem, &launch);
     if (status == AT_OK)
-        status = at_cases_trials(config, at_gpu_info(p->session->gpu), p->cases, p->case_count,
+        status = at_cases_trials(config, &p->session->gpu->info, p->cases, p->case_count,
                                  next->trials, &next->trial_count, err);
     if (status != AT_OK)
         at_program_release(next->built.program);
@@ -319,7 +314,7 @@ static enum at_status start_evaluation(struct at_pipeline *p, const struct at_re
 /* Is there a ready config, and no evaluation? */
 static bool pipeline_needs_gpu(const struct at_pipeline *p)
 {
-    return !at_gpu_busy(p->session->gpu) && p->ready_count > 0 && !p->stopping;
+    return !p->session->gpu->busy && p->ready_count > 0 && !p->stopping;
 }
 
 /* Start the next ready config's evaluation, if the GPU is free and this tuner has the turn. */
@@ -514,20 +509,20 @@ static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
     size_t most = (size_t)p->session->options.jobs + 1, count = 0;
     struct pollfd *fds = at_alloc_array(most, sizeof *fds);
     const struct at_gpu *gpu = p->session->gpu;
-    bool busy = at_gpu_busy(gpu), waits = pipeline_needs_gpu(p);
+    bool busy = gpu->busy, waits = pipeline_needs_gpu(p);
     int timeout_ms = 100; /* for the progress line, budgets and deadlines */
 
     if (busy)
-        fds[count++] = (struct pollfd){.fd = at_gpu_fd(gpu), .events = POLLIN};
-    if (waits && at_gpu_turn_fd(gpu) >= 0)
-        fds[count++] = (struct pollfd){.fd = at_gpu_turn_fd(gpu), .events = POLLIN};
+        fds[count++] = (struct pollfd){.fd = gpu->worker.fd, .events = POLLIN};
+    if (waits && at_turn_fd(gpu->turn) >= 0)
+        fds[count++] = (struct pollfd){.fd = at_turn_fd(gpu->turn), .events = POLLIN};
     count += at_builder_poll(p->session->builder, fds + count, most - count);
-    if ((waits && at_gpu_turn_fd(gpu) < 0) || may_ask(p))
+    if ((waits && at_turn_fd(gpu->turn) < 0) || may_ask(p))
         timeout_ms = 0;
     *gpu_ready = false;
     if (poll(fds, count, timeout_ms) > 0 && busy)
         *gpu_ready = fds[0].revents != 0;
-    if (busy && at_now_ns() > at_gpu_deadline_ns(gpu))
+    if (busy && at_now_ns() > gpu->deadline_ns)
         *gpu_ready = true;
     free(fds);
 }
@@ -536,20 +531,20 @@ static void drop_waiting(struct at_pipeline *p)
 {
     at_builder_drop(p->session->builder);
     order_drop(p);
-    if (!at_gpu_busy(p->session->gpu))
-        at_gpu_leave_turn(p->session->gpu);
+    if (!p->session->gpu->busy)
+        at_turn_give(p->session->gpu->turn);
     while (p->ready_count > 0) {
         at_program_release(p->ready[p->ready_first].built.program);
         p->ready_first = (p->ready_first + 1) % p->window;
         p->ready_count--;
     }
-    p->in_flight = at_gpu_busy(p->session->gpu) ? 1 : 0;
+    p->in_flight = p->session->gpu->busy ? 1 : 0;
 }
 
 /* After a failure: drop the evaluation on the GPU and all that waits. */
 static void abandon(struct at_pipeline *p)
 {
-    if (at_gpu_busy(p->session->gpu)) {
+    if (p->session->gpu->busy) {
         at_gpu_cancel(p->session->gpu);
         at_program_release(p->on_gpu.built.program);
     }
@@ -657,7 +652,7 @@ static enum at_status open_pipeline(struct at_pipeline *p, struct at_error *err)
     search->results = at_alloc_array(search->space.count, sizeof *search->results);
     search->progress.budget_ends_ns = search->budget.ends_ns;
     p->case_count = at_cases_for(&search->problem, p->session->options.policy,
-                                 at_gpu_info(p->session->gpu), p->cases);
+                                 &p->session->gpu->info, p->cases);
     status = at_gpu_prepare(p->session->gpu, p->cases, p->case_count, err);
     if (status == AT_OK)
         status = drift_open(p, err);

@@ -5,7 +5,6 @@
 #ifndef AT_PIPELINE_PIPELINE_H
 #define AT_PIPELINE_PIPELINE_H
 
-#include "pipeline/cases.h"
 #include "pipeline/session.h"
 #include "recording/recording.h"
 
@@ -35,6 +34,8 @@ struct at_search {
     struct at_problem canary_problem;
     struct at_recorded *recorded; /* by config, for a recording; NULL: none is made */
     int64_t recorded_ns;          /* when the last of them came */
+    at_meanwhile *ahead;          /* work while the GPU times and verifies the finalists */
+    void *ahead_state;
 
     /* Results. */
     struct at_config_result *results; /* one per config of the space, in its order */
@@ -71,6 +72,19 @@ void at_search_clear(struct at_search *search);
 /* List the indices of the fastest correct configs, fastest first, at most `most`. Equal times keep
  * the space's order. Returns how many. */
 size_t at_rank_best(const struct at_search *search, size_t *best, size_t most);
+
+/* ---- recordings ---- */
+
+/* Make the folder if needed, and check that files can be written there. */
+enum at_status at_recorder_prepare(const char *dir, struct at_error *err);
+
+/* Make the search keep every config's samples. */
+void at_recorder_begin(struct at_search *search);
+
+/* Write DIR/DEVICE-PROBLEM.recording of the search, which took duration_ns. If it is not complete,
+ * warn instead. */
+enum at_status at_recorder_write(const struct at_search *search, const char *dir,
+                                 int64_t duration_ns, struct at_error *err);
 
 /* ---- drift of the device, and times that are too good ---- */
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline's results: filed in the journal, counted, and told to the strategy. */
-#include "pipeline/results.h"
+#include "pipeline/state.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/kind.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/state.h"
 #include "recording/recording.h"
 #include "system/output.h"
 
@@ -110,7 +108,7 @@ enum at_status at_recorder_write(const struct at_search *search, const char *dir
                                  int64_t duration_ns, struct at_error *err)
 {
     const struct at_session *session = search->session;
-    const struct at_device_info *info = at_gpu_info(session->gpu);
+    const struct at_device_info *info = &session->gpu->info;
     struct at_recording recording = {
         .problem = search->problem,
         .setting = session->setting,
@@ -168,7 +166,7 @@ static void file_result(const struct at_search *search, const char *problem_text
     struct at_session *session = search->session;
     const struct at_config_result *result = &search->results[index];
     const struct at_journal_details details = {
-        .gpu = at_gpu_info(session->gpu)->uuid,
+        .gpu = session->gpu->info.uuid,
         .expected_ns = result->expected_ns,
         .again = result->done,
     };
@@ -341,10 +339,10 @@ void at_search_file_final(const struct at_search *search, const struct at_config
     at_detail(session->options.progress, "%s: finalist %s %s: %.2f us%s", problem_text, key.family,
               text, at_median(samples_ns, final.sample_count) / 1e3, won ? ", the winner" : "");
     if (session->journal)
-        warn_of_journal(session,
-                        at_journal_add_final(session->journal, &key,
-                                             at_gpu_info(session->gpu)->uuid, &final, &err),
-                        &err);
+        warn_of_journal(
+            session,
+            at_journal_add_final(session->journal, &key, session->gpu->info.uuid, &final, &err),
+            &err);
     free(text);
     free(problem_text);
 }

@@ -2,14 +2,319 @@
 #include "pipeline/session.h"
 
 #include "base/memory.h"
-#include "device/kind.h"
-#include "journal/journal.h"
-#include "pipeline/cases.h"
+#include "measure/bench.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- verification cases ---- */
+
+/* In elements, padding too. Odd padding puts rows at any offset from a vector; padding by 32 keeps
+ * every vector of up to 16 bytes aligned. */
+static const struct {
+    int rows, cols;
+    int pad_src, pad_dst; /* leading dimension beyond the row */
+    int batch;
+    int gap_src, gap_dst; /* stride beyond the matrix */
+    int offset_src, offset_dst;
+} shapes[] = {
+    {1, 1, 0, 0, 1, 0, 0, 0, 0},         /* one element */
+    {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, shorter and longer than a block's tile */
+    {37, 1, 0, 0, 1, 0, 0, 0, 0},        /* */
+    {1, 65543, 0, 0, 1, 0, 0, 0, 0},     /* more than 16 bits of index */
+    {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than a tile */
+    {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less and one more than a tile */
+    {131, 67, 3, 5, 1, 0, 0, 0, 0},      /* odd padding on both sides */
+    {67, 130, 2, 1, 1, 0, 0, 3, 1},      /* odd padding and odd addresses */
+    {3, 1000, 0, 1, 1, 0, 0, 0, 0},      /* few rows */
+    {1000, 3, 1, 0, 1, 0, 0, 0, 0},      /* few columns */
+    {17, 19, 2, 3, 5, 7, 11, 0, 0},      /* an odd batch with odd gaps */
+    {128, 256, 0, 0, 1, 0, 0, 0, 0},     /* aligned, rectangular */
+    {256, 64, 32, 64, 1, 0, 0, 0, 0},    /* aligned padding */
+    {160, 96, 0, 0, 3, 0, 0, 0, 0},      /* aligned batch, sizes not powers of two */
+    {64, 128, 32, 32, 2, 64, 128, 0, 0}, /* aligned, padded, batched */
+    {288, 544, 0, 0, 1, 0, 0, 0, 0},     /* several tiles each way, the last one partial */
+};
+
+/* Tensors, for problems of at least as many axes. A kernel is compiled for a number of axes: the
+ * rest of them gets an extent of 1. Small ones, because there are many axes to go through. */
+static const struct {
+    const char *extents, *keys;
+} tensors[] = {
+    {"37x5x41", "perm=210"},                    /* matrices inside each other */
+    {"64x3x96", "perm=210"},                    /* the same, aligned */
+    {"67x2x130", "perm=210,offset_src=3"},      /* and odd addresses */
+    {"6x5x48", "perm=102"},                     /* runs of whole vectors */
+    {"11x13x7", "perm=102"},                    /* and odd ones */
+    {"3x5x640", "perm=102"},                    /* and longer than a block of threads */
+    {"3x4x64x128", "perm=1032"},                /* a batch of two axes, aligned */
+    {"4x3x33x65", "perm=1032"},                 /* and odd */
+    {"9x4x33x35", "perm=3021"},                 /* its axes inside the rows */
+    {"35x2x3x2x70", "perm=41320"},              /* three of them */
+    {"16x2x3x2x32", "perm=43210"},              /* small tiles, aligned */
+    {"3x3x3x3x3x3x3", "perm=6543210"},          /* short axes */
+    {"5x2x3x7x2x5", "perm=531420"},             /* */
+    {"2x2x2x2x2x2x2x2x2x2", "perm=9876543210"}, /* */
+    {"7x6x4x10", "perm=0213,strides_src=271x45x11x1,strides_dst=395x95x15x1"}, /* padded */
+    {"5x6x9x8", "perm=3120,strides_src=500x80x8x1,offset_dst=1"},              /* */
+};
+
+_Static_assert(AT_COUNT(tensors) < AT_VERIFICATION_CASES_MAX,
+               "every one and the tuned problem fit");
+_Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
+                   AT_VERIFICATION_CASES_MAX <= 32 /* AT_CASES_MAX of the worker */,
+               "every shape and the tuned problem fit");
+
+/* Make a problem in place: a square with the shape's shorter side, and the padding and gap of its
+ * source. */
+static void make_square(struct at_problem *problem)
+{
+    int64_t pad = problem->ld_src - problem->cols;
+    int64_t gap = problem->stride_src - problem->rows * problem->ld_src;
+    int64_t side = problem->rows < problem->cols ? problem->rows : problem->cols;
+
+    problem->rows = problem->cols = side;
+    problem->ld_src = problem->ld_dst = side + pad;
+    problem->stride_src = problem->stride_dst = side * problem->ld_src + gap;
+    problem->offset_dst = problem->offset_src;
+    problem->in_place = 1;
+}
+
+static struct at_problem make_problem(size_t shape, const struct at_problem *like)
+{
+    struct at_problem problem = {
+        .elem_size = like->elem_size,
+        .rows = shapes[shape].rows,
+        .cols = shapes[shape].cols,
+        .ld_src = shapes[shape].cols + shapes[shape].pad_src,
+        .ld_dst = shapes[shape].rows + shapes[shape].pad_dst,
+        .batch = shapes[shape].batch,
+        .offset_src = shapes[shape].offset_src,
+        .offset_dst = shapes[shape].offset_dst,
+    };
+
+    memcpy(problem.type, like->type, sizeof problem.type);
+    problem.stride_src = problem.rows * problem.ld_src + shapes[shape].gap_src;
+    problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
+    if (like->in_place)
+        make_square(&problem);
+    return problem;
+}
+
+/* An axis of extent 1 that is the slowest on both sides: families tell axes by the order of their
+ * strides. */
+static struct at_axis make_last_axis(const struct at_problem *problem)
+{
+    struct at_axis axes[AT_AXES_MAX], last = {1, 1, 1};
+    size_t count = at_problem_axes(problem, axes);
+
+    for (size_t i = 0; i < count; i++) {
+        if (axes[i].extent * axes[i].stride_src > last.stride_src)
+            last.stride_src = axes[i].extent * axes[i].stride_src;
+        if (axes[i].extent * axes[i].stride_dst > last.stride_dst)
+            last.stride_dst = axes[i].extent * axes[i].stride_dst;
+    }
+    return last;
+}
+
+/* Make a tensor with as many axes as this problem. False if it has more. */
+static bool make_tensor(struct at_problem *problem, size_t tensor, const struct at_problem *like)
+{
+    char *spec =
+        at_format("%s:b%d,%s", tensors[tensor].extents, (int)like->elem_size, tensors[tensor].keys);
+    enum at_status status = at_problem_parse(problem, spec, NULL);
+    struct at_axis last;
+
+    free(spec);
+    if (status != AT_OK || problem->outer_count > like->outer_count)
+        return false;
+    last = make_last_axis(problem);
+    while (problem->outer_count < like->outer_count)
+        problem->outer[problem->outer_count++] = last;
+    return true;
+}
+
+static bool is_among(const struct at_problem *problem, const struct at_gpu_case *cases,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (at_problem_equal(&cases[i].problem, problem))
+            return true;
+    return false;
+}
+
+size_t at_cases_for(const struct at_problem *problem, const struct at_policy *policy,
+                    const struct at_device_info *device,
+                    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX])
+{
+    size_t count = 0;
+
+    cases[count++] = (struct at_gpu_case){*problem, at_policy_buffer_sets(policy, problem, device)};
+    for (size_t i = 0; i < AT_COUNT(tensors) && at_problem_is_tensor(problem); i++) {
+        struct at_gpu_case *made = &cases[count];
+
+        made->sets = 1;
+        count += make_tensor(&made->problem, i, problem);
+    }
+    for (size_t i = 0; i < AT_COUNT(shapes) && !at_problem_is_tensor(problem); i++) {
+        const struct at_gpu_case made = {make_problem(i, problem), 1};
+
+        if (!is_among(&made.problem, cases + 1, count - 1)) /* some squares repeat */
+            cases[count++] = made;
+    }
+    return count;
+}
+
+int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_policy *policy,
+                              const struct at_device_info *device)
+{
+    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
+    size_t count = at_cases_for(problem, policy, device, cases);
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_add_overflow(
+                bytes, at_buffers_bytes(&cases[i].problem, cases[i].sets, device), &bytes))
+            return INT64_MAX;
+    return bytes;
+}
+
+enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
+                               const struct at_gpu_case *cases, size_t case_count,
+                               struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],
+                               size_t *trial_count, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    size_t count = 0;
+
+    for (size_t i = 1; i < case_count && status == AT_OK; i++) {
+        bool legal = false;
+
+        status = at_config_legal(config, &cases[i].problem, device, &legal, NULL, err);
+        if (status != AT_OK || !legal)
+            continue;
+        trials[count].case_index = (int64_t)i;
+        status = at_config_launch(config, &cases[i].problem, device, &trials[count++].launch, err);
+    }
+    *trial_count = count;
+    return status;
+}
+
+/* ---- the time that is left ---- */
+
+/* Before anything is learnt: a search that stops by itself measures about as many configs
+ * (doc/search.md). The copies take this part of the time before the shoot-out, and that as much
+ * more.
+ */
+static const double usual_configs = 100, usual_copies_part = 0.4, usual_finals_part = 0.2;
+
+/* What a new problem counts for in a mean. */
+static const double newest = 0.5;
+
+/* A search that has reached the expected number of configs goes on for this part of them. */
+static const double overtime = 0.1;
+
+static void learn(double *mean, double value)
+{
+    *mean = *mean == 0 ? value : *mean + newest * (value - *mean);
+}
+
+static double since_s(const struct at_forecast *forecast, int64_t now_ns)
+{
+    return (double)(now_ns - forecast->began_ns) / 1e9;
+}
+
+void at_forecast_begin(struct at_forecast *forecast, double weight, double waiting, int64_t now_ns)
+{
+    forecast->began_ns = now_ns;
+    forecast->weight = weight;
+    forecast->waiting = waiting;
+    forecast->copies_ended_s = 0;
+    forecast->search_ended_s = 0;
+}
+
+void at_forecast_end(struct at_forecast *forecast, int64_t now_ns)
+{
+    double took_s = since_s(forecast, now_ns), before_s = forecast->search_ended_s;
+
+    learn(&forecast->seconds_per_weight, took_s / forecast->weight);
+    if (before_s > 0)
+        learn(&forecast->finals_part, (took_s - before_s) / before_s);
+    forecast->began_ns = 0;
+}
+
+void at_forecast_searched(struct at_forecast *forecast, const struct at_forecast_search *search,
+                          int64_t now_ns)
+{
+    if (search->copies) {
+        forecast->copies_ended_s = since_s(forecast, now_ns);
+        return;
+    }
+    forecast->search_ended_s = since_s(forecast, now_ns);
+    if (forecast->copies_ended_s > 0 && search->found == 0)
+        learn(&forecast->copies_part, forecast->copies_ended_s / forecast->search_ended_s);
+    if (search->stops && search->done < search->most)
+        learn(&forecast->configs, (double)search->done);
+}
+
+size_t at_forecast_configs(const struct at_forecast *forecast,
+                           const struct at_forecast_search *search)
+{
+    double configs = forecast->configs > 0 ? forecast->configs : usual_configs;
+    double least = (1 + overtime) * (double)search->done;
+
+    if (!search->stops || search->copies)
+        return search->most;
+    if (configs < least)
+        configs = least;
+    return configs < (double)search->most ? (size_t)configs : search->most;
+}
+
+static double mean_or(double mean, double usual)
+{
+    return mean > 0 ? mean : usual;
+}
+
+/* Return which part of the problem's time is over, 0 to 1: of its copies, its search and its
+ * shoot-out. */
+static double part_done(const struct at_forecast *forecast, const struct at_forecast_search *search)
+{
+    double copies_part = mean_or(forecast->copies_part, usual_copies_part);
+    double finals_part = mean_or(forecast->finals_part, usual_finals_part);
+    size_t all = at_forecast_configs(forecast, search);
+    double part = all > search->found
+                      ? (double)(search->done - search->found) / (double)(all - search->found)
+                      : 1;
+
+    if (search->copies)
+        part *= copies_part;
+    else if (forecast->copies_ended_s > 0)
+        part = copies_part + part * (1 - copies_part);
+    return part / (1 + finals_part);
+}
+
+struct at_time_left at_forecast_left(const struct at_forecast *forecast,
+                                     const struct at_forecast_search *search, int64_t now_ns)
+{
+    struct at_time_left left = {-1, -1};
+    double past_s = since_s(forecast, now_ns), part = part_done(forecast, search);
+    double learnt_s = forecast->seconds_per_weight * forecast->weight;
+    double rate = forecast->seconds_per_weight, pace;
+
+    if (forecast->began_ns == 0 || (part <= 0 && learnt_s == 0))
+        return left;
+    /* What is learnt gives way to this problem's own pace. */
+    left.problem =
+        learnt_s > 0 ? (1 - part) * ((1 - part) * learnt_s + past_s) : past_s * (1 - part) / part;
+    pace = (past_s + left.problem) / forecast->weight;
+    rate = rate == 0 ? pace : rate + newest * part * (pace - rate);
+    left.run = left.problem + forecast->waiting * rate;
+    return left;
+}
+
+/* ---- the session ---- */
 
 static void hash_families(struct at_session *session)
 {
@@ -101,8 +406,7 @@ static enum at_status load_harness(struct at_session *session, struct at_error *
     else
         status = at_gpu_set_harness(session->gpu, built.program->image, built.program->size, err);
     if (status == AT_DEVICE) /* a driver that is too old refuses the first kernel that it gets */
-        at_session_check_driver(at_gpu_cuda_version(session->gpu),
-                                at_builder_compiler(session->builder), err);
+        at_session_check_driver(session->gpu->cuda, at_builder_compiler(session->builder), err);
     at_program_release(built.program);
     return status;
 }
@@ -110,7 +414,7 @@ static enum at_status load_harness(struct at_session *session, struct at_error *
 static char *describe_setting(const struct at_session *session)
 {
     const struct at_compiler *compiler = at_builder_compiler(session->builder);
-    const struct at_device_info *info = at_gpu_info(session->gpu);
+    const struct at_device_info *info = &session->gpu->info;
     const struct at_policy *policy = session->options.policy;
     char device[256], driver[64], nvrtc[128], times[96];
     const char *const parts[AT_SETTING_PARTS] = {
@@ -123,8 +427,7 @@ static char *describe_setting(const struct at_session *session)
     };
 
     snprintf(device, sizeof device, "%s %s %s", info->kind, info->uuid, info->name);
-    snprintf(driver, sizeof driver, "%s cuda %s", at_gpu_driver_version(session->gpu),
-             at_gpu_cuda_version(session->gpu));
+    snprintf(driver, sizeof driver, "%s cuda %s", session->gpu->driver, session->gpu->cuda);
     snprintf(nvrtc, sizeof nvrtc, "nvrtc %s %s", compiler->version, compiler->identity);
     snprintf(times, sizeof times, "%s l2 x%" PRId64 " train %" PRId64 " ns", policy->name,
              policy->l2_multiple, policy->search_train_ns);
@@ -228,7 +531,7 @@ struct at_gpu_run at_session_run(const struct at_session *session, const struct 
     struct at_gpu_run run = {
         .problem = *problem,
         .launch = *launch,
-        .sets = at_policy_search_sets(session->options.policy, problem, at_gpu_info(session->gpu)),
+        .sets = at_policy_search_sets(session->options.policy, problem, &session->gpu->info),
         .cold = session->options.policy->l2_multiple > 0,
     };
 
@@ -267,8 +570,7 @@ static enum at_status check_memory(const struct at_session *session,
                                    const struct at_problem *problem, int64_t free_bytes,
                                    int64_t total_bytes, struct at_error *err)
 {
-    int64_t needed =
-        at_cases_memory_bytes(problem, session->options.policy, at_gpu_info(session->gpu));
+    int64_t needed = at_cases_memory_bytes(problem, session->options.policy, &session->gpu->info);
     enum at_status status = check_elements(session, problem, err);
     char *text;
 
@@ -298,8 +600,8 @@ enum at_status at_session_check_memory(struct at_session *session,
 
 void at_session_warn(struct at_session *session)
 {
-    const struct at_gpu_conditions *seen = at_gpu_conditions(session->gpu);
-    const char *device = at_gpu_info(session->gpu)->name;
+    const struct at_gpu_conditions *seen = &session->gpu->conditions;
+    const char *device = session->gpu->info.name;
 
     if (seen->other_processes > 0 && !session->told_of_others) {
         session->told_of_others = true;
@@ -329,7 +631,7 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
     /* An evaluation passes over the buffers some twenty times, checks included. A config a hundred
      * times slower than the memory should still get a result. */
     static const int64_t passes = 2000;
-    int64_t peak_MB_per_s = at_gpu_info(session->gpu)->peak_bandwidth_MB_per_s;
+    int64_t peak_MB_per_s = session->gpu->info.peak_bandwidth_MB_per_s;
     int64_t MB_per_s = peak_MB_per_s > 0 ? peak_MB_per_s : 100000;
     int64_t pass_ns = at_problem_bytes(problem) / MB_per_s * 1000;
 

@@ -8,12 +8,65 @@
 #include "journal/journal.h"
 #include "kernel/builder.h"
 #include "measure/gpu.h"
-#include "measure/policy.h"
-#include "pipeline/forecast.h"
+#include "measure/gpu_protocol.h"
+#include "measure/measurement.h"
 #include "search/strategy.h"
 #include "search/warm_start.h"
+#include "space/family.h"
 #include "space/space.h"
 #include "system/progress.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- the time that is left ---- */
+
+/* How long the problem in hand and the run will still take, learnt from the problems before. The
+ * times that it is given are at_now_ns's. */
+struct at_forecast {
+    /* Means over finished problems; later ones count more. 0: nothing is known yet. */
+    double seconds_per_weight; /* whole problems */
+    double configs;            /* of searches that stop by themselves */
+    double copies_part;        /* their time over that of copies and search */
+    double finals_part;        /* the shoot-out's time over that of copies and search */
+    /* The problem in hand. */
+    int64_t began_ns;      /* 0: none */
+    double weight;         /* how long it takes, compared with other problems */
+    double waiting;        /* sum of the weights of the problems behind it */
+    double copies_ended_s; /* after it began; 0: none were searched */
+    double search_ended_s; /* 0: it goes on */
+};
+
+/* What the search in hand has done. */
+struct at_forecast_search {
+    size_t done, found; /* configs with a result; those of them that a resumed run began with */
+    size_t most;        /* configs at most: those of the space, or the budget */
+    bool stops;         /* it stops by itself, usually long before */
+    bool copies;        /* it is the one for copies, before the problem's */
+};
+
+/* Seconds; negative: unknown. */
+struct at_time_left {
+    double problem, run;
+};
+
+/* Begin and end a problem. `waiting` is the sum of the weights of all later problems. */
+void at_forecast_begin(struct at_forecast *forecast, double weight, double waiting, int64_t now_ns);
+void at_forecast_end(struct at_forecast *forecast, int64_t now_ns);
+
+/* A search has ended. */
+void at_forecast_searched(struct at_forecast *forecast, const struct at_forecast_search *search,
+                          int64_t now_ns);
+
+/* Return how many configs the search will probably have measured at its end. */
+size_t at_forecast_configs(const struct at_forecast *forecast,
+                           const struct at_forecast_search *search);
+
+struct at_time_left at_forecast_left(const struct at_forecast *forecast,
+                                     const struct at_forecast_search *search, int64_t now_ns);
+
+/* ---- the session ---- */
 
 /* Limits of a search; 0: none. */
 struct at_budget {
@@ -41,7 +94,16 @@ struct at_session_options {
     struct at_progress *progress; /* borrowed */
 };
 
-struct at_copies; /* tune/copy_limit.h */
+enum { AT_COPIES_MAX = 2 };
+
+/* The best copies of a problem's bytes. */
+struct at_copies {
+    struct at_problem problem; /* the vector of as many bytes */
+    struct at_config configs[AT_COPIES_MAX];
+    size_t count;   /* 0: only the driver's copy remains */
+    double best_ns; /* time of the best in the search; 0: none */
+    bool complete;  /* the search was not cut short */
+};
 
 struct at_session {
     struct at_session_options options;
@@ -106,5 +168,27 @@ int64_t at_evaluation_limit_ns(const struct at_session *session, const struct at
 /* Return how many more times a kernel is verified that may fail now and then: `times` on a GPU, 0
  * on an emulated device, which computes the same each time. */
 int64_t at_verify_more(const struct at_session *session, int64_t times);
+
+/* ---- verification cases ---- */
+
+/* Small problems of every awkward kind. A config is checked on each one that is legal for it,
+ * besides the tuned problem. */
+enum { AT_VERIFICATION_CASES_MAX = 24 };
+
+/* List the cases for a problem: first the problem itself, with the policy's buffer sets, then the
+ * small ones of its element size. Returns how many. */
+size_t at_cases_for(const struct at_problem *problem, const struct at_policy *policy,
+                    const struct at_device_info *device,
+                    struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX]);
+
+/* Return the device memory that they take, in bytes; INT64_MAX if it does not fit. */
+int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_policy *policy,
+                              const struct at_device_info *device);
+
+/* List the trials for a config: the small cases that are legal for it. */
+enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
+                               const struct at_gpu_case *cases, size_t case_count,
+                               struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],
+                               size_t *trial_count, struct at_error *err);
 
 #endif

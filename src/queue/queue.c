@@ -3,13 +3,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "problem/problem.h"
 #include "queue/parts.h"
 #include "system/interrupt.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 /* A problem that this many tuners failed on is not given out again: it may be the reason. */

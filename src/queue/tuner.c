@@ -6,7 +6,6 @@
 #include "device/kind.h"
 #include "queue/queue.h"
 #include "tune/tune.h"
-#include "tune/warm_profiles.h"
 
 #include <stdlib.h>
 

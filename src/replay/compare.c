@@ -4,10 +4,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "replay/replay.h"
 #include "schema/table.h"
 #include "search/warm_start.h"
-#include "system/progress.h"
 
 #include <math.h>
 #include <pthread.h>

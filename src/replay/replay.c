@@ -3,9 +3,6 @@
 #include "replay/replay.h"
 
 #include "base/memory.h"
-#include "recording/recording.h"
-#include "schema/schema.h"
-#include "search/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,15 +6,9 @@
 #include "base/text_stream.h"
 #include "device/kind.h"
 #include "emulated/time/description.h"
-#include "explain/kernel_argument.h"
 #include "kernel/render.h"
-#include "pipeline/session.h"
 #include "pipeline/shootout.h"
-#include "problem/problem.h"
-#include "schema/print.h"
-#include "schema/schema.h"
 #include "schema/table.h"
-#include "space/family.h"
 #include "space/named.h"
 #include "system/interrupt.h"
 #include "system/paths.h"
@@ -325,30 +319,6 @@ static enum at_status count(const struct at_study *study, const struct at_study_
 
 _Static_assert((int)AT_STUDY_ROWS_MAX <= (int)AT_CONTESTANTS_MAX, "all rows fit one shoot-out");
 
-/* Time the lines with this problem; which[i] is the line of contestant i. */
-static enum at_status time_problem(struct at_session *session, struct at_contestant *contestants,
-                                   const size_t *which, size_t count, struct at_study_line *lines,
-                                   struct at_error *err)
-{
-    const struct at_problem *problem = &contestants[0].problem;
-    enum at_status status = at_session_check_memory(session, problem, 1, err);
-
-    if (status == AT_OK)
-        status = at_shootout_build(session, contestants, count, err);
-    if (status == AT_OK)
-        status = at_shootout_prepare(session, problem, err);
-    for (size_t i = 0; i < count && status == AT_OK; i++)
-        status = at_interrupt_seen()
-                     ? at_fail(err, AT_INTERRUPTED, "interrupted")
-                     : at_shootout_require(session, &contestants[i], lines[which[i]].label, err);
-    if (status == AT_OK)
-        status = at_shootout_time(session, contestants, count, err);
-    for (size_t i = 0; i < count && status == AT_OK; i++)
-        lines[which[i]].time_ns = llround(contestants[i].time_ns);
-    at_shootout_end(contestants, count);
-    return status;
-}
-
 static enum at_status time_all(struct at_session *session, const struct at_study_case *cases,
                                struct at_study_line *lines, size_t count, struct at_error *err)
 {
@@ -365,10 +335,15 @@ static enum at_status time_all(struct at_session *session, const struct at_study
             if (strcmp(lines[i].problem, lines[j].problem) != 0)
                 continue;
             which[found] = j;
-            contestants[found++] =
-                (struct at_contestant){.config = &cases[j].config, .problem = cases[j].problem};
+            contestants[found++] = (struct at_contestant){
+                .config = &cases[j].config, .problem = cases[j].problem, .label = lines[j].label};
         }
-        status = time_problem(session, contestants, which, found, lines, err);
+        status = at_session_check_memory(session, &cases[i].problem, 1, err);
+        if (status == AT_OK)
+            status = at_shootout_hold(session, &cases[i].problem, contestants, found, err);
+        for (size_t j = 0; j < found && status == AT_OK; j++)
+            lines[which[j]].time_ns = llround(contestants[j].time_ns);
+        at_shootout_end(contestants, found);
     }
     free(which);
     free(contestants);

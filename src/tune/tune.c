@@ -6,261 +6,287 @@
 #include "base/stats.h"
 #include "base/text_stream.h"
 #include "device/kind.h"
+#include "device/relation.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/results.h"
-#include "pipeline/session.h"
-#include "pipeline/shootout.h"
 #include "profile/entry.h"
-#include "profile/profile.h"
+#include "profile/newest.h"
+#include "space/named.h"
 #include "system/interrupt.h"
-#include "tune/copy_limit.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* At most this many of the fastest are timed again, if they are within this factor of the fastest.
- * Times measured seconds apart differ by 1 to 2 %, so the true best is seldom far down the list. */
-enum { QUALIFIERS_MAX = 8 };
-static const double qualifiers_within = 1.03;
+const char at_copy_family[] = "copy";
 
-/* Timed side by side, in a few rounds, they are known to some 3 in 1000. At most this many get
- * longer rounds, if they are within this factor of the fastest; and one copy, besides the
- * driver's. */
-enum { FINALISTS_MAX = 3, COPIES_MAX = 1 };
-static const double finalists_within = 1.006;
-
-_Static_assert(QUALIFIERS_MAX + 2 + AT_COPIES_MAX + 1 <= AT_CONTESTANTS_MAX,
-               "qualifiers, default, incumbent, copies and the driver's copy fit the shoot-out");
-
-static size_t add(struct at_finals *finals, const struct at_config *config,
-                  const struct at_problem *problem)
-{
-    finals->contestants[finals->count] =
-        (struct at_contestant){.config = config, .problem = *problem};
-    return finals->count++;
-}
-
-/* The place of a config among the finalists; SIZE_MAX: it is none. */
-static size_t find_finalist(const struct at_finals *finals, const struct at_config *config)
-{
-    for (size_t i = 0; i < finals->finalists; i++)
-        if (at_config_equal(finals->contestants[i].config, config))
-            return i;
-    return SIZE_MAX;
-}
-
-/* Collect the fastest configs of a search, the default (its index in the space; SIZE_MAX: none),
- * the incumbent (NULL: none; it may be outside the space) and the copies. */
-static void finals_make(struct at_finals *finals, const struct at_search *search, size_t fallback,
-                        const struct at_config *incumbent, const struct at_copies *copies)
-{
-    size_t best[QUALIFIERS_MAX], count = at_rank_best(search, best, QUALIFIERS_MAX);
-
-    finals->fallback = finals->incumbent = SIZE_MAX;
-    for (size_t i = 0; i < count; i++) {
-        if (search->results[best[i]].time_ns > qualifiers_within * search->results[best[0]].time_ns)
-            break;
-        if (best[i] == fallback)
-            finals->fallback = i;
-        add(finals, &search->space.configs[best[i]], &search->problem);
-    }
-    if (finals->fallback == SIZE_MAX && at_search_found_correct(search, fallback))
-        finals->fallback = add(finals, &search->space.configs[fallback], &search->problem);
-    finals->finalists = finals->count;
-    if (incumbent && (finals->incumbent = find_finalist(finals, incumbent)) == SIZE_MAX)
-        finals->incumbent = add(finals, incumbent, &search->problem);
-    finals->finalists = finals->count;
-    for (size_t i = 0; i < copies->count; i++)
-        add(finals, &copies->configs[i], &copies->problem);
-    add(finals, NULL, &copies->problem);
-}
-
-/* Contestants from `first` to before `end`, of which `most` may stay. */
-struct part {
-    size_t first, end, most;
+/* How many copies the guided search measures. Copies differ little, so it needs few; fewer if the
+ * best copies of another size are known, or of this size. Emulating takes long. */
+enum {
+    COPY_SPACE_MAX = 4096,
+    COPIES = 48,
+    COPIES_WARM = 16,
+    COPIES_CONFIRMING = 8,
+    EMULATED_COPIES = 24
 };
 
-static bool has_chance(const struct at_finals *finals, size_t index, struct part part)
+/* The element size does not matter: bytes are bytes. But on an emulated device only the very same
+ * copies are taken, which another process would find too (tune.c has why). */
+static bool is_as_good(const struct at_session *session, const struct at_problem *known,
+                       const struct at_problem *problem)
 {
-    const struct at_contestant *all = finals->contestants;
-    size_t faster = 0;
+    return session->kind->isolated ? at_problem_equal(known, problem)
+                                   : at_problem_bytes(known) == at_problem_bytes(problem);
+}
 
-    for (size_t i = part.first; i < part.end; i++) {
-        if (all[index].time_ns > finalists_within * all[i].time_ns)
-            return false;
-        faster += all[i].time_ns < all[index].time_ns;
+static const struct at_copies *remembered(const struct at_session *session,
+                                          const struct at_problem *problem)
+{
+    for (size_t i = 0; i < session->copy_count; i++)
+        if (is_as_good(session, &session->copies[i].problem, problem))
+            return &session->copies[i];
+    return NULL;
+}
+
+static void remember(struct at_session *session, const struct at_copies *copies)
+{
+    AT_PUSH(session->copies, session->copy_count, session->copy_capacity, *copies);
+    if (session->kind->isolated)
+        return;
+    for (size_t i = 0; i < copies->count; i++)
+        at_warm_start_add(
+            &session->copy_warm_start,
+            &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
+}
+
+/* Has an earlier run found the best copies of as many bytes, and is nothing changed since? */
+static bool is_known(const struct at_session *session, const struct at_problem *problem)
+{
+    const struct at_warm_start *warm_start = &session->copy_warm_start;
+
+    for (size_t i = 0; i < warm_start->count; i++)
+        if (warm_start->winners[i].time_ns > 0 &&
+            at_problem_bytes(&warm_start->winners[i].problem) == at_problem_bytes(problem))
+            return true;
+    return false;
+}
+
+/* How many copies to measure. */
+static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
+{
+    if (session->kind->slow)
+        return EMULATED_COPIES;
+    return is_known(session, problem)           ? COPIES_CONFIRMING
+           : session->copy_warm_start.count > 0 ? COPIES_WARM
+                                                : COPIES;
+}
+
+static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
+                                    const struct at_budget *budget,
+                                    const struct at_progress_state *progress,
+                                    struct at_copies *copies, struct at_error *err)
+{
+    int64_t wanted = count_wanted(session, &copies->problem);
+    bool enough = budget->evaluations == 0 || budget->evaluations >= wanted;
+    struct at_search search = {
+        .session = session,
+        .problem = copies->problem,
+        .strategy = &at_strategy_guided,
+        .start = {.seed = session->options.seed},
+        .budget = {budget->ends_ns, enough ? wanted : budget->evaluations},
+        .progress = *progress,
+        .for_copies = true,
+    };
+    size_t best[AT_COPIES_MAX], *likely = NULL;
+    enum at_status status = at_space_build(&search.space, family, 1, &search.problem,
+                                           &session->gpu->info, COPY_SPACE_MAX, err);
+
+    if (status == AT_OK) {
+        search.start.likely_count = at_warm_start_likely(&session->copy_warm_start, &search.problem,
+                                                         &search.space, &likely);
+        search.start.likely = likely;
+        status = at_pipeline_run(&search, SIZE_MAX, err);
     }
-    return faster < part.most;
-}
-
-static void remove_contestant(struct at_finals *finals, size_t index)
-{
-    at_shootout_end(&finals->contestants[index], 1);
-    finals->count--;
-    finals->finalists -= index < finals->finalists;
-    memmove(&finals->contestants[index], &finals->contestants[index + 1],
-            (finals->count - index) * sizeof finals->contestants[0]);
-    if (finals->fallback != SIZE_MAX && finals->fallback > index)
-        finals->fallback--;
-    if (finals->incumbent != SIZE_MAX && finals->incumbent > index)
-        finals->incumbent--;
-}
-
-void at_finals_keep(struct at_finals *finals)
-{
-    const struct part finalists = {0, finals->finalists, FINALISTS_MAX},
-                      copies = {finals->finalists, finals->count - 1, COPIES_MAX};
-    bool stays[AT_CONTESTANTS_MAX];
-
-    for (size_t i = 0; i < copies.end; i++)
-        stays[i] = i == finals->fallback || i == finals->incumbent ||
-                   has_chance(finals, i, i < finalists.end ? finalists : copies);
-    for (size_t i = copies.end; i-- > 0;)
-        if (!stays[i])
-            remove_contestant(finals, i);
-}
-
-/* If there are many finalists, time all contestants but the driver's copy briefly side by side, and
- * keep those that have a chance. They must be built, and their buffers prepared. */
-static enum at_status finals_qualify(struct at_finals *finals, struct at_session *session,
-                                     struct at_error *err)
-{
-    enum at_status status;
-
-    if (finals->finalists <= FINALISTS_MAX)
-        return AT_OK;
-    status = at_shootout_time_briefly(session, finals->contestants, finals->count - 1, err);
-    if (status == AT_OK)
-        at_finals_keep(finals);
+    if (status == AT_OK) {
+        copies->count = at_rank_best(&search, best, AT_COPIES_MAX);
+        for (size_t i = 0; i < copies->count; i++)
+            copies->configs[i] = search.space.configs[best[i]];
+        copies->complete = (enough || search.complete) && !at_interrupt_seen() &&
+                           (budget->ends_ns == 0 || at_now_ns() < budget->ends_ns);
+        if (copies->count > 0)
+            copies->best_ns = search.results[best[0]].time_ns;
+    }
+    free(likely);
+    at_search_clear(&search);
     return status;
 }
 
-/* ---- the winner ---- */
-
-static int64_t parameters_off_default(const struct at_config *config)
+enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
+                              const struct at_budget *budget,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err)
 {
-    const struct at_config usual = at_family_default(config->family);
-    int64_t count = 0;
-
-    for (size_t i = 0; i < config->family->param_count; i++)
-        count += config->values[i] != usual.values[i];
-    return count;
-}
-
-/* The measures of simplicity, most important first; less is simpler. */
-enum { MEASURES = 5 };
-
-static void measure_simplicity(const struct at_contestant *contestant, bool is_fallback,
-                               int64_t measures[MEASURES])
-{
-    const struct at_launch *launch = &contestant->launch;
-
-    measures[0] = !is_fallback;
-    measures[1] = contestant->config->family->preference;
-    measures[2] = parameters_off_default(contestant->config);
-    measures[3] = contestant->kernel.registers;
-    measures[4] = contestant->kernel.shared_bytes + launch->field[AT_SHARED_BYTES];
-}
-
-static bool is_simpler(const struct at_contestant *contestants, size_t a, size_t b, size_t fallback)
-{
-    int64_t of_a[MEASURES], of_b[MEASURES];
-
-    measure_simplicity(&contestants[a], a == fallback, of_a);
-    measure_simplicity(&contestants[b], b == fallback, of_b);
-    for (size_t i = 0; i < MEASURES; i++)
-        if (of_a[i] != of_b[i])
-            return of_a[i] < of_b[i];
-    return contestants[a].time_ns < contestants[b].time_ns;
-}
-
-/* The time of a finalist that the winner must not exceed. */
-static double bound_of(const struct at_finals *finals, size_t index)
-{
-    return index == SIZE_MAX ? INFINITY : finals->contestants[index].time_ns;
-}
-
-size_t at_finals_winner(const struct at_finals *finals, size_t samples, const bool *refused)
-{
-    const struct at_contestant *contestants = finals->contestants;
-    size_t fastest = SIZE_MAX, winner;
-    double most_ns;
-
-    for (size_t i = 0; i < finals->finalists; i++)
-        if (!refused[i] &&
-            (fastest == SIZE_MAX || contestants[i].time_ns < contestants[fastest].time_ns))
-            fastest = i;
-    if (fastest == SIZE_MAX)
-        return SIZE_MAX;
-    most_ns = fmin(bound_of(finals, finals->fallback), bound_of(finals, finals->incumbent));
-    winner = fastest;
-    for (size_t i = 0; i < finals->finalists; i++)
-        if (!refused[i] && contestants[i].time_ns <= most_ns &&
-            at_samples_equal(contestants[i].samples_ns, contestants[fastest].samples_ns, samples) &&
-            is_simpler(contestants, i, winner, finals->fallback))
-            winner = i;
-    return winner;
-}
-
-/* Choose the best finalist that passes one more verification after all the timing. A finalist that
- * fails is no longer correct. If it is the default, the default has no time. */
-static enum at_status choose_winner(struct at_search *search, struct at_finals *finals,
-                                    size_t *winner, struct at_error *err)
-{
-    bool refused[AT_CONTESTANTS_MAX] = {false};
-    size_t samples = (size_t)search->session->options.policy->shootout_samples;
+    struct at_copies found = {.problem = at_problem_copy_of(problem)};
+    const struct at_copies *known = remembered(session, &found.problem);
+    /* A session without it only has the driver's copy. */
+    struct at_family *family =
+        at_family_find(session->options.families, session->options.family_count, at_copy_family);
+    struct at_progress_state copy_progress = *progress;
     enum at_status status = AT_OK;
 
-    while (status == AT_OK && (*winner = at_finals_winner(finals, samples, refused)) != SIZE_MAX) {
-        const struct at_contestant *best = &finals->contestants[*winner];
-        size_t index = at_search_find(search, best->config);
-        struct at_measurement measurement = {0};
-        bool correct;
-
-        status = at_shootout_verify(search->session, best, &measurement, err);
-        correct = measurement.outcome == AT_CORRECT;
-        if (status == AT_OK && !correct) {
-            at_warn(search->session->options.progress,
-                    "%s: a finalist failed when it was verified again: %s: %s",
-                    search->progress.what, at_outcome_names[measurement.outcome],
-                    measurement.message);
-            refused[*winner] = true;
-            if (*winner == finals->fallback)
-                finals->fallback = SIZE_MAX;
-            if (*winner == finals->incumbent)
-                finals->incumbent = SIZE_MAX;
-            if (at_search_found_correct(search, index))
-                at_search_refuse(search, index, &measurement);
-        }
-        at_measurement_clear(&measurement);
-        if (correct)
-            break;
+    if (known) {
+        *copies = *known;
+        return AT_OK;
     }
-    if (status == AT_OK && *winner == SIZE_MAX)
-        status = at_fail(err, AT_FAILED, "%s: no finalist is correct", search->progress.what);
-    return status;
+    copy_progress.what = "copy limit";
+    if (family)
+        status = search_copies(session, &family, budget, &copy_progress, &found, err);
+    if (status != AT_OK)
+        return status;
+    if (found.complete || !family) /* a search that was cut short is not remembered */
+        remember(session, &found);
+    *copies = found;
+    return AT_OK;
+}
+
+/* The result of a search of fewer configs may not be the best, unless it ended by itself. */
+enum { SEARCHED_LEAST = 100 };
+
+static bool is_searched(const struct at_entry *entry)
+{
+    return entry->ended == AT_ENDED_SETTLED || entry->ended == AT_ENDED_EXHAUSTED ||
+           at_evaluations_total(&entry->evaluations) >= SEARCHED_LEAST;
+}
+
+/* Is everything unchanged that a time depends on besides the kernel? */
+static bool is_unchanged(const struct at_device_record *record, const struct at_device_record *now)
+{
+    return at_device_relation(&now->device, &record->device) == AT_SAME_DEVICE &&
+           memcmp(&record->environment, &now->environment, sizeof now->environment) == 0 &&
+           strcmp(record->policy.name, now->policy.name) == 0;
+}
+
+struct reading {
+    const struct at_session *session;
+    const struct at_device_record *record, *now; /* record NULL: nothing is known of where it was */
+};
+
+/* Is the config's kernel the one that was measured? */
+static bool is_same_kernel(const struct reading *reading, const struct at_winner *winner,
+                           const char *measured)
+{
+    char hash[AT_SHORT_HASH_CHARS];
+
+    at_session_hash_kernel(hash, reading->session, &winner->config, &winner->problem);
+    return strcmp(hash, measured) == 0;
+}
+
+static bool read_winner(struct at_warm_start *warm_start, const struct reading *reading,
+                        const struct at_entry *entry)
+{
+    const struct at_session_options *options = &reading->session->options;
+    const struct at_result_record *found = &entry->winner;
+    struct at_winner winner = {0};
+
+    if (at_problem_parse(&winner.problem, entry->problem, NULL) != AT_OK ||
+        at_config_from_names(&winner.config, options->families, options->family_count,
+                             found->family, &found->parameters, NULL) != AT_OK)
+        return false;
+    if (reading->record &&
+        at_device_relation(&reading->now->device, &reading->record->device) == AT_SAME_DEVICE &&
+        is_searched(entry))
+        winner.space = entry->evaluations.configs;
+    if (winner.space > 0 && is_unchanged(reading->record, reading->now) &&
+        is_same_kernel(reading, &winner, found->kernel))
+        winner.time_ns = (double)found->time_ns;
+    at_warm_start_add(warm_start, &winner);
+    return true;
+}
+
+static void read_copy(struct at_warm_start *copies, const struct reading *reading,
+                      const struct at_entry *entry)
+{
+    const struct at_session_options *options = &reading->session->options;
+    struct at_winner copy = {0};
+    struct at_problem problem;
+
+    if (at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
+        at_config_parse(&copy.config, options->families, options->family_count, entry->copy.method,
+                        NULL) != AT_OK)
+        return;
+    copy.problem = at_problem_copy_of(&problem);
+    if (reading->record && is_unchanged(reading->record, reading->now) &&
+        is_same_kernel(reading, &copy, entry->copy.kernel))
+        copy.time_ns = (double)entry->copy.time_ns;
+    at_warm_start_add(copies, &copy);
+}
+
+static size_t read_entries(struct at_session *session, const struct reading *reading,
+                           const struct at_list *list)
+{
+    const struct at_entry *entries = list->items;
+    size_t taken = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        taken += read_winner(&session->warm_start, reading, &entries[i]);
+        read_copy(&session->copy_warm_start, reading, &entries[i]);
+    }
+    return taken;
+}
+
+size_t at_warm_profiles_read(struct at_session *session, const struct at_profiles *profiles,
+                             const struct at_device_record *now)
+{
+    size_t taken = 0;
+
+    for (int relation = AT_SAME_DEVICE; relation <= AT_SAME_ARCHITECTURE; relation++)
+        for (size_t i = 0; i < profiles->count; i++) {
+            const struct at_list *devices = &profiles->files[i].profile.devices;
+            const struct at_device_record *records = devices->items;
+
+            for (size_t j = 0; j < devices->count; j++)
+                if ((int)at_device_relation(&now->device, &records[j].device) == relation)
+                    taken += read_entries(session, &(struct reading){session, &records[j], now},
+                                          &records[j].problems);
+        }
+    return taken;
+}
+
+void at_incumbents_read(struct at_session *session, const struct at_profile *profile,
+                        const struct at_device_record *now)
+{
+    const struct reading reading = {.session = session};
+    const struct at_device_record *records = profile->devices.items;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct at_entry *entries = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count && at_same_place(&records[i], now); j++)
+            read_winner(&session->incumbents, &reading, &entries[j]);
+    }
+}
+
+void at_warm_profiles_add(struct at_session *session, const struct at_list *entries)
+{
+    read_entries(session, &(struct reading){.session = session}, entries);
 }
 
 /* Add the winner and the runners-up to the warm start of the next problems. Not on an emulated
  * device: its times are predictions, which stay the same in whatever order and by however many
  * processes a list is tuned, if nothing goes from one problem to the next. */
-static void remember_best(struct at_search *search, const struct at_finals *finals, size_t winner)
+static void remember_best(struct at_search *search, const struct at_finals *finals)
 {
     struct at_warm_start *warm_start = &search->session->warm_start;
     bool taken[AT_CONTESTANTS_MAX] = {false};
 
     if (search->session->kind->isolated)
         return;
-    taken[winner] = true;
-    at_warm_start_add(warm_start, &(struct at_winner){.problem = search->problem,
-                                                      .config = *finals->contestants[winner].config,
-                                                      .verified = true});
+    taken[finals->winner] = true;
+    at_warm_start_add(warm_start,
+                      &(struct at_winner){.problem = search->problem,
+                                          .config = *finals->contestants[finals->winner].config,
+                                          .verified = true});
     for (int place = 1; place < AT_WINNERS_PER_PROBLEM; place++) {
         const struct at_contestant *next = NULL;
 
@@ -272,36 +298,6 @@ static void remember_best(struct at_search *search, const struct at_finals *fina
         taken[next - finals->contestants] = true;
         at_warm_start_add(warm_start,
                           &(struct at_winner){.problem = search->problem, .config = *next->config});
-    }
-}
-
-/* After a much larger problem, a worker's launches of a few microseconds take a percent longer than
- * in a fresh worker, and unequally so (H200). The winner will run in a
- * fresh process, so the shoot-out does too. */
-static const double brief_ns = 20000;
-enum { MUCH_LARGER = 16 };
-
-static bool needs_new_worker(const struct at_search *search)
-{
-    const struct at_gpu *gpu = search->session->gpu;
-
-    return search->copy_ns > 0 && search->copy_ns < brief_ns &&
-           at_gpu_largest_bytes(gpu) >= MUCH_LARGER * at_problem_bytes(&search->problem) &&
-           !at_device_kind(at_gpu_info(gpu))->predicted;
-}
-
-/* The journal gets the finalists that are correct. */
-static void file_finals(const struct at_search *search, const struct at_finals *finals,
-                        size_t winner)
-{
-    int64_t place = 0;
-
-    for (size_t i = 0; i < finals->finalists; i++) {
-        const struct at_contestant *finalist = &finals->contestants[i];
-
-        if (at_search_found_correct(search, at_search_find(search, finalist->config)))
-            at_search_file_final(search, finalist->config, finalist->samples_ns, place++,
-                                 i == winner);
     }
 }
 
@@ -349,11 +345,10 @@ static enum at_ended how_ended(const struct at_search *search)
     return at_interrupt_seen() ? AT_ENDED_INTERRUPTED : AT_ENDED_BUDGET;
 }
 
-static struct at_entry entry_of(const struct at_search *search, const struct at_finals *finals,
-                                size_t winner)
+static struct at_entry entry_of(const struct at_search *search, const struct at_finals *finals)
 {
     const struct at_session *session = search->session;
-    struct at_timed best = timed(&finals->contestants[winner], session), fallback;
+    struct at_timed best = timed(&finals->contestants[finals->winner], session), fallback;
     struct at_entry entry = {
         .problem = at_problem_format(&search->problem),
         .seed = (int64_t)session->options.seed,
@@ -370,38 +365,8 @@ static struct at_entry entry_of(const struct at_search *search, const struct at_
     for (int i = 0; i < AT_OUTCOMES; i++)
         entry.evaluations.counts[i] = (int64_t)search->counts[i];
     snprintf(entry.search, sizeof entry.search, "%s", search->strategy->name);
-    entry.from_l2 = at_result_is_from_l2(&entry.winner, at_gpu_info(session->gpu));
+    entry.from_l2 = at_result_is_from_l2(&entry.winner, &session->gpu->info);
     return entry;
-}
-
-/* ---- the finals ---- */
-
-static enum at_status finish(struct at_search *search, struct at_finals *finals,
-                             const struct at_tune_place *place, struct at_entry *entry,
-                             struct at_error *err)
-{
-    struct at_session *session = search->session;
-    size_t winner;
-    enum at_status status = at_shootout_build(session, finals->contestants, finals->count, err);
-
-    if (needs_new_worker(search))
-        at_gpu_renew(session->gpu);
-    at_gpu_meanwhile(session->gpu, place->ahead, place->state);
-    if (status == AT_OK)
-        status = at_shootout_prepare(session, &search->problem, err);
-    if (status == AT_OK)
-        status = finals_qualify(finals, session, err);
-    if (status == AT_OK)
-        status = at_shootout_time(session, finals->contestants, finals->count, err);
-    if (status == AT_OK)
-        status = choose_winner(search, finals, &winner, err);
-    at_gpu_meanwhile(session->gpu, NULL, NULL);
-    if (status == AT_OK) {
-        file_finals(search, finals, winner);
-        *entry = entry_of(search, finals, winner);
-        remember_best(search, finals, winner);
-    }
-    return status;
 }
 
 /* "412 wrong, 3 compile" */
@@ -455,53 +420,9 @@ static size_t find_default(const struct at_search *search)
     struct at_config config;
 
     if (at_space_default(&config, session->options.tuned, session->options.tuned_count,
-                         &search->problem, at_gpu_info(session->gpu), NULL) != AT_OK)
+                         &search->problem, &session->gpu->info, NULL) != AT_OK)
         return SIZE_MAX;
     return at_search_find(search, &config);
-}
-
-/* Verify a config that this search has not measured, so that it cannot end the shoot-out. */
-static bool is_still_correct(const struct at_search *search, const struct at_config *config)
-{
-    struct at_session *session = search->session;
-    struct at_contestant contestant = {.config = config, .problem = search->problem};
-    struct at_measurement measurement = {0};
-    struct at_error err;
-    enum at_status status = at_shootout_build(session, &contestant, 1, &err);
-    bool correct;
-
-    if (status == AT_OK)
-        status = at_shootout_prepare(session, &search->problem, &err);
-    if (status == AT_OK)
-        status = at_shootout_verify(session, &contestant, &measurement, &err);
-    correct = status == AT_OK && measurement.outcome == AT_CORRECT;
-    if (!correct)
-        at_warn(session->options.progress, "%s: the profile's winner does not hold: %s",
-                search->progress.what, status == AT_OK ? measurement.message : err.message);
-    at_measurement_clear(&measurement);
-    at_shootout_end(&contestant, 1);
-    return correct;
-}
-
-/* The config that the profile has for the problem; NULL: none that is legal and correct. */
-static const struct at_config *find_incumbent(const struct at_search *search)
-{
-    const struct at_warm_start *incumbents = &search->session->incumbents;
-    const struct at_device_info *device = at_gpu_info(search->session->gpu);
-    const struct at_config *incumbent = NULL;
-    size_t index;
-
-    for (size_t i = 0; i < incumbents->count && !incumbent; i++)
-        if (at_problem_equal(&incumbents->winners[i].problem, &search->problem) &&
-            at_config_require(&incumbents->winners[i].config, &search->problem, device, "", NULL) ==
-                AT_OK)
-            incumbent = &incumbents->winners[i].config;
-    if (!incumbent)
-        return NULL;
-    index = at_search_find(search, incumbent);
-    if (index != SIZE_MAX && search->results[index].done)
-        return at_search_found_correct(search, index) ? incumbent : NULL;
-    return is_still_correct(search, incumbent) ? incumbent : NULL;
 }
 
 /* If a user's own family has no legal config, its space file is probably wrong. */
@@ -540,7 +461,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     const struct at_session *session = search->session;
     struct at_winner winner;
     size_t *likely;
-    int64_t began_ns = at_now_ns(), busy_ns = at_gpu_conditions(session->gpu)->busy_ns;
+    int64_t began_ns = at_now_ns(), busy_ns = session->gpu->conditions.busy_ns;
     enum at_status status;
 
     search->start.likely_count =
@@ -557,7 +478,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     search->start.likely = NULL;
     free(likely);
     search->took_ns = at_now_ns() - began_ns;
-    search->busy_ns = at_gpu_conditions(session->gpu)->busy_ns - busy_ns;
+    search->busy_ns = session->gpu->conditions.busy_ns - busy_ns;
     if (status == AT_OK)
         note_search(search);
     if (status == AT_OK && session->options.record)
@@ -577,8 +498,8 @@ static struct at_budget copies_budget(const struct at_search *search)
     return budget;
 }
 
-static enum at_status search_and_finish(struct at_search *search, const struct at_tune_place *place,
-                                        struct at_entry *entry, struct at_error *err)
+static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
+                                        struct at_error *err)
 {
     struct at_session *session = search->session;
     struct at_finals finals = {0};
@@ -595,7 +516,7 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
     search->copy_ns = copies.best_ns;
     search->canary = copies.count > 0 ? &copies.configs[0] : NULL;
     search->canary_problem = copies.problem;
-    if (needs_new_worker(search))
+    if (at_finals_need_new_worker(search))
         at_gpu_will_renew(session->gpu);
     if (!at_interrupt_seen())
         status = run_search(search, fallback, err);
@@ -603,8 +524,11 @@ static enum at_status search_and_finish(struct at_search *search, const struct a
         return status;
     if (search->counts[AT_CORRECT] == 0)
         return no_winner(search, err);
-    finals_make(&finals, search, fallback, find_incumbent(search), &copies);
-    status = finish(search, &finals, place, entry, err);
+    status = at_finals_hold(&finals, search, fallback, &copies, err);
+    if (status == AT_OK) {
+        *entry = entry_of(search, &finals);
+        remember_best(search, &finals);
+    }
     at_shootout_end(finals.contestants, finals.count);
     return status;
 }
@@ -629,12 +553,14 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
         .problem = *problem,
         .strategy = session->options.strategy,
         .budget = *budget,
+        .ahead = place.ahead,
+        .ahead_state = place.state,
     };
     char *what = at_problem_format(problem);
     int64_t began_ns = at_now_ns();
     enum at_status status =
         at_space_build(&search.space, session->options.tuned, session->options.tuned_count, problem,
-                       at_gpu_info(session->gpu), AT_SPACE_MAX, err);
+                       &session->gpu->info, AT_SPACE_MAX, err);
 
     search.progress.what = what;
     search.progress.index = place.index;
@@ -644,7 +570,7 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         warn_of_empty_families(&search);
     if (status == AT_OK)
-        status = search.space.count > 0 ? search_and_finish(&search, &place, entry, err)
+        status = search.space.count > 0 ? search_and_finish(&search, entry, err)
                                         : no_winner(&search, err);
     if (status == AT_OK)
         at_note(session->options.progress,
@@ -668,7 +594,7 @@ static int64_t known(int64_t value)
 
 static void record_conditions(const struct at_session *session, struct at_conditions *record)
 {
-    const struct at_gpu_conditions *seen = at_gpu_conditions(session->gpu);
+    const struct at_gpu_conditions *seen = &session->gpu->conditions;
     size_t used = 0;
 
     *record = (struct at_conditions){
@@ -697,10 +623,9 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
 {
     const struct at_policy *policy = session->options.policy;
 
-    record->device = *at_gpu_info(session->gpu);
-    record->environment =
-        at_environment_of(at_gpu_driver_version(session->gpu), at_gpu_cuda_version(session->gpu),
-                          at_builder_compiler(session->builder));
+    record->device = session->gpu->info;
+    record->environment = at_environment_of(session->gpu->driver, session->gpu->cuda,
+                                            at_builder_compiler(session->builder));
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);
     record->policy.buffer_bytes = !at_device_kind(&record->device)->keeps_l2
                                       ? 0
@@ -743,8 +668,8 @@ void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
      * problem is tuned. */
     if (options->resume)
         return;
-    if (at_space_build(&space, options->tuned, options->tuned_count, problem,
-                       at_gpu_info(session->gpu), AT_SPACE_MAX, NULL) == AT_OK)
+    if (at_space_build(&space, options->tuned, options->tuned_count, problem, &session->gpu->info,
+                       AT_SPACE_MAX, NULL) == AT_OK)
         ask_ahead(session, problem, evaluations, &space);
     at_space_clear(&space);
     at_builder_step(session->builder, NULL);

@@ -6,6 +6,7 @@
 #include "pipeline/session.h"
 #include "pipeline/shootout.h"
 #include "profile/profile.h"
+#include "profile/profiles.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,31 +43,30 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
 void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
                    int64_t evaluations);
 
-/* ---- the contestants of a shoot-out, and its winner ---- */
+extern const char at_copy_family[];
 
-/* First the finalists, with the default config among them, then the copies, the driver's copy
- * last. */
-struct at_finals {
-    struct at_contestant contestants[AT_CONTESTANTS_MAX];
-    size_t count, finalists;
-    size_t fallback;  /* index of the default config; SIZE_MAX: it has no time */
-    size_t incumbent; /* index of the config that the profile has; SIZE_MAX: none takes part */
-};
+/* Find the best copies for a problem, by a search or from the session's memory. progress is the
+ * problem's own. A search cut short by the budget or an interrupt gives the best it has. */
+enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
+                              const struct at_budget *budget,
+                              const struct at_progress_state *progress, struct at_copies *copies,
+                              struct at_error *err);
 
-/* Remove the contestants that have no chance by their present times. The fastest few finalists, the
- * default, the incumbent, the fastest copy and the driver's copy stay. */
-void at_finals_keep(struct at_finals *finals);
+/* Add the winners on devices of the same architecture, nearest device model first, to the session's
+ * warm start, and the fastest copies to that of the copies. `now` is this run's device with its
+ * environment and policy. Winners without a config in the session's families are left out. A time
+ * is taken over if the device, the software, the policy and the kernel are the same now. Returns
+ * how many winners were added. */
+size_t at_warm_profiles_read(struct at_session *session, const struct at_profiles *profiles,
+                             const struct at_device_record *now);
 
-/* Configs whose times cannot be told apart are equal. The simplest of them wins, so that noise does
- * not choose, and another run names the same one. */
+/* List the winners that a profile has for this model and policy, whatever its software, as the
+ * session's incumbents. */
+void at_incumbents_read(struct at_session *session, const struct at_profile *profile,
+                        const struct at_device_record *now);
 
-/* Return the winner among the timed finalists (kernels with `samples` samples each) that are not
- * refused; SIZE_MAX if all are. It is not slower than the default and the incumbent.
- *
- * A contestant is equal to the fastest as at_samples_equal says: it is at most half a percent
- * slower, and the 95 % interval of the median of their paired ratios, round by round, contains 1.
- * The simplest is, in this order: the default config; the preferred family; the fewest parameters
- * off the family's defaults; the fewest registers; the least shared memory; the faster. */
-size_t at_finals_winner(const struct at_finals *finals, size_t samples, const bool *refused);
+/* Add the winners and copies of entries that other devices of this model have just made. Their
+ * times are those devices' own, and are not taken over. */
+void at_warm_profiles_add(struct at_session *session, const struct at_list *entries);
 
 #endif

@@ -2,17 +2,14 @@
 #include "worker/worker.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "system/interrupt.h"
-#include "worker/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +17,261 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+void at_wire_clear(struct at_wire *wire)
+{
+    at_free(wire->bytes);
+    *wire = (struct at_wire){0};
+}
+
+static void append(struct at_wire *wire, const void *bytes, size_t size)
+{
+    if (wire->capacity - wire->size < size) {
+        size_t needed = wire->size + size;
+        unsigned char *larger;
+
+        wire->capacity = needed > 2 * wire->capacity ? needed : 2 * wire->capacity;
+        larger = at_alloc(wire->capacity);
+        if (wire->size)
+            memcpy(larger, wire->bytes, wire->size);
+        at_free(wire->bytes);
+        wire->bytes = larger;
+    }
+    if (size)
+        memcpy(wire->bytes + wire->size, bytes, size);
+    wire->size += size;
+}
+
+void at_wire_put_int(struct at_wire *wire, int64_t value)
+{
+    append(wire, &value, sizeof value);
+}
+
+void at_wire_put_real(struct at_wire *wire, double value)
+{
+    append(wire, &value, sizeof value);
+}
+
+void at_wire_put_bytes(struct at_wire *wire, const void *bytes, size_t size)
+{
+    at_wire_put_int(wire, (int64_t)size);
+    append(wire, bytes, size);
+}
+
+void at_wire_put_text(struct at_wire *wire, const char *text)
+{
+    at_wire_put_bytes(wire, text, strlen(text));
+}
+
+static const void *take(struct at_wire *wire, size_t size)
+{
+    const unsigned char *here;
+
+    if (wire->bad || wire->size - wire->position < size) {
+        wire->bad = true;
+        return NULL;
+    }
+    here = wire->bytes + wire->position;
+    wire->position += size;
+    return here;
+}
+
+int64_t at_wire_get_int(struct at_wire *wire)
+{
+    const void *here = take(wire, sizeof(int64_t));
+    int64_t value = 0;
+
+    if (here)
+        memcpy(&value, here, sizeof value);
+    return value;
+}
+
+double at_wire_get_real(struct at_wire *wire)
+{
+    const void *here = take(wire, sizeof(double));
+    double value = 0;
+
+    if (here)
+        memcpy(&value, here, sizeof value);
+    return value;
+}
+
+size_t at_wire_get_count(struct at_wire *wire, size_t item_size)
+{
+    int64_t count = at_wire_get_int(wire);
+
+    if (count < 0 || (uint64_t)count > (wire->size - wire->position) / item_size) {
+        wire->bad = true;
+        return 0;
+    }
+    return (size_t)count;
+}
+
+const void *at_wire_get_bytes(struct at_wire *wire, size_t *size)
+{
+    *size = at_wire_get_count(wire, 1);
+    return take(wire, *size);
+}
+
+void at_wire_get_text(struct at_wire *wire, char *text, size_t capacity)
+{
+    size_t size;
+    const void *here = at_wire_get_bytes(wire, &size);
+
+    if (!here)
+        size = 0;
+    if (size >= capacity)
+        size = capacity - 1;
+    if (size)
+        memcpy(text, here, size);
+    text[size] = '\0';
+}
+
+void at_wire_get_struct(struct at_wire *wire, void *record, size_t size)
+{
+    size_t got;
+    const void *here = at_wire_get_bytes(wire, &got);
+
+    if (!here || got != size) {
+        wire->bad = true;
+        memset(record, 0, size);
+    } else {
+        memcpy(record, here, size);
+    }
+}
+
+bool at_wire_done(const struct at_wire *wire)
+{
+    return !wire->bad && wire->position == wire->size;
+}
+
+/* ---- frames ---- */
+
+static const uint32_t frame_magic = 0x61746672; /* "atfr" */
+
+struct frame_header {
+    uint32_t magic;
+    int32_t type;
+    uint64_t size;
+};
+
+/* Wait until fd can be read (POLLIN) or written (POLLOUT). */
+static enum at_frame_result wait_for(int fd, short event, int64_t deadline_ns)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = event};
+    int ready;
+
+    do {
+        int64_t left_ns = deadline_ns - at_now_ns();
+        int timeout_ms = deadline_ns == 0 ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / 1000000 + 1);
+
+        ready = poll(&poll_fd, 1, timeout_ms);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0 ? AT_FRAME_OK : ready == 0 ? AT_FRAME_TIMEOUT : AT_FRAME_CLOSED;
+}
+
+/* Skip the bytes that have been sent. */
+static void skip(struct iovec *parts, size_t count, size_t size)
+{
+    for (size_t i = 0; i < count && size > 0; i++) {
+        size_t skipped = size < parts[i].iov_len ? size : parts[i].iov_len;
+
+        parts[i].iov_base = (char *)parts[i].iov_base + skipped;
+        parts[i].iov_len -= skipped;
+        size -= skipped;
+    }
+}
+
+/* Send all parts with one call, so that the receiver wakes up once. Wait only if the socket is
+ * full: most frames fit. */
+static enum at_frame_result send_all(int fd, struct iovec *parts, size_t count, size_t size,
+                                     int64_t deadline_ns)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+
+    while (size > 0) {
+        enum at_frame_result result = AT_FRAME_OK;
+        /* MSG_NOSIGNAL: a dead worker is a result here, not a SIGPIPE. */
+        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent < 0 && errno == EAGAIN)
+            result = wait_for(fd, POLLOUT, deadline_ns);
+        else if (sent < 0 && errno != EINTR)
+            result = AT_FRAME_CLOSED;
+        if (result != AT_FRAME_OK)
+            return result;
+        if (sent > 0) {
+            skip(parts, count, (size_t)sent);
+            size -= (size_t)sent;
+        }
+    }
+    return AT_FRAME_OK;
+}
+
+/* A worker that has not read a frame by then hangs, even on a busy machine. */
+static const int64_t send_limit_ns = 60 * INT64_C(1000000000);
+
+enum at_frame_result at_frame_send(int fd, int32_t type, const struct at_wire *message)
+{
+    struct frame_header header = {frame_magic, type, message->size};
+    struct iovec parts[] = {{&header, sizeof header}, {message->bytes, message->size}};
+    enum at_frame_result result = send_all(
+        fd, parts, AT_COUNT(parts), sizeof header + message->size, at_now_ns() + send_limit_ns);
+
+    /* The other end may live on, but it will never answer a frame that it did not get: receiving
+     * must find the connection closed. */
+    if (result != AT_FRAME_OK)
+        shutdown(fd, SHUT_RD);
+    return result;
+}
+
+static enum at_frame_result receive_all(int fd, void *bytes, size_t size, int64_t deadline_ns)
+{
+    char *next = bytes;
+
+    while (size > 0) {
+        enum at_frame_result result = AT_FRAME_OK;
+        ssize_t got = recv(fd, next, size, MSG_DONTWAIT);
+
+        if (got < 0 && errno == EAGAIN)
+            result = wait_for(fd, POLLIN, deadline_ns);
+        else if (got == 0 || (got < 0 && errno != EINTR))
+            result = AT_FRAME_CLOSED;
+        if (result != AT_FRAME_OK)
+            return result;
+        if (got > 0) {
+            next += got;
+            size -= (size_t)got;
+        }
+    }
+    return AT_FRAME_OK;
+}
+
+enum at_frame_result at_frame_receive(int fd, int32_t *type, struct at_wire *message,
+                                      int64_t deadline_ns)
+{
+    struct frame_header header;
+    enum at_frame_result result = receive_all(fd, &header, sizeof header, deadline_ns);
+
+    if (result != AT_FRAME_OK)
+        return result;
+    if (header.magic != frame_magic || header.size > AT_FRAME_BYTES_MAX)
+        return AT_FRAME_BAD;
+    message->bytes = at_alloc(header.size);
+    message->size = message->capacity = header.size;
+    result = receive_all(fd, message->bytes, message->size, deadline_ns);
+    if (result == AT_FRAME_OK)
+        *type = header.type;
+    else
+        at_wire_clear(message);
+    return result;
+}
+
+/* ---- processes ---- */
 
 /* Names; with a '*' at the end, prefixes of names. */
 static const char *const passed[] = {

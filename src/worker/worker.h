@@ -11,11 +11,49 @@
 #define AT_WORKER_WORKER_H
 
 #include "base/error.h"
-#include "worker/wire.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Messages between the processes of one run, in native byte order: both ends are the same
+ * executable on the same machine. Reading past the end, or a length that does not fit, sets `bad`
+ * and yields zeroes. So a reader checks once, at the end. */
+struct at_wire {
+    unsigned char *bytes; /* owned */
+    size_t size, capacity;
+    size_t position; /* of the next read */
+    bool bad;
+};
+
+void at_wire_clear(struct at_wire *wire);
+
+void at_wire_put_int(struct at_wire *wire, int64_t value);
+void at_wire_put_real(struct at_wire *wire, double value);
+void at_wire_put_bytes(struct at_wire *wire, const void *bytes, size_t size);
+void at_wire_put_text(struct at_wire *wire, const char *text);
+
+int64_t at_wire_get_int(struct at_wire *wire);
+double at_wire_get_real(struct at_wire *wire);
+
+/* Read a count of items of at least item_size encoded bytes each. A count that does not fit the
+ * rest of the message is bad. */
+size_t at_wire_get_count(struct at_wire *wire, size_t item_size);
+
+/* Returns a view into the wire, valid until it is cleared. */
+const void *at_wire_get_bytes(struct at_wire *wire, size_t *size);
+
+/* Copy text into a buffer; text that does not fit is truncated. */
+void at_wire_get_text(struct at_wire *wire, char *text, size_t capacity);
+
+/* Copy exactly size bytes; another length is bad. For plain structs without pointers. */
+void at_wire_get_struct(struct at_wire *wire, void *record, size_t size);
+
+/* Was everything read, and nothing bad? */
+bool at_wire_done(const struct at_wire *wire);
+
+/* ---- processes ---- */
 
 /* A role that a worker process can be started in. */
 struct at_worker_role {
@@ -54,6 +92,8 @@ void at_worker_kill(const struct at_worker *worker);
 /* Kill the process and reap it, waiting at most ten seconds. end may be NULL. If the worker is not
  * running, does nothing and leaves *end alone. */
 void at_worker_stop(struct at_worker *worker, struct at_worker_end *end);
+
+/* ---- frames ---- */
 
 /* A frame is a header with a magic number, the type and the length, then the message. */
 enum { AT_FRAME_BYTES_MAX = 64 << 20 };

@@ -20,7 +20,7 @@
 #include "roles.h"
 #include "space/config.h"
 #include "space/named.h"
-#include "tune/copy_limit.h"
+#include "tune/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static size_t fill_space(const struct table *table, const struct at_problem *pro
                          struct at_space *space)
 {
     const struct at_session_options *options = &table->run.session;
-    const struct at_device_info *device = at_gpu_info(table->session->gpu);
+    const struct at_device_info *device = &table->session->gpu->info;
     struct at_point point = at_point_make(NULL, problem, device);
     struct configs legal = {0};
     struct at_config usual;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "kernel/compile_process.h"
 #include "kernel/compile_worker.h"
-#include "measure/gpu_handle.h"
+#include "measure/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>

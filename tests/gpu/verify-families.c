@@ -6,11 +6,11 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
-#include "pipeline/cases.h"
+#include "pipeline/session.h"
 #include "roles.h"
 #include "system/cpus.h"
 #include "system/paths.h"
-#include "tune/copy_limit.h"
+#include "tune/tune.h"
 
 #include <getopt.h>
 #include <stdio.h>

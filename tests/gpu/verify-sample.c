@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles a sample and verifies it. */
 #include "base/memory.h"
-#include "pipeline/cases.h"
+#include "pipeline/session.h"
 #include "verify-families.h"
 
 #include <stdio.h>

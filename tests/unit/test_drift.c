@@ -3,7 +3,7 @@
  * measured again, and suspiciously fast ones twice. An emulated device never changes, so the tests
  * claim another earlier time of the copy. */
 #include "base/memory.h"
-#include "measure/gpu_handle.h"
+#include "measure/gpu.h"
 #include "pipeline/pipeline.h"
 #include "tune/tune.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/pipeline/forecast.c: on runs of all kinds, the time left is right within a factor of two from
+/* src/pipeline/session.c: on runs of all kinds, the time left is right within a factor of two from
  * a tenth of the run on, and the line that shows it fits the terminal. */
 #include "base/memory.h"
-#include "pipeline/forecast.h"
+#include "pipeline/session.h"
 #include "system/progress.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * or that are asked for too much memory. The next evaluation must not be affected. */
 #include "base/memory.h"
 #include "kernel/builder.h"
-#include "measure/gpu_handle.h"
+#include "measure/gpu.h"
 #include "measure/gpu_worker.h"
 #include "roles.h"
 #include "space/space.h"
@@ -66,10 +66,10 @@ static void set_kernel(void)
     struct at_config config;
 
     assert_int_equal(at_family_read(&family, path, templates, NULL), AT_OK);
-    assert_int_equal(at_space_default(&config, &family, 1, &tuned.problem, at_gpu_info(gpu), NULL),
+    assert_int_equal(at_space_default(&config, &family, 1, &tuned.problem, &gpu->info, NULL),
                      AT_OK);
     run.problem = tuned.problem;
-    assert_int_equal(at_config_launch(&config, &tuned.problem, at_gpu_info(gpu), &run.launch, NULL),
+    assert_int_equal(at_config_launch(&config, &tuned.problem, &gpu->info, &run.launch, NULL),
                      AT_OK);
     naive = build(&config);
     memcpy(run.program, naive.program->hash, AT_HASH_CHARS);
@@ -197,7 +197,7 @@ static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char messag
     if (signal_number)
         signal_worker(SIGSTOP);
     start_evaluation(limit_ns);
-    assert_true(at_gpu_busy(gpu));
+    assert_true(gpu->busy);
     if (signal_number && signal_number != SIGSTOP) {
         pid_t pid = gpu->worker.pid;
 
@@ -206,7 +206,7 @@ static enum at_outcome evaluate(int64_t limit_ns, int signal_number, char messag
         assert_int_equal(kill(pid, SIGCONT), 0);
     }
     at_gpu_take(gpu, &measurement);
-    assert_false(at_gpu_busy(gpu));
+    assert_false(gpu->busy);
     outcome = measurement.outcome;
     assert_true((outcome == AT_CORRECT) == (measurement.sample_count > 0));
     memcpy(message, measurement.message, 256);
@@ -257,7 +257,7 @@ static void test_renewed(void **state)
     assert_int_equal(at_problem_parse(&larger.problem, "50x7:f32", NULL), AT_OK);
     assert_int_equal(at_gpu_prepare(gpu, &larger, 1, NULL), AT_OK);
     assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
-    assert_int_equal(at_gpu_largest_bytes(gpu), at_problem_bytes(&larger.problem));
+    assert_int_equal(gpu->largest_bytes, at_problem_bytes(&larger.problem));
     for (int ahead = 0; ahead < 3; ahead++) {
         pid_t before = gpu->worker.pid, next;
 
@@ -274,7 +274,7 @@ static void test_renewed(void **state)
         assert_int_equal(gpu->next.pid, 0);
         assert_int_equal(count_children(), children);
         assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
-        assert_int_equal(at_gpu_largest_bytes(gpu), at_problem_bytes(&tuned.problem));
+        assert_int_equal(gpu->largest_bytes, at_problem_bytes(&tuned.problem));
         assert_well();
     }
 }

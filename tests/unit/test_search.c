@@ -3,9 +3,9 @@
  * and configs by name. */
 #include "base/memory.h"
 #include "measure/bench.h"
-#include "measure/policy.h"
-#include "pipeline/cases.h"
+#include "measure/measurement.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/session.h"
 #include "problem/problem.h"
 #include "search/strategy.h"
 #include "space/named.h"

@@ -9,7 +9,7 @@
 #include "space/named.h"
 #include "study/study_run.h"
 #include "system/file.h"
-#include "tune/warm_profiles.h"
+#include "tune/tune.h"
 
 #include <glob.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "emulated/time/description.h"
 #include "explain/explain.h"
+#include "pipeline/shootout.h"
 #include "system/paths.h"
-#include "tune/time_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
