@@ -528,8 +528,8 @@ static enum at_status explain_own(struct explain_options *options, struct at_err
     enum at_status status = find_target(options->run.gpu, &target, err);
 
     if (status == AT_OK)
-        status =
-            at_own_file_read(&file, at_given_file(options->own_file), &options->own.dirs, &target.device, err);
+        status = at_own_file_read(&file, at_given_file(options->own_file), &options->own.dirs,
+                                  &target.device, err);
     if (status == AT_OK)
         at_detail(&options->run.progress, "read %s", options->own_file);
     if (status == AT_OK)

@@ -312,7 +312,8 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
 
     if (at_integer_parse(text, length, value) && *value >= 1)
         return AT_OK;
-    snprintf(reason, sizeof reason, "%s is \"%.*s\", not a whole number from 1 on, at most 2^62; %s", what,
+    snprintf(reason, sizeof reason,
+             "%s is \"%.*s\", not a whole number from 1 on, at most 2^62; %s", what,
              at_text_fit(text, length, 40), text, example);
     return at_problem_fail(err, spec, reason);
 }

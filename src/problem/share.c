@@ -174,9 +174,10 @@ enum at_status at_share_parse(struct at_share *share, const char **launcher, con
     if (!slash || !at_integer_parse(text, (size_t)(slash - text), &read.index) ||
         !at_integer_parse(slash + 1, strlen(slash + 1), &read.of) || read.index < 1 ||
         read.index > read.of || read.of > AT_SHARES_MAX)
-        return at_fail(err, AT_USAGE,
-                       "--shard takes I/N like 1/4, with N up to %d and I from 1 to N, or auto, not \"%s\"",
-                       AT_SHARES_MAX, text);
+        return at_fail(
+            err, AT_USAGE,
+            "--shard takes I/N like 1/4, with N up to %d and I from 1 to N, or auto, not \"%s\"",
+            AT_SHARES_MAX, text);
     *share = read;
     *launcher = NULL;
     return AT_OK;

@@ -55,7 +55,7 @@ enum at_status at_file_read(char **text, size_t *size, const char *path, size_t 
     if (given < 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
         status = at_fail(err, AT_USAGE,
                          S_ISDIR(info.st_mode) ? "%s is a folder, not a file"
-                                                            : "%s is not a regular file",
+                                               : "%s is not a regular file",
                          path);
         goto close_fd;
     }
