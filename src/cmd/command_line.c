@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- values ---- */
 
@@ -255,8 +256,46 @@ static enum at_status take_common(void *options, const struct at_option *option,
     return AT_OK;
 }
 
+enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+static size_t color; /* of this process */
+
+static struct at_choice color_choice(size_t index)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+
+    return (struct at_choice){.name = index < AT_COUNT(names) ? names[index] : NULL};
+}
+
+static enum at_status take_color(void *options, const struct at_option *option, const char *text,
+                                 struct at_error *err)
+{
+    (void)options;
+    return at_choose(&color, option->name, text, option->words, err);
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && *value;
+}
+
+bool at_stdout_color(void)
+{
+    const char *force = getenv("CLICOLOR_FORCE");
+
+    if (color != COLOR_AUTO)
+        return color == COLOR_ALWAYS;
+    if (is_set("NO_COLOR") || (is_set("CLICOLOR_FORCE") && strcmp(force, "0") != 0))
+        return !is_set("NO_COLOR");
+    return isatty(STDOUT_FILENO) == 1 && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
 static const struct at_option common_options[] = {
     {NULL, 'h', NULL, LAST_GROUP, "Give this help list", .kind = AT_OPTION_OTHER},
+    {"color", 0, "WHEN", LAST_GROUP, "Colours on standard output; the first is the default",
+     .words = color_choice, AT_CALLS(take_color)},
     {"quiet", 'q', NULL, LAST_GROUP, "No progress and no notes on standard error",
      AT_CALLS(take_common)},
     {"verbose", 'v', NULL, LAST_GROUP,

@@ -154,6 +154,10 @@ void at_command_line(const struct at_syntax *syntax, int argc, char **argv, void
 enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
                                int64_t most, struct at_error *err);
 
+/* May standard output have colours? --color says so. Else NO_COLOR forbids them and CLICOLOR_FORCE
+ * wants them (no-color.org, bixense.com/clicolors). Else it must be a terminal that is not dumb. */
+bool at_stdout_color(void);
+
 /* Add a text that the command line has. */
 void at_texts_add(struct at_texts *texts, const char *text);
 

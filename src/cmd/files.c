@@ -173,14 +173,6 @@ enum at_status at_searched_profiles(struct at_profiles *profiles, const char *fi
     return status;
 }
 
-bool at_stdout_color(void)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    return isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color) && term && *term &&
-           strcmp(term, "dumb") != 0;
-}
-
 enum at_status at_print_profile(struct at_profile *profile, enum at_output_format format,
                                 bool configs, struct at_error *err)
 {

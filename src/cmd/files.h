@@ -63,8 +63,4 @@ enum at_status at_searched_profiles(struct at_profiles *profiles, const char *fi
 enum at_status at_print_profile(struct at_profile *profile, enum at_output_format format,
                                 bool configs, struct at_error *err);
 
-/* May standard output have colours? It must be a terminal that is not dumb, without NO_COLOR
- * (no-color.org). */
-bool at_stdout_color(void);
-
 #endif

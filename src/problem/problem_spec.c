@@ -20,7 +20,9 @@ static const struct {
     {"double", "f64"},      {"float64", "f64"}, {"fp64", "f64"},    {"complex64", "c64"},
     {"complex128", "c128"}, {"int8", "i8"},     {"uint8", "u8"},    {"int16", "i16"},
     {"uint16", "u16"},      {"int", "i32"},     {"int32", "i32"},   {"uint32", "u32"},
-    {"int64", "i64"},       {"uint64", "u64"},
+    {"int64", "i64"},       {"uint64", "u64"},  {"char", "i8"},     {"byte", "u8"},
+    {"uchar", "u8"},        {"bool", "u8"},     {"short", "i16"},   {"ushort", "u16"},
+    {"uint", "u32"},        {"long", "i64"},    {"ulong", "u64"},
 };
 
 static bool is_word(const char *word, const char *text, size_t length)
@@ -33,6 +35,8 @@ static size_t find_synonym(const char *text, size_t length)
 {
     size_t type = 0;
 
+    if (length > 2 && memcmp(text + length - 2, "_t", 2) == 0) /* uint8_t */
+        length -= 2;
     for (size_t i = 0; i < AT_COUNT(synonyms); i++)
         if (is_word(synonyms[i].synonym, text, length)) {
             text = synonyms[i].name;
@@ -153,7 +157,8 @@ static enum at_status read_perm(struct reading *t, const char *text, size_t leng
     size_t count = 0;
     bool commas = memchr(text, ',', length);
 
-    if (length >= 2 && *text == '[' && text[length - 1] == ']') {
+    if (length >= 2 &&
+        ((*text == '[' && text[length - 1] == ']') || (*text == '(' && text[length - 1] == ')'))) {
         text++;
         length -= 2;
     }

@@ -272,3 +272,20 @@ END
     mkdir "$BATS_TEST_TMPDIR/tuning"
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused "$BATS_TEST_TMPDIR/tuning/problems.yaml" tune
 }
+
+@test "colours are on a terminal, or where --color or CLICOLOR_FORCE wants them" {
+    unset NO_COLOR CLICOLOR_FORCE
+    coloured() {
+        [[ $("$@") == *$'\e['* ]]
+    }
+    show=("$AUTOTUNE" show "$srcdir/tests/golden/check/sound.yaml")
+    run ! coloured "${show[@]}"
+    coloured "${show[@]}" --color=always
+    coloured "${show[@]}" --color always
+    coloured env CLICOLOR_FORCE=1 "${show[@]}"
+    coloured env NO_COLOR=1 "${show[@]}" --color=always
+    run ! coloured env CLICOLOR_FORCE=0 "${show[@]}"
+    run ! coloured env CLICOLOR_FORCE=1 "${show[@]}" --color=never
+    run ! coloured env NO_COLOR=1 CLICOLOR_FORCE=1 "${show[@]}"
+    refused 'known are auto, always, never' show --color=yes x
+}

@@ -281,6 +281,7 @@ static void reads_synonyms(void **state)
     static const struct {
         const char *synonym, *name;
     } cases[] = {
+        {"char", "i8"},     {"byte", "u8"},       {"uint8_t", "u8"},      {"Long", "i64"},
         {"float32", "f32"}, {"float", "f32"},     {"fp32", "f32"},        {"F32", "f32"},
         {"Float32", "f32"}, {"double", "f64"},    {"float64", "f64"},     {"half", "f16"},
         {"float16", "f16"}, {"fp16", "f16"},      {"FP16", "f16"},        {"bfloat16", "bf16"},

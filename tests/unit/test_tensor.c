@@ -58,6 +58,7 @@ static void has_a_canonical_form(void **state)
         /* as NumPy prints it, and other types' names */
         {"8x64x96:float32,perm=0,2,1", "64x96:f32,batch=8", 1, 4},
         {"8x64x96:f32,perm=[0,2,1]", "64x96:f32,batch=8", 1, 4},
+        {"8x64x96:f32,perm=(0,2,1)", "64x96:f32,batch=8", 1, 4},
         {"8x64x96:F32,perm=[021]", "64x96:f32,batch=8", 1, 4},
         {"8x64x96:f32,perm=[0.2.1]", "64x96:f32,batch=8", 1, 4},
         {"8x64x96:f32,perm=0,2,1,offset_src=3", "64x96:f32,batch=8,offset_src=3", 1, 4},
@@ -124,6 +125,7 @@ static void refuses(void **state)
         {"4x5x6:f32,perm=", "perm is \"\""},
         {"4x5x6:f32,perm=0,1", "perm is \"0,1\""},
         {"4x5x6:f32,perm=0,1.2", "perm is \"0,1.2\""},
+        {"4x5x6:f32,perm=(0,1,2]", "perm is \"(0,1,2]\""},
         {"4x5x6:f32,perm=[0,1,2", "perm is \"[0,1,2\""},
         {"4x5x6:f32,perm=0,1,2,3", "perm is \"0,1,2,3\""},
         {"4x5x6:f32,perm=0,2,1,f=3", "unknown \"f=3\""},
