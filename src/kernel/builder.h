@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/outcome.h"
-#include "kernel/compile.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
 #include "space/family.h"

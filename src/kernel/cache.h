@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "kernel/compile.h"
+#include "kernel/nvrtc.h"
 #include "kernel/render.h"
 
 #include <stdbool.h>
@@ -60,15 +60,22 @@ bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
 bool at_cubin_cache_load(struct at_cubin_cache *cache, const char *program, void **image,
                          size_t *size);
 
-bool at_cubin_cache_find_note(struct at_cubin_cache *cache, const char *key, void *note,
-                              size_t size);
-
 /* Store an entry, best effort: a full disk only costs a later run time. */
 void at_cubin_cache_put(struct at_cubin_cache *cache, const char *key,
                         const struct at_cached_kernel *kernel);
 void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *program,
                                 const void *image, size_t size);
-void at_cubin_cache_put_note(struct at_cubin_cache *cache, const char *key, const void *note,
-                             size_t size);
+
+/* Find what at_nvrtc_open would determine for such a device and machine code, as the cache knows it
+ * from another process. Loading NVRTC only to ask takes 8 ms, longer than the rest of loading a
+ * cached kernel. False if NVRTC's file, or anything that leads the loader to it, has changed. Call
+ * it only while no NVRTC is loaded: the loaded one may differ from the one that the loader would
+ * find. */
+bool at_nvrtc_recall(struct at_compiler *compiler, int64_t compute_capability,
+                     struct at_cubin_cache *cache);
+
+/* Keep what NVRTC says of itself in the cache. */
+void at_nvrtc_remember(const struct at_nvrtc *nvrtc, int64_t compute_capability,
+                       struct at_cubin_cache *cache);
 
 #endif

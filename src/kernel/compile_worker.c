@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/word.h"
-#include "kernel/compile.h"
 #include "kernel/cuda_headers.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "kernel/cache.h"
 #include "kernel/cuda_headers.h"
 #include "kernel/render.h"
 #include "system/library.h"
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Since NVRTC 12 the soname has only the major version; 11.2 is the last one before. */
@@ -137,9 +135,7 @@ const char *at_nvrtc_path(void)
     return at_library_path((const void *)(uintptr_t)api.nvrtcVersion);
 }
 
-/* What determines which NVRTC is loaded and how it is called: names, folder and options. The caller
- * frees it. */
-static char *request_text(void)
+char *at_nvrtc_request(void)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
@@ -287,11 +283,6 @@ void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t 
     nvrtc->own_name = at_format("%s/%s", folders[0], program_name);
 }
 
-bool at_nvrtc_is_searching(const struct at_nvrtc *nvrtc)
-{
-    return nvrtc->own_name;
-}
-
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
                              enum at_image image, struct at_error *err)
 {
@@ -428,8 +419,21 @@ static int choose_headers(const char *header, bool includes, const char *names[H
     return 1 + more;
 }
 
-enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                bool report, void **image, size_t *size, char **log,
+/* A failure that is not the source's. The log may say why. */
+static enum at_status fail_compile(nvrtcResult result, const char *log, struct at_error *err)
+{
+    int length = (int)strcspn(log, "\n");
+
+    return at_fail(
+        err, status_of(result), "%s%s%.*s%s", api.nvrtcGetErrorString(result),
+        length > 0 ? ": " : "", length, log,
+        result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
+            ? " It belongs to NVRTC and lies beside it: install NVRTC anew, with all its files"
+            : "");
+}
+
+enum at_status at_nvrtc_compile(struct at_compilation *compiled, const struct at_nvrtc *nvrtc,
+                                const char *source, const char *header, bool report,
                                 struct at_error *err)
 {
     const char *names[HEADERS_MAX], *texts[HEADERS_MAX], **options;
@@ -437,12 +441,11 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     bool includes = at_source_includes(source);
     int headers = choose_headers(header, includes, names, texts);
     int count = choose_options(nvrtc, includes, report, &options);
+    struct at_compilation made = {0};
     struct at_cleanup cleanup;
     nvrtcProgram program;
     nvrtcResult result = api.nvrtcCreateProgram(&program, source, name, headers, texts, names);
-    void *made = NULL;
-    size_t made_size = 0;
-    char *text;
+    enum at_status status = AT_OK;
 
     if (result != NVRTC_SUCCESS) {
         at_free(options);
@@ -451,105 +454,204 @@ enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, cons
     at_cleanup_push(&cleanup, destroy, &program);
     result = api.nvrtcCompileProgram(program, count, options);
     at_free(options);
-    text = read_log(program);
+    made.log = read_log(program);
     if (result == NVRTC_SUCCESS)
-        result = read_image(nvrtc, program, &made, &made_size);
+        result = read_image(nvrtc, program, &made.image, &made.size);
     at_cleanup_pop(&cleanup);
     api.nvrtcDestroyProgram(&program);
-    if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
-        int length = (int)strcspn(text, "\n");
+    if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION)
+        status = fail_compile(result, made.log, err);
+    if (status == AT_OK)
+        *compiled = made;
+    else
+        at_free(made.log);
+    return status;
+}
 
-        at_fail(
-            err, status_of(result), "%s%s%.*s%s", api.nvrtcGetErrorString(result),
-            length > 0 ? ": " : "", length, text,
-            result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
-                ? " It belongs to NVRTC and lies beside it: install NVRTC anew, with all its files"
-                : "");
-        at_free(text);
-        return status_of(result);
+/* ---- the log ---- */
+
+/* The number before `unit` in the text up to `end`; 0 if there is none. */
+static int64_t number_before(const char *text, const char *end, const char *unit)
+{
+    const char *at = strstr(text, unit);
+
+    if (!at || at >= end)
+        return 0;
+    while (at > text && (at[-1] == ' ' || (at[-1] >= '0' && at[-1] <= '9')))
+        at--;
+    return strtoll(at, NULL, 10);
+}
+
+struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry)
+{
+    struct at_kernel_resources resources = {0};
+    char *heading = at_format("Compiling entry function '%s'", entry);
+    const char *start = strstr(log, heading), *end;
+
+    if (start) {
+        start += strlen(heading);
+        end = strstr(start, "Compiling entry function '");
+        if (!end)
+            end = start + strlen(start);
+        resources.registers = number_before(start, end, " registers");
+        resources.shared_bytes = number_before(start, end, " bytes smem");
+        resources.spill_bytes = number_before(start, end, " bytes spill stores") +
+                                number_before(start, end, " bytes spill loads");
     }
-    *image = made;
-    *size = made_size;
-    *log = text;
-    return AT_OK;
+    at_free(heading);
+    return resources;
 }
 
-/* ---- what is known of an NVRTC that is not loaded ---- */
-
-/* Identifies a file's content; zeroes if there is no file. */
-struct stamp {
-    int64_t device, inode, bytes, changed_s, changed_ns;
+/* How the tools mark an error. A warning may also contain the word, so the line may have to begin
+ * in some way. ptxas tells the reason of its fatal error in a line before it. */
+static const struct {
+    const char *begin, *mark;
+} error_marks[] = {
+    {"", "): error"},    {"", "): catastrophic error"}, {"", "nvrtc: error"},
+    {"", "ptxas error"}, {"ptxas ", "; error "},        {"", "ptxas fatal"},
 };
 
-struct note {
-    char path[1024]; /* of NVRTC */
-    struct stamp library, loader_cache;
-    struct at_compiler compiler;
+static const char no_message[] = "NVRTC ended without a message; it may be out of memory";
+
+static bool is_error(const char *line, size_t length)
+{
+    for (size_t i = 0; i < AT_COUNT(error_marks); i++)
+        if (strncmp(line, error_marks[i].begin, strlen(error_marks[i].begin)) == 0 &&
+            memmem(line, length, error_marks[i].mark, strlen(error_marks[i].mark)))
+            return true;
+    return false;
+}
+
+/* NVRTC says of a function without __device__ that it is host code. In a constant that takes too
+ * long to compute, that is not what is wrong. */
+static const char slow_constant[] = "due to excessive constexpr function call complexity";
+
+/* The line of the error that the first note of a slow constant belongs to; else the log. */
+static const char *begin_of_errors(const char *log)
+{
+    const char *note = strstr(log, slow_constant), *begin = log;
+
+    for (const char *line = log; note && line < note; line += strcspn(line, "\n") + 1)
+        if (is_error(line, strcspn(line, "\n")))
+            begin = line;
+    return begin;
+}
+
+bool at_compile_first_error(const char *log, char *text, size_t capacity)
+{
+    const char *line = begin_of_errors(log);
+    size_t length = strcspn(line, "\n");
+    bool found = is_error(line, length);
+
+    while (!found && line[length]) {
+        line += length + 1;
+        length = strcspn(line, "\n");
+        found = is_error(line, length);
+    }
+    if (!found) {
+        line = log[0] && log[0] != '\n' ? log : no_message;
+        length = strcspn(line, "\n");
+    }
+    snprintf(text, capacity, "%.*s%s", at_text_fit(line, length, capacity - 1), line,
+             strstr(log, slow_constant) ? ": computing it takes NVRTC too many steps" : "");
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = ' ';
+    return found;
+}
+
+/* ---- advice ---- */
+
+/* Long messages that learners meet, by a part of them, in plain words. */
+static const struct {
+    const char *part, *words;
+} plain[] = {
+    {"not allowed in JIT mode",
+     "this is host code, and only kernels are compiled: put it between #ifndef __CUDACC_RTC__ and "
+     "#endif, or mark it __device__"},
 };
 
-/* The loader searches it after LD_LIBRARY_PATH (ld.so(8)). */
-static const char loader_cache[] = "/etc/ld.so.cache";
+static const char mark[] = ": error: ";
 
-static struct stamp stamp_of(const char *path)
+/* Replace the message after "FILE(LINE): error: ". */
+static void say_plainly(char *text, size_t capacity)
 {
-    struct stat info;
+    char *message = strstr(text, mark);
 
-    if (stat(path, &info) != 0)
-        return (struct stamp){0};
-    return (struct stamp){(int64_t)info.st_dev, (int64_t)info.st_ino, info.st_size,
-                          info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
-
-static bool same_stamp(const struct stamp *a, const struct stamp *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
-static void key_of(char key[AT_HASH_CHARS], int64_t compute_capability)
-{
-    const char *folders = getenv("LD_LIBRARY_PATH");
-    char *request = request_text();
-    char *text = at_format("%s\n%s\n%d", request, folders ? folders : "", (int)compute_capability);
-
-    at_hash(key, text, strlen(text));
-    at_free(text);
-    at_free(request);
-}
-
-bool at_nvrtc_recall(struct at_compiler *compiler, int64_t compute_capability,
-                     struct at_cubin_cache *cache)
-{
-    char key[AT_HASH_CHARS];
-    struct note note;
-    struct stamp library, loader;
-
-    key_of(key, compute_capability);
-    if (!at_cubin_cache_find_note(cache, key, &note, sizeof note))
-        return false;
-    note.path[sizeof note.path - 1] = '\0';
-    library = stamp_of(note.path);
-    loader = stamp_of(loader_cache);
-    if (!same_stamp(&library, &note.library) || !same_stamp(&loader, &note.loader_cache))
-        return false;
-    *compiler = note.compiler;
-    return true;
-}
-
-void at_nvrtc_remember(const struct at_nvrtc *nvrtc, int64_t compute_capability,
-                       struct at_cubin_cache *cache)
-{
-    const char *path = at_nvrtc_path();
-    char key[AT_HASH_CHARS];
-    struct note note;
-
-    memset(&note, 0, sizeof note); /* clears the padding, which is written too */
-    note.compiler = *at_nvrtc_compiler(nvrtc);
-    note.library = stamp_of(path);
-    note.loader_cache = stamp_of(loader_cache);
-    /* A relative path may mean another file next time. */
-    if (path[0] != '/' || strlen(path) >= sizeof note.path || note.library.inode == 0)
+    if (!message)
         return;
-    strcpy(note.path, path);
-    key_of(key, compute_capability);
-    at_cubin_cache_put_note(cache, key, &note, sizeof note);
+    message += strlen(mark);
+    for (size_t i = 0; i < AT_COUNT(plain); i++)
+        if (strstr(message, plain[i].part))
+            snprintf(message, capacity - (size_t)(message - text), "%s", plain[i].words);
+}
+
+/* Add to an error what to do about it, in place, where the compiler's own words do not say. */
+static void advise(const struct at_nvrtc *nvrtc, char *text, size_t capacity)
+{
+    const char *folder = nvrtc->headers;
+    bool missing = strstr(text, "open source file"), own = strstr(text, ".cu(");
+    int headers = folder ? at_cuda_headers_version(folder) : 0, version = nvrtc->version;
+    char *advice;
+    size_t used;
+
+    say_plainly(text, capacity);
+    used = strlen(text);
+    if (folder && headers && headers != version && (missing || !own))
+        advice = at_format("; NVRTC is of CUDA %d.%d, the headers of %d.%d: name those of %d.%d in "
+                           "AUTOTUNE_CUDA_INCLUDE (now %s)",
+                           version / 100, version % 100, headers / 100, headers % 100,
+                           version / 100, version % 100, folder);
+    else if (folder && missing && strstr(text, "\"nv/target\""))
+        advice = at_format("; it is of libcu++: install cuda-cccl, or nvidia-cuda-cccl for Python, "
+                           "beside the headers in %s",
+                           folder);
+    else if (folder && missing)
+        advice = at_format("; CUDA's headers are those in %s", folder);
+    else if (missing)
+        advice = at_strdup(
+            "; no headers of CUDA were found: install them (cuda-cudart-dev, or "
+            "nvidia-cuda-runtime for Python), or name their folder in AUTOTUNE_CUDA_INCLUDE");
+    else
+        return;
+    snprintf(text + used, capacity - used, "%s%s", advice,
+             missing && nvrtc->own_name ? "; " AT_INCLUDE_FOLDERS : "");
+    at_free(advice);
+}
+
+/* ---- compiling ---- */
+
+/* Say why NVRTC refused the source. Errors of ptxas are only in the log of a compilation without
+ * its report. */
+static void explain_refusal(const struct at_nvrtc *nvrtc, const char *source, const char *header,
+                            const char *log, char *text, size_t capacity)
+{
+    struct at_compilation again;
+
+    if (!at_compile_first_error(log, text, capacity) &&
+        at_nvrtc_compile(&again, nvrtc, source, header, false, NULL) == AT_OK) {
+        at_compile_first_error(again.log, text, capacity);
+        at_free(again.log);
+        at_free(again.image);
+    }
+    advise(nvrtc, text, capacity);
+}
+
+enum at_status at_compile(struct at_compilation *compiled, const struct at_nvrtc *nvrtc,
+                          const char *source, const char *header, size_t message_chars,
+                          struct at_error *err)
+{
+    struct at_compilation made;
+    char why[sizeof err->message];
+    enum at_status status = at_nvrtc_compile(&made, nvrtc, source, header, true, err);
+
+    if (status != AT_OK)
+        return status;
+    if (made.image) {
+        *compiled = made;
+        return AT_OK;
+    }
+    explain_refusal(nvrtc, source, header, made.log, why, message_chars);
+    at_free(made.log);
+    return at_fail(err, AT_FAILED, "%s", why);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVRTC, NVIDIA's run-time compiler, opened at run time. It needs no GPU and no driver. */
+/* NVRTC, NVIDIA's run-time compiler, opened at run time. It needs no GPU and no driver. Compiles
+ * one program, and reads the compiler's log: resources and errors. */
 #ifndef AT_KERNEL_NVRTC_H
 #define AT_KERNEL_NVRTC_H
 
@@ -52,26 +53,15 @@ size_t at_nvrtc_header_folders(const struct at_nvrtc *nvrtc,
  * CUDA's, and all that NVRTC declares is there. The first is the file's. They are borrowed. */
 void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count);
 
-bool at_nvrtc_is_searching(const struct at_nvrtc *nvrtc); /* in such folders */
-
 /* Has any part of the process loaded NVRTC? */
 bool at_nvrtc_is_loaded(void);
 
+/* What determines which NVRTC is loaded and how it is called: names, folder and options. The caller
+ * frees it. */
+char *at_nvrtc_request(void);
+
 /* Return the file that NVRTC was loaded from, as the loader names it. */
 const char *at_nvrtc_path(void);
-
-/* Find what at_nvrtc_open would determine for such a device and machine code, as the cache knows it
- * from another process. Loading NVRTC only to ask takes 8 ms, longer than the rest of loading a
- * cached kernel. False if NVRTC's file, or anything that leads the loader to it, has changed. Call
- * it only while no NVRTC is loaded: the loaded one may differ from the one that the loader would
- * find. cache == NULL finds nothing. */
-struct at_cubin_cache;
-bool at_nvrtc_recall(struct at_compiler *compiler, int64_t compute_capability,
-                     struct at_cubin_cache *cache);
-
-/* Keep what NVRTC says of itself in the cache. */
-void at_nvrtc_remember(const struct at_nvrtc *nvrtc, int64_t compute_capability,
-                       struct at_cubin_cache *cache);
 
 /* List the compute capabilities it compiles for, ascending. The caller frees the array. */
 enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct at_error *err);
@@ -80,13 +70,42 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
  * 12.3 they run the optimizer at once.) */
 bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc);
 
+/* What ptxas reports of a kernel. */
+struct at_kernel_resources {
+    int64_t registers;    /* per thread */
+    int64_t spill_bytes;  /* stores and loads per thread */
+    int64_t shared_bytes; /* static, per block */
+};
+
+/* Read the report on one entry from a log of `ptxas -v`. Zeroes if there is none. */
+struct at_kernel_resources at_ptxas_resources(const char *log, const char *entry);
+
+/* Copy the first error of a log, on one line, cut to capacity. If it has no error: false, and the
+ * log's first line. If the log is empty: false, and a text that says so. */
+bool at_compile_first_error(const char *log, char *text, size_t capacity);
+
+/* What a message says of a file that may not be included. */
+#define AT_INCLUDE_FOLDERS                                                                         \
+    "a file includes what lies in its own folder, in those of --include-dir, and CUDA's headers"
+
+/* A compiled program; the caller frees image and log. */
+struct at_compilation {
+    void *image; /* NULL: NVRTC refused the source */
+    size_t size;
+    char *log; /* the compiler's, never NULL */
+};
+
 /* Compile source, which may include header under the name AT_TEMPLATE_HEADER, CUDA's headers, and
- * stand-ins for those of the C library. *log (never NULL) is
- * the compiler's log, with each kernel's resources if `report`. *image is NULL if NVRTC refused the
- * source. The caller frees both. With a report, errors of ptxas are missing from the log (NVRTC
- * 13.0). Several threads may compile with one NVRTC. */
-enum at_status at_nvrtc_compile(struct at_nvrtc *nvrtc, const char *source, const char *header,
-                                bool report, void **image, size_t *size, char **log,
+ * stand-ins for those of the C library. The log has each kernel's resources if `report`. Then
+ * errors of ptxas are missing from it (NVRTC 13.0). Several threads may compile with one NVRTC. */
+enum at_status at_nvrtc_compile(struct at_compilation *compiled, const struct at_nvrtc *nvrtc,
+                                const char *source, const char *header, bool report,
                                 struct at_error *err);
+
+/* The same with a report. AT_FAILED: NVRTC refuses the source; the message is its first error, with
+ * advice, in fewer than message_chars bytes. */
+enum at_status at_compile(struct at_compilation *compiled, const struct at_nvrtc *nvrtc,
+                          const char *source, const char *header, size_t message_chars,
+                          struct at_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef AT_LIB_KERNELS_H
 #define AT_LIB_KERNELS_H
 
-#include "kernel/compile.h"
+#include "kernel/nvrtc.h"
 #include "kernel/render.h"
 
 struct autotune_image {

@@ -136,16 +136,14 @@ static void use_architecture(int architecture, enum at_image image)
 static char *compile(const char *source)
 {
     struct at_error err = {AT_OK, ""};
-    void *image = NULL;
-    size_t size;
-    char *log = NULL;
+    struct at_compilation compiled = {0};
 
-    if (at_nvrtc_compile(compiler, source, header, false, &image, &size, &log, &err) != AT_OK)
+    if (at_nvrtc_compile(&compiled, compiler, source, header, false, &err) != AT_OK)
         fail_msg("%s", err.message);
-    if (!image)
-        fail_msg("compute capability %d: %s", (int)device.compute_capability, log);
-    free(log);
-    return image;
+    if (!compiled.image)
+        fail_msg("compute capability %d: %s", (int)device.compute_capability, compiled.log);
+    free(compiled.log);
+    return compiled.image;
 }
 
 static struct at_ptx_module *read_module(const char *source)

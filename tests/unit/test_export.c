@@ -243,9 +243,8 @@ static void test_cu_under_nvrtc(void **state)
     struct at_nvrtc *nvrtc;
     struct at_export export;
     struct at_error err = {AT_OK, ""};
-    char *text, *log;
-    void *image;
-    size_t size;
+    struct at_compilation compiled;
+    char *text;
 
     (void)state;
     if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_CUBIN, &err) != AT_OK)
@@ -255,18 +254,17 @@ static void test_cu_under_nvrtc(void **state)
     assert_null(strstr(text, "#include \"transpose.cuh\""));
     assert_null(strstr(text, "extern \"C\" __global__")); /* global under nvcc */
     /* The file must contain the header: this one cannot be included. */
-    assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
-                     AT_OK);
-    if (!image)
-        fail_msg("%s", log);
+    assert_int_equal(at_nvrtc_compile(&compiled, nvrtc, text, "#error", false, &err), AT_OK);
+    if (!compiled.image)
+        fail_msg("%s", compiled.log);
     for (size_t i = 0; i < export.count; i++) {
         char name[32];
 
         snprintf(name, sizeof name, "autotune_kernel_%zu", export.items[i].kernel);
-        assert_non_null(memmem(image, size, name, strlen(name)));
+        assert_non_null(memmem(compiled.image, compiled.size, name, strlen(name)));
     }
-    free(image);
-    free(log);
+    free(compiled.image);
+    free(compiled.log);
     free(text);
     at_export_clear(&export);
     at_nvrtc_close(nvrtc);
@@ -379,20 +377,19 @@ static void test_cu_on_emulated_device(void **state)
     struct at_ptx_module *module;
     struct at_export export;
     struct at_error err = {AT_OK, ""};
-    char *text, *log;
-    void *image;
-    size_t size, packed = 0, rows = 0;
+    struct at_compilation compiled;
+    char *text;
+    size_t packed = 0, rows = 0;
 
     (void)state;
     if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, &err) != AT_OK)
         skip();
     export = export_of(specs, AT_COUNT(specs));
     text = cu_of(&export);
-    assert_int_equal(at_nvrtc_compile(nvrtc, text, "#error", false, &image, &size, &log, &err),
-                     AT_OK);
-    if (!image)
-        fail_msg("%s", log);
-    if (at_ptx_read(&module, image, strlen(image), &err) != AT_OK)
+    assert_int_equal(at_nvrtc_compile(&compiled, nvrtc, text, "#error", false, &err), AT_OK);
+    if (!compiled.image)
+        fail_msg("%s", compiled.log);
+    if (at_ptx_read(&module, compiled.image, strlen(compiled.image), &err) != AT_OK)
         fail_msg("%s", err.message);
     for (size_t i = 0; i < export.count; i++) {
         const char *family = export.items[i].answer.config.family->name;
@@ -405,8 +402,8 @@ static void test_cu_on_emulated_device(void **state)
     assert_in_range(packed, 1, AT_COUNT(specs) - 1);
     assert_in_range(rows, 1, AT_COUNT(specs) - 1);
     at_ptx_free(module);
-    free(image);
-    free(log);
+    free(compiled.image);
+    free(compiled.log);
     free(text);
     at_export_clear(&export);
     at_nvrtc_close(nvrtc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/kernel/nvrtc.c, compile.c and cuda_headers.c: a kernel is compiled to
+/* src/kernel/nvrtc.c and cuda_headers.c: a kernel is compiled to
  * the same bits whatever shares its program; what the cache knows of NVRTC is what NVRTC says; and
  * headers are those of the NVRTC that was loaded. */
 #include "base/memory.h"
@@ -80,18 +80,17 @@ static struct at_nvrtc *open_nvrtc(int64_t compute_capability)
 /* All in one program, as the tool compiles them. */
 static char *compile_together(struct at_nvrtc *nvrtc, const char *header)
 {
-    char *source = at_render_program(renderings, AT_COUNT(names)), *log;
-    void *image;
-    size_t size;
+    char *source = at_render_program(renderings, AT_COUNT(names));
+    struct at_compilation compiled = {0};
     struct at_error err = {AT_OK, ""};
 
-    if (at_nvrtc_compile(nvrtc, source, header, true, &image, &size, &log, &err) != AT_OK)
+    if (at_nvrtc_compile(&compiled, nvrtc, source, header, true, &err) != AT_OK)
         fail_msg("%s", err.message);
-    if (!image)
-        fail_msg("%s", log);
-    free(log);
+    if (!compiled.image)
+        fail_msg("%s", compiled.log);
+    free(compiled.log);
     free(source);
-    return image;
+    return compiled.image;
 }
 
 static enum at_status open_for_builder(struct at_nvrtc **nvrtc, int64_t compute_capability,

@@ -6,7 +6,7 @@
 #include "explain/entry_point.h"
 #include "explain/kernel_argument.h"
 #include "folder.h"
-#include "kernel/compile.h"
+#include "kernel/nvrtc.h"
 #include "kernel/compile_worker.h"
 
 #include <math.h>
