@@ -2,6 +2,7 @@
 #include "explain/explain.h"
 #include "emulated/caches/count.h"
 #include "emulated/caches/hierarchy.h"
+#include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
 
 #include "base/error.h"
@@ -83,7 +84,7 @@ static enum at_status count_caches(struct at_explanation *e, struct at_cache_hit
         status = at_cache_count(&counts, &shape, memory, launch, max_blocks, err);
     if (status == AT_NO_MEMORY) { /* no figure is better than one of a part of the requests */
         e->caches = (struct at_explained_caches){.warm_dram_to_l2_bytes = -1};
-        *hits = at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof **hits);
+        *hits = at_alloc_array(launch->kernel->op_count, sizeof **hits);
         return AT_OK;
     }
     if (status != AT_OK)
@@ -138,7 +139,7 @@ struct run {
 
 static void end_run(struct run *run)
 {
-    at_counts_free(run->counts);
+    free(run->counts);
     free(run->hits);
     at_ptx_free(run->module);
 }
@@ -175,7 +176,7 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
         status = at_ptx_find(run->module, kernel->entry, &run->kernel, err);
     if (status != AT_OK)
         return status;
-    run->counts = at_counts_new(at_ptx_kernel_instructions(run->kernel));
+    run->counts = at_counts_new(run->kernel->op_count);
     run->memory = kernel->memory;
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
@@ -208,7 +209,7 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     struct at_emu_fault fault = {0};
     enum at_status status;
 
-    emu.observer = at_counts_observer(run->counts);
+    emu.observer = &run->counts->observer;
     emu.printer = &printer;
     emu.only_blocks = chosen;
     emu.only_block_count = (size_t)counted;
@@ -333,11 +334,11 @@ static void take_hits(struct at_explained_line *line, const struct at_cache_hits
 /* Make a line per instruction and memory, then add up the lines of one place that are alike. */
 static void collect_lines(const struct run *run, struct at_list *list)
 {
-    size_t count = 0, kept = 0, instructions = at_ptx_kernel_instructions(run->kernel);
+    size_t count = 0, kept = 0, instructions = run->kernel->op_count;
     struct at_explained_line *lines = at_alloc_array(2 * instructions, sizeof *lines);
 
     for (size_t i = 0; i < 2 * instructions; i++) {
-        const struct at_access_counts *counts = at_counts_of(run->counts, i / 2, i % 2);
+        const struct at_access_counts *counts = &run->counts->accesses[i / 2][i % 2];
         struct at_ptx_source place = source_of(run->kernel, i / 2);
         struct at_explained_line *line = &lines[count];
 
@@ -437,8 +438,8 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     if (status == AT_OK) {
         set_peaks(&made, device, rates);
         collect_lines(&run, &made.lines);
-        made.local_requests = at_counts_local(run.counts)->requests;
-        made.local_sectors = at_counts_local(run.counts)->sectors;
+        made.local_requests = run.counts->local.requests;
+        made.local_sectors = run.counts->local.sectors;
         add_bytes(&made);
         *explanation = made;
     }

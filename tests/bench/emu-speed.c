@@ -7,7 +7,7 @@
  * An argument @N stands for the address of a new buffer of N bytes. */
 #include "base/memory.h"
 #include "emulated/caches/count.h"
-#include "emulated/machine/machine.h"
+#include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
 #include "emulated/time/description.h"
 #include "system/file.h"
@@ -44,8 +44,7 @@ static void run_plain(struct at_emu_memory *memory, const struct at_emu_launch *
 static void run_with_caches(struct at_emu_memory *memory, const struct at_emu_launch *launch)
 {
     const struct at_cache_range range = {.counted = launch->grid[0]};
-    struct at_cache_hits *hits =
-        at_alloc_array(at_ptx_kernel_instructions(launch->kernel), sizeof *hits);
+    struct at_cache_hits *hits = at_alloc_array(launch->kernel->op_count, sizeof *hits);
     struct at_device_info h200;
     struct at_cache_shape shape;
     struct at_caches caches;

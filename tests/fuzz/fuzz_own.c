@@ -43,7 +43,7 @@ static void run(const struct at_ptx_kernel *kernel, uint32_t chance)
 {
     static const struct at_emu_printer printer = {NULL, drop};
     struct at_emu_memory *memory = at_emu_memory_new();
-    struct at_counts *counts = at_counts_new(at_ptx_kernel_instructions(kernel));
+    struct at_counts *counts = at_counts_new(kernel->op_count);
     uint64_t args[WORDS_MAX];
     struct at_emu_fault fault;
     const struct at_emu_launch launch = {
@@ -56,7 +56,7 @@ static void run(const struct at_ptx_kernel *kernel, uint32_t chance)
         .arg_words = WORDS_MAX,
         .block_limit = STEPS,
         .threads = 1,
-        .observer = at_counts_observer(counts),
+        .observer = &counts->observer,
         .printer = &printer,
     };
 
@@ -64,7 +64,7 @@ static void run(const struct at_ptx_kernel *kernel, uint32_t chance)
         args[i] = i < 2 ? at_emu_memory_allocate(memory, BUFFER_BYTES) : NUMBER;
     at_emu_memory_rewind(memory);
     at_emu_run(memory, &launch, &fault, NULL);
-    at_counts_free(counts);
+    free(counts);
     at_emu_memory_free(memory);
 }
 

@@ -35,12 +35,11 @@ static void run(const struct at_ptx_kernel *kernel, struct at_emu_memory *memory
 /* What is told of each instruction. */
 static void look(const struct at_ptx_kernel *kernel)
 {
-    for (size_t i = 0; i < at_ptx_kernel_instructions(kernel); i++) {
+    for (size_t i = 0; i < kernel->op_count; i++) {
         struct at_ptx_source here, caller;
 
         at_ptx_instruction_source(kernel, i, &here, &caller);
-        if (at_ptx_instruction_line(kernel, i) < 1 || !*at_ptx_instruction_text(kernel, i) ||
-            !here.file || !caller.file)
+        if (kernel->ops[i].line < 1 || !*kernel->ops[i].text || !here.file || !caller.file)
             abort();
     }
 }

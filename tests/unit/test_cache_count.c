@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "emulated/caches/count.h"
 #include "emulated/caches/hierarchy.h"
+#include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
 #include "emulated/time/description.h"
 
@@ -304,8 +305,8 @@ static void test_merging_stores(void **state)
     assert_int_equal(at_ptx_read(&module, text, sizeof text - 1, &err), AT_OK);
     assert_int_equal(at_ptx_find(module, "k", &found, &err), AT_OK);
     policies = at_cache_policies_of(found);
-    for (size_t i = 0; i < at_ptx_kernel_instructions(found); i++) {
-        if (strncmp(at_ptx_instruction_text(found, i), "st.global", 9) != 0)
+    for (size_t i = 0; i < found->op_count; i++) {
+        if (strncmp(found->ops[i].text, "st.global", 9) != 0)
             continue;
         assert_true(stores < AT_COUNT(right));
         assert_int_equal(policies[i].merges, right[stores++]);

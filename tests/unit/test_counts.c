@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -164,7 +165,7 @@ static void test_local_sectors(void **state)
 static void test_sums(void **state)
 {
     struct at_counts *counts = at_counts_new(3);
-    const struct at_emu_observer *observer = at_counts_observer(counts);
+    const struct at_emu_observer *observer = &counts->observer;
     struct at_emu_access load = strided(false, 4, 4, 4), store = strided(true, 4, 0, 128);
 
     (void)state;
@@ -177,19 +178,19 @@ static void test_sums(void **state)
     store.instruction = 1; /* a copy accesses both memories */
     observer->access(observer->context, 0, &store);
     observer->local(observer->context, 0, &load);
-    assert_int_equal(at_counts_local(counts)->requests, 1);
-    assert_int_equal(at_counts_local(counts)->sectors, 32);
-    assert_int_equal(at_counts_of(counts, 0, false)->bytes, 0);
-    assert_int_equal(at_counts_of(counts, 1, false)->requests, 2);
-    assert_int_equal(at_counts_of(counts, 1, false)->sectors, 10);
-    assert_int_equal(at_counts_of(counts, 1, false)->least_sectors, 8);
-    assert_int_equal(at_counts_of(counts, 1, false)->lanes, 64);
-    assert_false(at_counts_of(counts, 1, false)->shared);
-    assert_int_equal(at_counts_of(counts, 1, true)->wavefronts, 32);
-    assert_true(at_counts_of(counts, 2, true)->shared && at_counts_of(counts, 2, true)->store);
-    assert_int_equal(at_counts_of(counts, 2, true)->wavefronts, 32);
-    assert_int_equal(at_counts_of(counts, 2, true)->least_wavefronts, 1);
-    at_counts_free(counts);
+    assert_int_equal(counts->local.requests, 1);
+    assert_int_equal(counts->local.sectors, 32);
+    assert_int_equal(counts->accesses[0][false].bytes, 0);
+    assert_int_equal(counts->accesses[1][false].requests, 2);
+    assert_int_equal(counts->accesses[1][false].sectors, 10);
+    assert_int_equal(counts->accesses[1][false].least_sectors, 8);
+    assert_int_equal(counts->accesses[1][false].lanes, 64);
+    assert_false(counts->accesses[1][false].shared);
+    assert_int_equal(counts->accesses[1][true].wavefronts, 32);
+    assert_true(counts->accesses[2][true].shared && counts->accesses[2][true].store);
+    assert_int_equal(counts->accesses[2][true].wavefronts, 32);
+    assert_int_equal(counts->accesses[2][true].least_wavefronts, 1);
+    free(counts);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * thread, and no bugs in kernels without any. Lanes diverge and meet; blocks run on several host
  * threads; an observer sees every access. */
 #include "base/memory.h"
-#include "emulated/machine/machine.h"
+#include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
 
 #include <setjmp.h>
@@ -306,7 +306,7 @@ static void test_bugs(void **state)
                      m.fault.message);
         if (m.fault.line != marked_line(m.text) || m.fault.block[0] != bugs[i].block ||
             m.fault.thread[0] != bugs[i].thread || !strstr(m.fault.message, bugs[i].message) ||
-            m.fault.line != at_ptx_instruction_line(m.launch.kernel, m.fault.instruction))
+            m.fault.line != m.launch.kernel->ops[m.fault.instruction].line)
             fail_msg("%s: %s", bugs[i].name, m.fault.message);
         stop(&m);
     }
@@ -748,7 +748,7 @@ static void test_observer(void **state)
         m.launch.observer = &observer;
         run(&m);
         assert_int_equal(m.fault.kind, AT_EMU_NO_FAULT);
-        assert_int_equal(seen.executed, at_ptx_kernel_instructions(m.launch.kernel));
+        assert_int_equal(seen.executed, m.launch.kernel->op_count);
         assert_int_equal(seen.access_count, observed[i].count);
         if (seen.access_count > 0) {
             uint64_t base = first->shared ? 0 : m.args[0];
@@ -801,7 +801,7 @@ static void test_observed_divergence(void **state)
           1, 32);
     m.launch.observer = &observer;
     run(&m);
-    straight = at_ptx_kernel_instructions(m.launch.kernel);
+    straight = m.launch.kernel->op_count;
     assert_int_equal(seen.executed, straight);
     /* 24 lanes do not take the guarded branch and go without the one mov, 8 without the other and
      * the branch after it. */
@@ -816,7 +816,7 @@ static void test_limit_is_a_threads(void **state)
 
     (void)state;
     start(&m, "setp.lt.u32 %p1, %r0, 8;\n@%p1 bra A;\nA:", 1, 32);
-    count = at_ptx_kernel_instructions(m.launch.kernel);
+    count = m.launch.kernel->op_count;
     m.launch.instruction_limit = count;
     run(&m);
     assert_int_equal(m.fault.kind, AT_EMU_NO_FAULT);

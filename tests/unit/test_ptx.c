@@ -4,7 +4,7 @@
  * refuses. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "emulated/machine/machine.h"
+#include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
 
 #include <inttypes.h>
@@ -856,10 +856,10 @@ static void test_module(void **state)
     assert_int_equal(at_ptx_find(module, "third", &kernel, &err), AT_USAGE);
     assert_non_null(strstr(err.message, "no kernel third"));
     assert_int_equal(at_ptx_find(module, "second", &kernel, &err), AT_OK);
-    assert_int_equal(at_ptx_kernel_instructions(kernel), 1);
-    assert_int_equal(at_ptx_kernel_shared_bytes(kernel), 0);
-    assert_int_equal(at_ptx_instruction_line(kernel, 0), 21);
-    assert_string_equal(at_ptx_instruction_text(kernel, 0), "ret");
+    assert_int_equal(kernel->op_count, 1);
+    assert_int_equal(kernel->shared_bytes, 0);
+    assert_int_equal(kernel->ops[0].line, 21);
+    assert_string_equal(kernel->ops[0].text, "ret");
     at_ptx_instruction_source(kernel, 0, &here, &caller);
     assert_int_equal(here.line, 0);
     assert_string_equal(here.file, "");
@@ -883,11 +883,11 @@ static void test_kernel(void **state)
     (void)state;
     assert_int_equal(at_ptx_read(&module, text, strlen(text), &err), AT_OK);
     assert_int_equal(at_ptx_find(module, "k", &kernel, &err), AT_OK);
-    assert_int_equal(at_ptx_kernel_shared_bytes(kernel), 16);
-    assert_int_equal(at_ptx_kernel_instructions(kernel), 2);
-    assert_string_equal(at_ptx_instruction_text(kernel, 0), "mov.u32 /* inside */ %r1, b");
-    assert_string_equal(at_ptx_instruction_text(kernel, 1), "@!%p  bra  $L");
-    assert_int_equal(at_ptx_instruction_line(kernel, 1), 11);
+    assert_int_equal(kernel->shared_bytes, 16);
+    assert_int_equal(kernel->op_count, 2);
+    assert_string_equal(kernel->ops[0].text, "mov.u32 /* inside */ %r1, b");
+    assert_string_equal(kernel->ops[1].text, "@!%p  bra  $L");
+    assert_int_equal(kernel->ops[1].line, 11);
     at_ptx_instruction_source(kernel, 0, &here, &caller);
     assert_int_equal(here.line, 42);
     assert_string_equal(here.file, "a.cu");

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "device/info.h"
 #include "emulated/caches/hierarchy.h"
-#include "emulated/machine/machine.h"
-#include "emulated/ptx/ptx.h"
+#include "emulated/machine/op.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A grid of at most this many threads, or of two waves, is counted whole. That takes about a
  * second. */
@@ -272,13 +272,80 @@ static enum at_status run(struct replay *replay, struct at_error *err)
     return status;
 }
 
+/* Words within an instruction's name; all that are there apply. Prefetch sizes (L2::128B) are
+ * ignored. A weak load may use L1; one that other blocks' writes must reach may not. */
+static const struct {
+    const char *word;
+    bool past_l1, passes_l1; /* passes: it may hit, but gets no line */
+    enum at_cache_rank l1, l2;
+} words[] = {
+    {"cp.async.bulk", true, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".cg", true, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".cv", true, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".volatile", true, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".relaxed", true, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".acquire", true, false, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".cs", false, false, AT_CACHE_FIRST, AT_CACHE_FIRST},
+    {".lu", false, false, AT_CACHE_FIRST, AT_CACHE_NORMAL},
+    {".L1::no_allocate", false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL},
+    {".L1::evict_first", false, false, AT_CACHE_FIRST, AT_CACHE_NORMAL},
+    {".L1::evict_last", false, false, AT_CACHE_LAST, AT_CACHE_NORMAL},
+    {".L2::evict_first", false, false, AT_CACHE_NORMAL, AT_CACHE_FIRST},
+    {".L2::evict_last", false, false, AT_CACHE_NORMAL, AT_CACHE_LAST},
+};
+
+struct at_cache_policy at_cache_policy_of(const char *text)
+{
+    struct at_cache_policy policy = {false, true, AT_CACHE_NORMAL, AT_CACHE_NORMAL, false};
+    char *name;
+
+    if (*text == '@') { /* a guard */
+        text += strcspn(text, " \t");
+        text += strspn(text, " \t");
+    }
+    name = at_strndup(text, strcspn(text, " \t"));
+    for (size_t i = 0; i < AT_COUNT(words); i++) {
+        if (!strstr(name, words[i].word))
+            continue;
+        policy.past_l1 |= words[i].past_l1;
+        policy.keep_l1 &= !words[i].passes_l1;
+        if (words[i].l1 != AT_CACHE_NORMAL)
+            policy.l1 = words[i].l1;
+        if (words[i].l2 != AT_CACHE_NORMAL)
+            policy.l2 = words[i].l2;
+    }
+    at_free(name);
+    return policy;
+}
+
+/* The policies of a kernel's instructions, in their order; the caller frees them. Stores between a
+ * barrier and the next load merge: there the warps of a block follow each other, because none waits
+ * for its own loads. */
+static struct at_cache_policy *policies_of(const struct at_ptx_kernel *kernel)
+{
+    size_t count = kernel->op_count;
+    struct at_cache_policy *policies = at_alloc_array(count, sizeof *policies);
+
+    bool together = false; /* the warps of a block */
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = kernel->ops[i].text;
+
+        policies[i] = at_cache_policy_of(text);
+        together |= strstr(text, "bar.sync") || strstr(text, "barrier.sync");
+        together &= !strstr(text, "ld.global");
+        policies[i].merges = together;
+    }
+    return policies;
+}
+
 enum at_status at_cache_replay(struct at_caches *caches, struct at_emu_memory *memory,
                                const struct at_emu_launch *launch,
                                const struct at_cache_range *range, struct at_cache_hits *hits,
                                struct at_error *err)
 {
     const struct at_cache_shape *shape = &caches->shape;
-    struct at_cache_policy *policies = at_cache_policies_of(launch->kernel);
+    struct at_cache_policy *policies = policies_of(launch->kernel);
     struct replay replay = {
         .caches = caches,
         .memory = memory,
@@ -315,11 +382,6 @@ static int64_t bytes_of(int64_t sectors)
     return sectors * AT_CACHE_SECTOR_BYTES;
 }
 
-static uint64_t blocks_of(const struct at_emu_launch *launch)
-{
-    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-}
-
 static bool is_sample(const struct at_cache_range *range, uint64_t blocks)
 {
     return range->counted < blocks;
@@ -333,17 +395,15 @@ static uint64_t wave_of(const struct at_cache_shape *shape)
 /* A grid that is soon counted. */
 static bool is_small(const struct at_cache_shape *shape, const struct at_emu_launch *launch)
 {
-    uint64_t block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-
-    return blocks_of(launch) * block_threads <= CACHE_SMALL_THREADS ||
-           blocks_of(launch) <= 2 * wave_of(shape);
+    return at_emu_blocks(launch) * at_emu_threads(launch) <= CACHE_SMALL_THREADS ||
+           at_emu_blocks(launch) <= 2 * wave_of(shape);
 }
 
 /* The whole grid, or two waves in its middle. */
 static struct at_cache_range choose_range(const struct at_cache_shape *shape,
                                           const struct at_emu_launch *launch, int64_t whole)
 {
-    uint64_t blocks = blocks_of(launch), wave = wave_of(shape);
+    uint64_t blocks = at_emu_blocks(launch), wave = wave_of(shape);
 
     if (is_small(shape, launch) || blocks <= (uint64_t)whole)
         return (struct at_cache_range){.counted = blocks};
@@ -425,9 +485,9 @@ enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_ca
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
                               int64_t whole, struct at_error *err)
 {
-    size_t instructions = at_ptx_kernel_instructions(launch->kernel);
+    size_t instructions = launch->kernel->op_count;
     const struct at_cache_range range = choose_range(shape, launch, whole);
-    uint64_t blocks = blocks_of(launch);
+    uint64_t blocks = at_emu_blocks(launch);
     struct at_caches caches;
     struct at_cache_counts made = {.instructions =
                                        at_alloc_array(instructions, sizeof *made.instructions)};

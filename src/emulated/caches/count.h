@@ -90,4 +90,7 @@ enum at_status at_cache_record(struct at_cache_stream *streams, struct at_emu_me
                                const struct at_emu_launch *launch, uint64_t first, size_t count,
                                size_t most_bytes, struct at_error *err);
 
+/* The policy of an instruction with this text. */
+struct at_cache_policy at_cache_policy_of(const char *text);
+
 #endif

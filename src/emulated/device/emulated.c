@@ -324,7 +324,7 @@ static enum at_outcome find(struct at_device *device, struct at_module *module, 
         return AT_LAUNCH;
     }
     kernel->handle = (void *)found;
-    kernel->shared_bytes = at_ptx_kernel_shared_bytes(found);
+    kernel->shared_bytes = found->shared_bytes;
     return AT_CORRECT;
 }
 

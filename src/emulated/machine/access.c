@@ -211,6 +211,23 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
     return true;
 }
 
+/* ---- undefined values: see block.c ---- */
+
+void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
+                           uint32_t undefined, uint32_t origin)
+{
+    uint32_t *mask = &warp->undefined[row / AT_EMU_ROW_ALIGN];
+    uint32_t before = *mask;
+
+    if (row == AT_EMU_SINK_ROW)
+        return;
+    *mask = (before & ~lanes) | (undefined & lanes);
+    if (undefined & lanes)
+        warp->origin[row / AT_EMU_ROW_ALIGN] = origin;
+    warp->undefined_rows += (*mask != 0);
+    warp->undefined_rows -= (before != 0);
+}
+
 /* ---- addresses ---- */
 
 void at_emu_access_addresses(const struct at_emu_warp *warp, uint32_t row, int register_bytes,
@@ -360,56 +377,40 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
     report(observer->context, warp->block->index, &access);
 }
 
-/* An aligned element moves whole, even if a thread of another block accesses it at the same time.
- */
-#define LOAD_AS(MEMORY, REGISTER)                                                                  \
-    AT_EACH_OF (i, lanes) {                                                                        \
-        MEMORY value;                                                                              \
-                                                                                                   \
-        memcpy(&value, host[i] + offset, sizeof value);                                            \
-        AT_EMU_ROW(REGISTER, warp, row)[i] = (REGISTER)value;                                      \
-    }                                                                                              \
-    break
-
-/* The case of a load: a signed element is extended to the width of the register by its sign, an
- * unsigned one by zeros (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). */
+/* An aligned element moves whole, even if a thread of another block accesses it at the same time. A
+ * signed element is extended to the width of the register by its sign, an unsigned one by zeros
+ * (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). */
 #define WIDTHS(memory_bytes, register_bytes, sign)                                                 \
     ((memory_bytes) << 8 | (register_bytes) << 1 | ((sign) && (memory_bytes) < (register_bytes)))
+#define LOAD(MEMORY, REGISTER)                                                                     \
+    case WIDTHS(sizeof(MEMORY), sizeof(REGISTER), (MEMORY)-1 < (MEMORY)1):                         \
+        AT_EACH_OF (i, lanes) {                                                                    \
+            MEMORY value;                                                                          \
+                                                                                                   \
+            memcpy(&value, host[i] + offset, sizeof value);                                        \
+            AT_EMU_ROW(REGISTER, warp, row)[i] = (REGISTER)value;                                  \
+        }                                                                                          \
+        break;
 
 static void load_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                       uint32_t row, size_t offset, char *const host[AT_WARP])
 {
     switch (WIDTHS(op->unit_bytes, op->value_bytes, op->sign_extended)) {
-    case WIDTHS(1, 2, 0):
-        LOAD_AS(u8, u16);
-    case WIDTHS(1, 2, 1):
-        LOAD_AS(s8, u16);
-    case WIDTHS(1, 4, 0):
-        LOAD_AS(u8, u32);
-    case WIDTHS(1, 4, 1):
-        LOAD_AS(s8, u32);
-    case WIDTHS(1, 8, 0):
-        LOAD_AS(u8, u64);
-    case WIDTHS(1, 8, 1):
-        LOAD_AS(s8, u64);
-    case WIDTHS(2, 2, 0):
-        LOAD_AS(u16, u16);
-    case WIDTHS(2, 4, 0):
-        LOAD_AS(u16, u32);
-    case WIDTHS(2, 4, 1):
-        LOAD_AS(s16, u32);
-    case WIDTHS(2, 8, 0):
-        LOAD_AS(u16, u64);
-    case WIDTHS(2, 8, 1):
-        LOAD_AS(s16, u64);
-    case WIDTHS(4, 4, 0):
-        LOAD_AS(u32, u32);
-    case WIDTHS(4, 8, 0):
-        LOAD_AS(u32, u64);
-    case WIDTHS(4, 8, 1):
-        LOAD_AS(s32, u64);
-    default:
-        LOAD_AS(u64, u64);
+        LOAD(u8, u16)
+        LOAD(s8, u16)
+        LOAD(u8, u32)
+        LOAD(s8, u32)
+        LOAD(u8, u64)
+        LOAD(s8, u64)
+        LOAD(u16, u16)
+        LOAD(u16, u32)
+        LOAD(s16, u32)
+        LOAD(u16, u64)
+        LOAD(s16, u64)
+        LOAD(u32, u32)
+        LOAD(u32, u64)
+        LOAD(s32, u64)
+        LOAD(u64, u64)
     }
 }
 
@@ -475,23 +476,20 @@ void at_emu_run_load_param(const struct at_emu_op *op, struct at_emu_warp *warp,
         load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
 }
 
-#define STORE_BYTES(size)                                                                          \
-    AT_EACH_OF (i, lanes)                                                                          \
-        memcpy(host[i] + offset, warp->file + row + i * op->value_bytes, size);                    \
-    break
+#define STORE(size)                                                                                \
+    case size:                                                                                     \
+        AT_EACH_OF (i, lanes)                                                                      \
+            memcpy(host[i] + offset, warp->file + row + i * op->value_bytes, size);                \
+        break;
 
 static void store_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                        uint32_t row, size_t offset, char *const host[AT_WARP])
 {
     switch (op->unit_bytes) {
-    case 1:
-        STORE_BYTES(1);
-    case 2:
-        STORE_BYTES(2);
-    case 4:
-        STORE_BYTES(4);
-    default:
-        STORE_BYTES(8);
+        STORE(1)
+        STORE(2)
+        STORE(4)
+        STORE(8)
     }
 }
 

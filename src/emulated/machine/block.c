@@ -17,21 +17,6 @@
  *
  * Instructions of a warp without undefined rows skip all of this. */
 
-void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
-                           uint32_t undefined, uint32_t origin)
-{
-    uint32_t *mask = &warp->undefined[row / AT_EMU_ROW_ALIGN];
-    uint32_t before = *mask;
-
-    if (row == AT_EMU_SINK_ROW)
-        return;
-    *mask = (before & ~lanes) | (undefined & lanes);
-    if (undefined & lanes)
-        warp->origin[row / AT_EMU_ROW_ALIGN] = origin;
-    warp->undefined_rows += (*mask != 0);
-    warp->undefined_rows -= (before != 0);
-}
-
 static void undefined_clear(struct at_emu_warp *warp)
 {
     if (warp->undefined_rows)

@@ -47,37 +47,24 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
 }
 
 /* Registers of float bits: a row has the width of a value, not its type. */
-static inline float at_f32_of(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline double at_f64_of(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t at_bits_of_f32(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline uint64_t at_bits_of_f64(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
+#define AT_BITS(name, type, bits_type)                                                             \
+    static inline type at_##name##_of(bits_type bits)                                              \
+    {                                                                                              \
+        type value;                                                                                \
+                                                                                                   \
+        memcpy(&value, &bits, sizeof value);                                                       \
+        return value;                                                                              \
+    }                                                                                              \
+    static inline bits_type at_bits_of_##name(type value)                                          \
+    {                                                                                              \
+        bits_type bits;                                                                            \
+                                                                                                   \
+        memcpy(&bits, &value, sizeof bits);                                                        \
+        return bits;                                                                               \
+    }
+AT_BITS(f32, float, uint32_t)
+AT_BITS(f64, double, uint64_t)
+#undef AT_BITS
 
 /* One lane's register of 2, 4 or 8 bytes. */
 static inline uint64_t at_read_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, int i)

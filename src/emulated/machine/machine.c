@@ -439,11 +439,6 @@ static void fill_presets(struct at_emu_block *block, bool of_block)
     }
 }
 
-static uint32_t threads_of(const struct at_emu_launch *launch)
-{
-    return launch->block[0] * launch->block[1] * launch->block[2];
-}
-
 static uint32_t shared_bytes_of(const struct at_emu_launch *launch)
 {
     return dynamic_shared_offset(launch->kernel) + (uint32_t)launch->dynamic_shared_bytes;
@@ -452,7 +447,7 @@ static uint32_t shared_bytes_of(const struct at_emu_launch *launch)
 static void make_warps(struct at_emu_block *block)
 {
     const struct at_ptx_kernel *kernel = block->kernel;
-    uint32_t threads = threads_of(block->launch), rows = kernel->file_bytes / AT_EMU_ROW_ALIGN;
+    uint32_t threads = at_emu_threads(block->launch), rows = kernel->file_bytes / AT_EMU_ROW_ALIGN;
 
     block->warp_count = (threads + AT_WARP - 1) / AT_WARP;
     block->warps = at_alloc_array(block->warp_count, sizeof *block->warps);
@@ -593,11 +588,11 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
     const char *name = launch->name ? launch->name : kernel->name;
     size_t words = 0;
 
-    if (kernel->max_threads && threads_of(launch) > kernel->max_threads)
+    if (kernel->max_threads && at_emu_threads(launch) > kernel->max_threads)
         return at_fail(err, AT_USAGE,
                        "%s: a block of %u threads, which __launch_bounds__(%" PRIu64
                        ") does not allow",
-                       name, threads_of(launch), kernel->max_threads);
+                       name, at_emu_threads(launch), kernel->max_threads);
     for (int i = 0; i < 3; i++)
         if (kernel->required[i] && launch->block[i] != kernel->required[i])
             return at_fail(
@@ -628,7 +623,8 @@ static const uint64_t LOCAL_BYTES = UINT64_C(1) << 30;
 static uint64_t threads_wanted(const struct at_emu_launch *launch)
 {
     uint64_t wanted = launch->threads < 1 ? 1 : (uint64_t)launch->threads;
-    uint64_t most = LOCAL_BYTES / (1 + (uint64_t)threads_of(launch) * launch->kernel->local_bytes);
+    uint64_t most =
+        LOCAL_BYTES / (1 + (uint64_t)at_emu_threads(launch) * launch->kernel->local_bytes);
 
     return wanted < most ? wanted : most;
 }

@@ -146,6 +146,17 @@ struct at_emu_launch {
     size_t only_block_count;
 };
 
+static inline uint64_t at_emu_blocks(const struct at_emu_launch *launch)
+{
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+/* Per block. */
+static inline uint32_t at_emu_threads(const struct at_emu_launch *launch)
+{
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
 /* Sets grid, block, shared memory and carveout to a launch's. */
 void at_emu_launch_take(struct at_emu_launch *emu, const struct at_launch *launch);
 

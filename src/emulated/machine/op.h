@@ -94,6 +94,17 @@ enum at_emu_format {
     AT_EMU_FORMATS,
 };
 
+/* How two numbers compare, and properties of numbers. */
+enum at_emu_way { AT_EMU_LESS = 1, AT_EMU_EQUAL = 2, AT_EMU_GREATER = 4, AT_EMU_UNORDERED = 8 };
+enum at_emu_property {
+    AT_EMU_IS_FINITE,
+    AT_EMU_IS_INFINITE,
+    AT_EMU_IS_NUMBER,
+    AT_EMU_IS_NAN,
+    AT_EMU_IS_NORMAL,
+    AT_EMU_IS_SUBNORMAL,
+};
+
 /* A floating-point operation of any format (ops_float.c). */
 struct at_emu_real_sources;
 typedef double at_emu_real_value(const struct at_emu_real_sources *sources);
@@ -119,7 +130,7 @@ struct at_emu_op {
         struct {
             enum at_emu_format format, to; /* of the sources; cvt: of the result */
             at_emu_real_value *value;
-            int which;    /* set, testp: the comparison or property */
+            int which;    /* set: at_emu_way, or-ed; testp: at_emu_property */
             uint64_t yes; /* set: the bits of a part of the result if it holds */
         } real;
         /* A function of CUDA's: the places in the frame of its result and arguments. */

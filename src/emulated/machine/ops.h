@@ -27,10 +27,6 @@ struct at_emu_real {
 };
 extern const struct at_emu_real at_emu_reals[];
 
-/* For op->real.which: a comparison ("ltu") or a property of numbers ("subnormal"); -1: unknown. */
-int at_emu_comparison_find(const char *name);
-int at_emu_property_find(const char *name);
-
 /* The parts of the table; an entry without a name ends each. */
 extern const struct at_emu_row at_emu_integer_rows[], at_emu_compare_rows[], at_emu_float_rows[],
     at_emu_warp_rows[];
@@ -43,9 +39,6 @@ at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_ad
     at_emu_run_mbarrier_wait, at_emu_run_proxy_fence, at_emu_run_nothing, at_emu_run_real,
     at_emu_run_convert_real, at_emu_run_set_real, at_emu_run_test_real, at_emu_run_is_space,
     at_emu_run_printf, at_emu_run_assert;
-
-/* The format of this name ("bf16"), or AT_EMU_FORMATS. */
-enum at_emu_format at_emu_format_find(const char *name);
 
 int at_emu_format_bytes(enum at_emu_format format);
 

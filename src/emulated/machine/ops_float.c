@@ -14,27 +14,15 @@
 #include <math.h>
 
 static const struct {
-    const char *name;
     int bytes;
     int mantissa; /* bits without the leading one; 0: an integer */
     int bias;
 } formats[AT_EMU_FORMATS] = {
-    [AT_EMU_U8] = {"u8", 1, 0, 0},      [AT_EMU_S8] = {"s8", 1, 0, 0},
-    [AT_EMU_U16] = {"u16", 2, 0, 0},    [AT_EMU_S16] = {"s16", 2, 0, 0},
-    [AT_EMU_U32] = {"u32", 4, 0, 0},    [AT_EMU_S32] = {"s32", 4, 0, 0},
-    [AT_EMU_U64] = {"u64", 8, 0, 0},    [AT_EMU_S64] = {"s64", 8, 0, 0},
-    [AT_EMU_F16] = {"f16", 2, 10, 15},  [AT_EMU_BF16] = {"bf16", 2, 7, 127},
-    [AT_EMU_F32] = {"f32", 4, 23, 127}, [AT_EMU_F64] = {"f64", 8, 52, 1023},
+    [AT_EMU_U8] = {1, 0, 0},     [AT_EMU_S8] = {1, 0, 0},     [AT_EMU_U16] = {2, 0, 0},
+    [AT_EMU_S16] = {2, 0, 0},    [AT_EMU_U32] = {4, 0, 0},    [AT_EMU_S32] = {4, 0, 0},
+    [AT_EMU_U64] = {8, 0, 0},    [AT_EMU_S64] = {8, 0, 0},    [AT_EMU_F16] = {2, 10, 15},
+    [AT_EMU_BF16] = {2, 7, 127}, [AT_EMU_F32] = {4, 23, 127}, [AT_EMU_F64] = {8, 52, 1023},
 };
-
-enum at_emu_format at_emu_format_find(const char *name)
-{
-    int k = 0;
-
-    while (k < AT_EMU_FORMATS && strcmp(formats[k].name, name) != 0)
-        k++;
-    return (enum at_emu_format)k;
-}
 
 int at_emu_format_bytes(enum at_emu_format format)
 {
@@ -487,37 +475,6 @@ void at_emu_run_convert_real(const struct at_emu_op *op, struct at_emu_warp *war
     }
 }
 
-/* set and testp: the ways in which two numbers may compare, or-ed. */
-enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
-
-int at_emu_comparison_find(const char *name)
-{
-    static const struct {
-        const char *name;
-        int ways;
-    } comparisons[] = {
-        {"eq", EQUAL},
-        {"ne", LESS | GREATER},
-        {"lt", LESS},
-        {"le", LESS | EQUAL},
-        {"gt", GREATER},
-        {"ge", GREATER | EQUAL},
-        {"equ", EQUAL | UNORDERED},
-        {"neu", LESS | GREATER | UNORDERED},
-        {"ltu", LESS | UNORDERED},
-        {"leu", LESS | EQUAL | UNORDERED},
-        {"gtu", GREATER | UNORDERED},
-        {"geu", GREATER | EQUAL | UNORDERED},
-        {"num", LESS | EQUAL | GREATER},
-        {"nan", UNORDERED},
-    };
-
-    for (size_t i = 0; i < AT_COUNT(comparisons); i++)
-        if (strcmp(comparisons[i].name, name) == 0)
-            return comparisons[i].ways;
-    return -1;
-}
-
 void at_emu_run_set_real(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     at_emu_spend(warp->block);
@@ -527,7 +484,10 @@ void at_emu_run_set_real(const struct at_emu_op *op, struct at_emu_warp *warp, u
 
         for (int half = 0; half < op->units; half++) {
             double x = part_of(op, a, half), y = part_of(op, b, half);
-            int way = x < y ? LESS : x == y ? EQUAL : x > y ? GREATER : UNORDERED;
+            int way = x < y    ? AT_EMU_LESS
+                      : x == y ? AT_EMU_EQUAL
+                      : x > y  ? AT_EMU_GREATER
+                               : AT_EMU_UNORDERED;
 
             if (op->real.which & way)
                 out |= op->real.yes << half * 8 * op->unit_bytes;
@@ -536,24 +496,17 @@ void at_emu_run_set_real(const struct at_emu_op *op, struct at_emu_warp *warp, u
     }
 }
 
-int at_emu_property_find(const char *name)
-{
-    static const char *const properties[] = {"finite",     "infinite", "number",
-                                             "notanumber", "normal",   "subnormal"};
-
-    for (size_t i = 0; i < AT_COUNT(properties); i++)
-        if (strcmp(properties[i], name) == 0)
-            return (int)i;
-    return -1;
-}
-
 static bool has_property(const struct at_emu_op *op, double value)
 {
     double least_normal = op->real.format == AT_EMU_F32 ? ldexp(1, -126) : ldexp(1, -1022);
     bool small = fabs(value) < least_normal;
     const bool holds[] = {
-        isfinite(value),           isinf(value),        !isnan(value), isnan(value),
-        isfinite(value) && !small, small && value != 0,
+        [AT_EMU_IS_FINITE] = isfinite(value),
+        [AT_EMU_IS_INFINITE] = isinf(value),
+        [AT_EMU_IS_NUMBER] = !isnan(value),
+        [AT_EMU_IS_NAN] = isnan(value),
+        [AT_EMU_IS_NORMAL] = isfinite(value) && !small,
+        [AT_EMU_IS_SUBNORMAL] = small && value != 0,
     };
 
     return holds[op->real.which];

@@ -217,7 +217,7 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
 /* Return the next tick: all accesses from here on get it. */
 uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
 
-/* block.c. Set which of the lanes are undefined in a row. */
+/* Set which of the lanes are undefined in a row. */
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
                            uint32_t undefined, uint32_t origin);
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations (PTX ISA, "State Spaces, Types, and Variables"). */
-#include "base/memory.h"
+/* Declarations of variables and parameters (PTX ISA, "State Spaces, Types, and Variables"). */
 #include "emulated/ptx/reader.h"
-
-#include <string.h>
 
 /* Initial values of variables (PTX ISA, "Initializers"): numbers, lists of them, and addresses of
  * other variables. */
@@ -49,7 +46,7 @@ static bool read_address(struct initial *initial)
     return at_ptx_fail(reader,
                        "the address of \"%.*s\" as an initial value: only variables before it may "
                        "be there, no functions (function pointers, virtual functions)",
-                       name.size < 64 ? (int)name.size : 64, name.text);
+                       AT_PTX_SHOWN(name));
 }
 
 static bool read_number(struct initial *initial)
@@ -79,8 +76,8 @@ static bool read_element(struct initial *initial)
 }
 
 /* Lists may be nested; compilers fill each row of an array. */
-static bool ptx_read_initial(struct at_ptx_reader *reader, struct at_emu_variable *variable,
-                             int element_bytes)
+static bool read_initial(struct at_ptx_reader *reader, struct at_emu_variable *variable,
+                         int element_bytes)
 {
     struct initial initial = {reader, variable, (uint32_t)element_bytes, 0};
     uint32_t depth = 0;
@@ -100,38 +97,6 @@ static bool ptx_read_initial(struct at_ptx_reader *reader, struct at_emu_variabl
 
 enum { ALIGN_MAX = 1024 };
 
-int at_ptx_type_bytes(const char *type)
-{
-    static const struct {
-        const char *name;
-        int bytes;
-    } types[] = {
-        {"pred", 0}, {"b8", 1},   {"u8", 1},    {"s8", 1},     {"b16", 2}, {"u16", 2}, {"s16", 2},
-        {"f16", 2},  {"bf16", 2}, {"f16x2", 4}, {"bf16x2", 4}, {"b32", 4}, {"u32", 4}, {"s32", 4},
-        {"f32", 4},  {"b64", 8},  {"u64", 8},   {"s64", 8},    {"f64", 8},
-    };
-
-    for (size_t i = 0; i < AT_COUNT(types); i++)
-        if (strcmp(types[i].name, type) == 0)
-            return types[i].bytes;
-    return -1;
-}
-
-/* ".u32" */
-static bool expect_type(struct at_ptx_reader *reader, int *bytes)
-{
-    char name[8] = "";
-    const struct at_ptx_token *token = &reader->token;
-
-    if (token->kind == AT_PTX_WORD && token->text[0] == '.' && token->size - 1 < sizeof name)
-        memcpy(name, token->text + 1, token->size - 1);
-    *bytes = at_ptx_type_bytes(name);
-    if (*bytes < 0)
-        return at_ptx_unexpected(reader, "a type");
-    at_ptx_next(reader);
-    return true;
-}
-
 static bool expect_align(struct at_ptx_reader *reader, uint32_t *align)
 {
     uint64_t value;
@@ -143,46 +108,6 @@ static bool expect_align(struct at_ptx_reader *reader, uint32_t *align)
         return false;
     *align = value ? (uint32_t)value : 1;
     return true;
-}
-
-static bool declare_register(struct at_ptx_reader *reader, int bytes)
-{
-    struct at_ptx_registers declared = {.bytes = bytes, .count = 1};
-    uint64_t count = 1;
-
-    if (!at_ptx_expect_name(reader, &declared.name))
-        return false;
-    if (at_ptx_take(reader, "<")) {
-        if (!at_ptx_expect_integer(reader, AT_PTX_REGISTERS_MAX, &count) ||
-            !at_ptx_expect(reader, ">"))
-            return false;
-        declared.numbered = true;
-        declared.count = (uint32_t)count;
-    }
-    if (reader->register_count == AT_PTX_DECLARATIONS_MAX ||
-        reader->register_total + declared.count > AT_PTX_REGISTERS_MAX)
-        return at_ptx_fail(reader, "more than %d declarations or %d registers",
-                           AT_PTX_DECLARATIONS_MAX, AT_PTX_REGISTERS_MAX);
-    reader->register_total += declared.count;
-    declared.rows = at_alloc_array(declared.count, sizeof *declared.rows);
-    AT_PUSH(reader->registers, reader->register_count, reader->register_capacity, declared);
-    return true;
-}
-
-bool at_ptx_declare_registers(struct at_ptx_reader *reader)
-{
-    int bytes;
-
-    at_ptx_next(reader);
-    if (!expect_type(reader, &bytes))
-        return false;
-    if (bytes == 1) /* PTX ISA, "Restricted Use of Sub-Word Sizes": compilers use none */
-        return at_ptx_fail(reader, "registers of 8 bits are not supported");
-    do {
-        if (!declare_register(reader, bytes))
-            return false;
-    } while (at_ptx_take(reader, ","));
-    return at_ptx_expect(reader, ";");
 }
 
 /* Read the dimensions of an array; a scalar has none. A dimension without a number is 0. */
@@ -231,12 +156,12 @@ static bool read_type(struct at_ptx_reader *reader, struct at_ptx_variable *vari
         return false;
     if (at_ptx_at(reader, ".texref") || at_ptx_at(reader, ".surfref") ||
         at_ptx_at(reader, ".samplerref"))
-        return at_ptx_fail(reader, "%s", at_ptx_refused_instruction("tex."));
+        return at_ptx_fail(reader, "%s", at_ptx_refused("tex.", 4));
     if (at_ptx_take(reader, ".v2"))
         lanes = 2;
     else if (at_ptx_take(reader, ".v4"))
         lanes = 4;
-    if (!expect_type(reader, &bytes))
+    if (!at_ptx_expect_type(reader, &bytes))
         return false;
     if (bytes == 0)
         return at_ptx_fail(reader, "a predicate cannot be in memory");
@@ -257,10 +182,9 @@ static enum at_emu_space space_of(const struct at_ptx_reader *reader)
         {".const", AT_EMU_CONST},
     };
 
-    for (size_t i = 0; i < AT_COUNT(spaces); i++)
-        if (at_ptx_at(reader, spaces[i].name))
-            return spaces[i].space;
-    return AT_EMU_GLOBAL;
+    int i = AT_PTX_INDEX_OF(spaces, reader->token.text, reader->token.size);
+
+    return i < 0 ? AT_EMU_GLOBAL : spaces[i].space;
 }
 
 /* Add a variable outside of kernels. In global and constant memory it is one of the image, with its
@@ -280,7 +204,7 @@ static bool declare_global(struct at_ptx_reader *reader, struct at_ptx_variable 
     AT_PUSH(reader->globals, reader->global_count, reader->global_capacity, *variable);
     AT_PUSH(image->variables, image->count, image->capacity, made);
     return !at_ptx_at(reader, "=") ||
-           ptx_read_initial(reader, &image->variables[variable->number], (int)element_bytes);
+           read_initial(reader, &image->variables[variable->number], (int)element_bytes);
 }
 
 bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern)

@@ -5,7 +5,30 @@
 #include "emulated/machine/ops.h"
 #include "emulated/ptx/reader.h"
 
-#include <string.h>
+/* _ZN5outer4nameEi, _Z4namei and _ZL4namei are called "name": each part has its length before it
+ * (Itanium C++ ABI, "Mangling"). */
+static struct at_ptx_name plain_name(struct at_ptx_name name)
+{
+    const char *next = name.text, *end = name.text + name.size;
+
+    if (name.size < 3 || memcmp(next, "_Z", 2) != 0)
+        return name;
+    next += 2;
+    while (next < end && strchr("NLK", *next))
+        next++;
+    while (next < end && *next >= '1' && *next <= '9') {
+        size_t length = 0;
+
+        while (next < end && *next >= '0' && *next <= '9' && length <= name.size)
+            length = 10 * length + (size_t)(*next++ - '0');
+        if (length > (size_t)(end - next))
+            break;
+        name = (struct at_ptx_name){next, length};
+        next += length;
+        next += next < end && *next == 'L'; /* the next part is static */
+    }
+    return name;
+}
 
 /* call (PTX ISA, "Control Flow Instructions: call"), of functions of the program and of the few
  * that CUDA provides. */
@@ -54,25 +77,22 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     int arguments = call->count - call->result_count;
     const uint32_t *offset = call->offset + call->result_count;
-    const char *refused = at_ptx_refused_function(name);
-    struct at_ptx_name plain = at_ptx_plain_name(*name);
+    const char *why = at_ptx_refused(name->text, name->size);
+    struct at_ptx_name plain = plain_name(*name);
+    int i = AT_PTX_INDEX_OF(provided, name->text, name->size);
 
-    if (refused)
-        return at_ptx_fail(reader, "%s", refused);
-    for (size_t i = 0; i < AT_COUNT(provided); i++) {
-        if (name->size != strlen(provided[i].name) ||
-            memcmp(name->text, provided[i].name, name->size) != 0)
-            continue;
-        if (arguments != provided[i].arguments || call->result_count != provided[i].results)
-            return at_ptx_fail(reader, "a call of %s with other arguments", provided[i].name);
-        op->run = provided[i].run;
-        for (int k = 0; k < arguments && k < 3; k++)
-            op->call.argument[k] = offset[k];
-        op->call.result = call->result_count ? call->offset[0] : 0;
-        return true;
-    }
-    return at_ptx_fail(reader, "a call of the function %.*s, whose body is not in the program",
-                       plain.size < 64 ? (int)plain.size : 64, plain.text);
+    if (why)
+        return at_ptx_fail(reader, "%s", why);
+    if (i < 0)
+        return at_ptx_fail(reader, "a call of the function %.*s, whose body is not in the program",
+                           AT_PTX_SHOWN(plain));
+    if (arguments != provided[i].arguments || call->result_count != provided[i].results)
+        return at_ptx_fail(reader, "a call of %s with other arguments", provided[i].name);
+    op->run = provided[i].run;
+    for (int k = 0; k < arguments && k < 3; k++)
+        op->call.argument[k] = offset[k];
+    op->call.result = call->result_count ? call->offset[0] : 0;
+    return true;
 }
 
 /* A call is an instruction that jumps behind the function's body where its guard does not hold;
@@ -80,13 +100,13 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
 static bool decode_function(struct at_ptx_reader *reader, struct at_emu_op *op,
                             struct at_ptx_call *call)
 {
-    struct at_ptx_name plain = at_ptx_plain_name(call->function->name);
+    struct at_ptx_name plain = plain_name(call->function->name);
 
     if (call->function->open)
         return at_ptx_fail(reader,
                            "recursion: the function %.*s calls itself, which the emulated device "
                            "does not run",
-                           plain.size < 64 ? (int)plain.size : 64, plain.text);
+                           AT_PTX_SHOWN(plain));
     if (op->guard != AT_EMU_TRUE_ROW) {
         op->flow = AT_EMU_BRANCH;
         op->guard_flip = ~op->guard_flip;
@@ -127,27 +147,35 @@ bool at_ptx_decode_call(struct at_ptx_reader *reader, struct at_emu_op *op,
                          : decode_provided(reader, op, &name, &call);
 }
 
-static bool is_one_of(const struct at_ptx_opcode *opcode, const char *const *names, size_t count)
+/* The instruction that is being read jumps to this label; without a name, behind the body of the
+ * function. */
+static void add_jump(struct at_ptx_reader *reader, struct at_ptx_name name, int line)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(opcode->text, names[i]) == 0)
-            return true;
-    return false;
+    const struct at_ptx_label jump = {name, reader->kernel->op_count, line, 0};
+
+    AT_PUSH(reader->jumps, reader->jump_count, reader->jump_capacity, jump);
+}
+
+static bool read_jump(struct at_ptx_reader *reader)
+{
+    int line = reader->token.line;
+    struct at_ptx_name name;
+
+    if (!at_ptx_expect_name(reader, &name))
+        return false;
+    add_jump(reader, name, line);
+    return true;
 }
 
 bool at_ptx_decode_branch(struct at_ptx_reader *reader, struct at_emu_op *op,
                           const struct at_ptx_opcode *opcode)
 {
     static const char *const known[] = {"bra", "bra.uni"};
-    struct at_ptx_label jump = {.op = reader->kernel->op_count, .line = reader->token.line};
 
-    if (!is_one_of(opcode, known, AT_COUNT(known)))
+    if (AT_PTX_INDEX(known, opcode->text) < 0)
         return at_ptx_unknown(reader, opcode);
-    if (!at_ptx_expect_name(reader, &jump.name))
-        return false;
     op->flow = AT_EMU_BRANCH;
-    AT_PUSH(reader->jumps, reader->jump_count, reader->jump_capacity, jump);
-    return true;
+    return read_jump(reader);
 }
 
 /* brx.idx{.uni} index, table */
@@ -155,17 +183,12 @@ bool at_ptx_decode_switch(struct at_ptx_reader *reader, struct at_emu_op *op,
                           const struct at_ptx_opcode *opcode)
 {
     static const char *const known[] = {"brx.idx", "brx.idx.uni"};
-    struct at_ptx_label jump = {.op = reader->kernel->op_count, .line = reader->token.line};
 
-    if (!is_one_of(opcode, known, AT_COUNT(known)))
+    if (AT_PTX_INDEX(known, opcode->text) < 0)
         return at_ptx_unknown(reader, opcode);
-    if (!at_ptx_read_source(reader, op, 4) || !at_ptx_expect(reader, ",") ||
-        !at_ptx_expect_name(reader, &jump.name))
-        return false;
     op->flow = AT_EMU_SWITCH;
     op->undefined = AT_EMU_USES;
-    AT_PUSH(reader->jumps, reader->jump_count, reader->jump_capacity, jump);
-    return true;
+    return at_ptx_read_source(reader, op, 4) && at_ptx_expect(reader, ",") && read_jump(reader);
 }
 
 bool at_ptx_decode_exit(struct at_ptx_reader *reader, struct at_emu_op *op,
@@ -182,13 +205,12 @@ bool at_ptx_decode_return(struct at_ptx_reader *reader, struct at_emu_op *op,
                           const struct at_ptx_opcode *opcode)
 {
     static const char *const known[] = {"ret", "ret.uni"};
-    struct at_ptx_label jump = {.op = reader->kernel->op_count, .line = reader->token.line};
 
-    if (!is_one_of(opcode, known, AT_COUNT(known)))
+    if (AT_PTX_INDEX(known, opcode->text) < 0)
         return at_ptx_unknown(reader, opcode);
     op->flow = reader->call_depth > 0 ? AT_EMU_BRANCH : AT_EMU_EXIT;
     if (op->flow == AT_EMU_BRANCH)
-        AT_PUSH(reader->jumps, reader->jump_count, reader->jump_capacity, jump);
+        add_jump(reader, (struct at_ptx_name){0}, 0);
     return true;
 }
 
@@ -245,7 +267,7 @@ static bool read_barrier(struct at_ptx_reader *reader, struct at_emu_op *op)
     return true;
 }
 
-static bool decode_reduction(struct at_ptx_reader *reader, struct at_emu_op *op, size_t k)
+static bool decode_reduction(struct at_ptx_reader *reader, struct at_emu_op *op, int k)
 {
     uint32_t row;
 
@@ -269,14 +291,14 @@ bool at_ptx_decode_barrier(struct at_ptx_reader *reader, struct at_emu_op *op,
         "barrier.sync",     "barrier.sync.aligned",
         "barrier.cta.sync", "barrier.cta.sync.aligned",
     };
+    int k = AT_PTX_INDEX(reductions, opcode->text);
 
     if (strcmp(opcode->text, "bar.warp.sync") == 0)
         return at_ptx_decode_row(reader, op, opcode->text);
-    for (size_t k = 0; k < AT_COUNT(reductions); k++)
-        if (strcmp(opcode->text, reductions[k].name) == 0)
-            return decode_reduction(reader, op, k);
-    return is_one_of(opcode, known, AT_COUNT(known)) ? read_barrier(reader, op)
-                                                     : at_ptx_unknown(reader, opcode);
+    if (k >= 0)
+        return decode_reduction(reader, op, k);
+    return AT_PTX_INDEX(known, opcode->text) >= 0 ? read_barrier(reader, op)
+                                                  : at_ptx_unknown(reader, opcode);
 }
 
 bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
@@ -291,9 +313,9 @@ bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
     };
     static const char *const proxies[] = {"fence.proxy.async", "fence.proxy.async.shared::cta"};
 
-    if (is_one_of(opcode, known, AT_COUNT(known)))
+    if (AT_PTX_INDEX(known, opcode->text) >= 0)
         op->run = at_emu_run_nothing;
-    else if (is_one_of(opcode, proxies, AT_COUNT(proxies)))
+    else if (AT_PTX_INDEX(proxies, opcode->text) >= 0)
         op->run = at_emu_run_proxy_fence;
     return op->run || at_ptx_unknown(reader, opcode);
 }

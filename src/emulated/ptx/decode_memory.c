@@ -5,7 +5,6 @@
 #include "emulated/ptx/reader.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Asynchronous copies, cp.async and cp.async.bulk, and mbarriers (PTX ISA, "Data Movement and
  * Conversion Instructions: Asynchronous copy", "mbarrier"). */
@@ -19,17 +18,17 @@ static void shorten(const struct at_ptx_opcode *opcode, char name[AT_PTX_OPCODE_
     char *end = name;
 
     *end = '\0';
-    for (int i = 1; i < opcode->part_count; i++) {
-        size_t k = 0;
+    for (int i = 1; i < opcode->part_count; i++)
+        if (AT_PTX_INDEX(left_out, opcode->part[i]) < 0)
+            end += sprintf(end, "%s%s", end > name ? "." : "", opcode->part[i]);
+}
 
-        while (k < AT_COUNT(left_out) && strcmp(opcode->part[i], left_out[k]) != 0)
-            k++;
-        if (k == AT_COUNT(left_out)) {
-            if (end > name)
-                *end++ = '.';
-            end = stpcpy(end, opcode->part[i]);
-        }
-    }
+/* Skip ", policy" after an instruction with .L2::cache_hint. */
+static bool skip_policy(struct at_ptx_reader *reader, bool hint)
+{
+    struct at_emu_op ignored = {0};
+
+    return !hint || (at_ptx_expect(reader, ",") && at_ptx_read_source(reader, &ignored, 8));
 }
 
 /* cp.async.{ca,cg}.shared.global [to], [from], 16{, bytes of the source}. */
@@ -68,7 +67,7 @@ static bool decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (!at_ptx_constant_row(reader, 4, size, &row))
         return false;
     at_ptx_add_row(op, row, false);
-    return at_ptx_skip_policy(reader, hint);
+    return skip_policy(reader, hint);
 }
 
 /* The known forms of cp.async.bulk [to], [from], bytes{, [mbarrier]}{, policy}. */
@@ -107,23 +106,7 @@ static bool decode_bulk(struct at_ptx_reader *reader, struct at_emu_op *op, bool
             return false;
         at_ptx_add_row(op, op->address, false);
     }
-    return at_ptx_skip_policy(reader, hint);
-}
-
-/* Decode a bulk copy and set *done, if the opcode is one. */
-static bool try_bulk(struct at_ptx_reader *reader, struct at_emu_op *op,
-                     const struct at_ptx_opcode *opcode, bool *done)
-{
-    for (size_t i = 0; i < AT_COUNT(bulk_copies); i++) {
-        size_t size = strlen(bulk_copies[i].name);
-        const char *rest = opcode->text + size;
-
-        if (strncmp(opcode->text, bulk_copies[i].name, size) != 0)
-            continue;
-        *done = !*rest || strcmp(rest, ".L2::cache_hint") == 0;
-        return !*done || decode_bulk(reader, op, bulk_copies[i].store, *rest != '\0');
-    }
-    return true;
+    return skip_policy(reader, hint);
 }
 
 /* The end of a group of copies, and waits for groups. */
@@ -144,29 +127,29 @@ static const struct {
 bool at_ptx_decode_copy(struct at_ptx_reader *reader, struct at_emu_op *op,
                         const struct at_ptx_opcode *opcode)
 {
+    static const char hinted[] = ".L2::cache_hint";
+    const size_t size = strlen(opcode->text), hint_size = sizeof hinted - 1;
     bool single =
         opcode->part_count >= 5 && strcmp(opcode->part[1], "async") == 0 &&
         (strcmp(opcode->part[2], "ca") == 0 || strcmp(opcode->part[2], "cg") == 0) &&
         (strcmp(opcode->part[3], "shared") == 0 || strcmp(opcode->part[3], "shared::cta") == 0) &&
         strcmp(opcode->part[4], "global") == 0;
-    bool done = false;
+    int i = AT_PTX_INDEX(groups, opcode->text);
+    bool hint = size > hint_size && strcmp(opcode->text + size - hint_size, hinted) == 0;
+    int bulk = AT_PTX_INDEX_OF(bulk_copies, opcode->text, size - hint * hint_size);
 
     if (single)
         return decode_copy(reader, op, opcode);
     if (opcode->part_count > 2 && strcmp(opcode->part[2], "mbarrier") == 0)
         return at_ptx_decode_mbarrier(reader, op, opcode);
-    if (!try_bulk(reader, op, opcode, &done))
-        return false;
-    if (done)
-        return true;
-    for (size_t i = 0; i < AT_COUNT(groups); i++)
-        if (strcmp(opcode->text, groups[i].name) == 0) {
-            op->run = groups[i].run;
-            op->store = groups[i].bulk;
-            op->immediate = -1;
-            return !groups[i].number || at_ptx_read_integer(reader, &op->immediate);
-        }
-    return at_ptx_unknown(reader, opcode);
+    if (bulk >= 0)
+        return decode_bulk(reader, op, bulk_copies[bulk].store, hint);
+    if (i < 0)
+        return at_ptx_unknown(reader, opcode);
+    op->run = groups[i].run;
+    op->store = groups[i].bulk;
+    op->immediate = -1;
+    return !groups[i].number || at_ptx_read_integer(reader, &op->immediate);
 }
 
 /* mbarrier.init [a], count; mbarrier.inval [a]; mbarrier.expect_tx [a], bytes;
@@ -201,12 +184,11 @@ bool at_ptx_decode_mbarrier(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     char name[AT_PTX_OPCODE_MAX];
     uint32_t row;
-    size_t k = 0;
+    int k;
 
     shorten(opcode, name);
-    while (k < AT_COUNT(mbarriers) && strcmp(name, mbarriers[k].name) != 0)
-        k++;
-    if (k == AT_COUNT(mbarriers))
+    k = AT_PTX_INDEX(mbarriers, name);
+    if (k < 0)
         return at_ptx_unknown(reader, opcode);
     op->run = mbarriers[k].run;
     op->mbarrier = mbarriers[k].flags;
@@ -244,49 +226,46 @@ static const struct {
 /* Qualifiers for caches and for the order in which other threads see accesses (PTX ISA, "Cache
  * Operators", "Cache Eviction Priority Hints", "Memory Consistency Model"). They change nothing
  * here: memory has no caches, and accesses happen at once. */
-static const char *const qualifiers[] = {
-    "weak",
-    "relaxed",
-    "acquire",
-    "release",
-    "acq_rel",
-    "volatile",
-    "cta",
-    "cluster",
-    "gpu",
-    "sys",
-    "ca",
-    "cg",
-    "cs",
-    "lu",
-    "cv",
-    "wb",
-    "wt",
-    "nc",
-    "mmio",
-    "noftz",
-    "unified",
-    "L1::evict_normal",
-    "L1::evict_unchanged",
-    "L1::evict_first",
-    "L1::evict_last",
-    "L1::no_allocate",
-    "L2::evict_normal",
-    "L2::evict_first",
-    "L2::evict_last",
-    "L2::64B",
-    "L2::128B",
-    "L2::256B",
-};
+static const char *const qualifiers[] = {"weak",
+                                         "relaxed",
+                                         "acquire",
+                                         "release",
+                                         "acq_rel",
+                                         "volatile",
+                                         "cta",
+                                         "cluster",
+                                         "gpu",
+                                         "sys",
+                                         "ca",
+                                         "cg",
+                                         "cs",
+                                         "lu",
+                                         "cv",
+                                         "wb",
+                                         "wt",
+                                         "nc",
+                                         "mmio",
+                                         "noftz",
+                                         "unified",
+                                         "L1::evict_normal",
+                                         "L1::evict_unchanged",
+                                         "L1::evict_first",
+                                         "L1::evict_last",
+                                         "L1::no_allocate",
+                                         "L2::evict_normal",
+                                         "L2::evict_first",
+                                         "L2::evict_last",
+                                         "L2::64B",
+                                         "L2::128B",
+                                         "L2::256B"};
 
 static bool read_space(const char *part, struct at_emu_op *op)
 {
-    for (size_t i = 0; i < AT_COUNT(spaces); i++)
-        if (strcmp(part, spaces[i].name) == 0) {
-            op->space = (uint8_t)spaces[i].space;
-            return true;
-        }
-    return false;
+    int i = AT_PTX_INDEX(spaces, part);
+
+    if (i >= 0)
+        op->space = (uint8_t)spaces[i].space;
+    return i >= 0;
 }
 
 /* The parts of an opcode between its name and its type. */
@@ -303,11 +282,8 @@ static struct access_parts read_parts(const struct at_ptx_opcode *opcode, struct
     op->units = 1;
     for (int i = 1; i < opcode->part_count - 1; i++) {
         const char *part = opcode->part[i];
-        size_t k = 0;
 
-        while (k < AT_COUNT(qualifiers) && strcmp(part, qualifiers[k]) != 0)
-            k++;
-        if (k < AT_COUNT(qualifiers) || read_space(part, op))
+        if (AT_PTX_INDEX(qualifiers, part) >= 0 || read_space(part, op))
             continue;
         if (strcmp(part, "L2::cache_hint") == 0) {
             parts.hint = true;
@@ -415,7 +391,7 @@ bool at_ptx_decode_load(struct at_ptx_reader *reader, struct at_emu_op *op,
     op->address = AT_EMU_TRUE_ROW;
     if (!read_elements(reader, op, true) || !at_ptx_expect(reader, ","))
         return false;
-    if (!read_access_address(reader, op) || !at_ptx_skip_policy(reader, parts.hint))
+    if (!read_access_address(reader, op) || !skip_policy(reader, parts.hint))
         return false;
     op->run = op->space == AT_EMU_PARAM ? at_emu_run_load_param : at_emu_run_load;
     return op->space != AT_EMU_PARAM || check_param(reader, op);
@@ -436,7 +412,7 @@ bool at_ptx_decode_store(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (op->space == AT_EMU_PARAM)
         return at_ptx_unknown(reader, opcode);
     return at_ptx_expect(reader, ",") && read_elements(reader, op, false) &&
-           at_ptx_skip_policy(reader, parts.hint);
+           skip_policy(reader, parts.hint);
 }
 
 /* atom d, [a], b{, c}; red [a], b. */
@@ -470,7 +446,7 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
     if (compares &&
         (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, op->unit_bytes)))
         return false;
-    return at_ptx_skip_policy(reader, parts.hint);
+    return skip_policy(reader, parts.hint);
 }
 
 /* prefetch and the like change caches only: the address is read, and no more. */

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Instructions in the table of emulated/machine/ops.h, which also lists their operands. */
 
@@ -64,7 +63,7 @@ const struct at_emu_row *at_ptx_find_row(const char *name)
 
 bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *opcode)
 {
-    const char *refused = at_ptx_refused_instruction(opcode->text);
+    const char *refused = at_ptx_refused(opcode->text, strlen(opcode->text));
 
     if (refused)
         return at_ptx_fail(reader, "%s: \"%s\"", refused, opcode->text);
@@ -144,32 +143,46 @@ static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, cha
     }
 }
 
-bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name)
+/* Read operands by their letters, and the commas between them. */
+static bool read_operands(struct at_ptx_reader *reader, struct at_emu_op *op, const char *letters)
 {
-    const struct at_emu_row *row = at_ptx_find_row(name);
     bool first = op->row_count == 0;
 
-    if (!row)
-        return at_ptx_fail(reader, "unknown instruction \"%s\"", name);
-    op->run = row->run;
-    for (const char *letter = row->operands; *letter; letter++) {
-        if (*letter == 'Q') {
-            if (!read_second_result(reader, op))
-                return false;
-            continue;
-        }
-        if (!first && !at_ptx_expect(reader, ","))
+    for (; *letters; letters++) {
+        bool second = *letters == 'Q';
+
+        if (!first && !second && !at_ptx_expect(reader, ","))
             return false;
         first = false;
-        if (!read_operand(reader, op, *letter))
+        if (!(second ? read_second_result(reader, op) : read_operand(reader, op, *letters)))
             return false;
     }
     return true;
 }
 
+bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name)
+{
+    const struct at_emu_row *row = at_ptx_find_row(name);
+
+    if (!row)
+        return at_ptx_fail(reader, "unknown instruction \"%s\"", name);
+    op->run = row->run;
+    return read_operands(reader, op, row->operands);
+}
+
 /* cvt (PTX ISA, "Data Movement and Conversion Instructions: cvt"). */
 
 enum { NATURAL_LEAST = 2 }; /* bytes of the register of an 8-bit type */
+
+/* The format of this name ("bf16"), or AT_EMU_FORMATS. */
+static enum at_emu_format find_format(const char *name)
+{
+    static const char *const names[AT_EMU_FORMATS] = {"u8",  "s8",  "u16", "s16",  "u32", "s32",
+                                                      "u64", "s64", "f16", "bf16", "f32", "f64"};
+    int i = AT_PTX_INDEX(names, name);
+
+    return i < 0 ? AT_EMU_FORMATS : (enum at_emu_format)i;
+}
 
 static int natural_bytes(enum at_emu_format format)
 {
@@ -198,9 +211,7 @@ static bool decode_pack(struct at_ptx_reader *reader, struct at_emu_op *op)
 {
     op->run = at_emu_run_convert_real;
     op->value_bytes = op->result_bytes = 4;
-    return at_ptx_read_result(reader, op, 4) && at_ptx_expect(reader, ",") &&
-           at_ptx_read_source(reader, op, 4) && at_ptx_expect(reader, ",") &&
-           at_ptx_read_source(reader, op, 4);
+    return read_operands(reader, op, "Www");
 }
 
 /* Registers may be wider than their types. */
@@ -229,12 +240,12 @@ bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     int parts = opcode->part_count;
     const char *to_name = parts > 2 ? opcode->part[parts - 2] : "";
-    enum at_emu_format to = at_emu_format_find(to_name), from;
+    enum at_emu_format to = find_format(to_name), from;
     const struct at_emu_row *row = at_ptx_find_row(opcode->text);
 
     if (parts < 3 || !ptx_read_modifiers(opcode, parts - 2, modifiers, op))
         return at_ptx_unknown(reader, opcode);
-    from = at_emu_format_find(opcode->part[parts - 1]);
+    from = find_format(opcode->part[parts - 1]);
     if (from == AT_EMU_F32 && (strcmp(to_name, "f16x2") == 0 || strcmp(to_name, "bf16x2") == 0)) {
         op->real.to = to_name[0] == 'f' ? AT_EMU_F16 : AT_EMU_BF16;
         op->real.format = from;
@@ -284,7 +295,7 @@ static bool read_format(const char *name, struct at_emu_op *op)
     if (length - 2 * packed >= sizeof single)
         return false;
     memcpy(single, name, length - 2 * packed);
-    format = at_emu_format_find(single);
+    format = find_format(single);
     if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || (packed && format == AT_EMU_F64))
         return false;
     op->real.format = format;
@@ -292,17 +303,6 @@ static bool read_format(const char *name, struct at_emu_op *op)
     op->unit_bytes = (uint8_t)at_emu_format_bytes(format);
     op->value_bytes = (uint8_t)(op->units * op->unit_bytes);
     return true;
-}
-
-/* The part of the opcode that at_emu_reals knows beside the name, or "". */
-static const char *find_form(const struct at_ptx_opcode *opcode)
-{
-    const char *form = "";
-
-    for (int i = 1; i < opcode->part_count - 1; i++)
-        if (strcmp(opcode->part[i], "approx") == 0 || strcmp(opcode->part[i], "full") == 0)
-            form = opcode->part[i];
-    return form;
 }
 
 static bool read_sources(struct at_ptx_reader *reader, struct at_emu_op *op, int count)
@@ -317,7 +317,12 @@ static bool read_sources(struct at_ptx_reader *reader, struct at_emu_op *op, int
 static bool decode_test(struct at_ptx_reader *reader, struct at_emu_op *op,
                         const struct at_ptx_opcode *opcode)
 {
-    int property = opcode->part_count == 3 ? at_emu_property_find(opcode->part[1]) : -1;
+    static const char *const properties[] = {
+        [AT_EMU_IS_FINITE] = "finite", [AT_EMU_IS_INFINITE] = "infinite",
+        [AT_EMU_IS_NUMBER] = "number", [AT_EMU_IS_NAN] = "notanumber",
+        [AT_EMU_IS_NORMAL] = "normal", [AT_EMU_IS_SUBNORMAL] = "subnormal",
+    };
+    int property = opcode->part_count == 3 ? AT_PTX_INDEX(properties, opcode->part[1]) : -1;
 
     if (property < 0 || !read_format(opcode->part[2], op))
         return at_ptx_unknown(reader, opcode);
@@ -329,8 +334,13 @@ static bool decode_test(struct at_ptx_reader *reader, struct at_emu_op *op,
 bool at_ptx_decode_float(struct at_ptx_reader *reader, struct at_emu_op *op,
                          const struct at_ptx_opcode *opcode)
 {
-    const char *form = find_form(opcode);
+    const char *form = "";
 
+    for (int i = 1; i < opcode->part_count - 1; i++)
+        if (strcmp(opcode->part[i], "approx") == 0 || strcmp(opcode->part[i], "full") == 0)
+            form = opcode->part[i];
+    if (at_ptx_find_row(opcode->text))
+        return at_ptx_decode_row(reader, op, opcode->text);
     if (strcmp(opcode->part[0], "testp") == 0)
         return decode_test(reader, op, opcode);
     if (opcode->part_count < 2 || !read_format(opcode->part[opcode->part_count - 1], op) ||
@@ -363,7 +373,7 @@ static bool read_true(const char *type, struct at_emu_op *op)
         if (strncmp(type, format == AT_EMU_F16 ? "f16x2" : "bf16x2", 7) != 0)
             return false;
     } else {
-        format = at_emu_format_find(type);
+        format = find_format(type);
         if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || format == AT_EMU_F64)
             return false;
     }
@@ -376,16 +386,36 @@ static bool read_true(const char *type, struct at_emu_op *op)
 bool at_ptx_decode_compare_to_register(struct at_ptx_reader *reader, struct at_emu_op *op,
                                        const struct at_ptx_opcode *opcode)
 {
+    static const struct {
+        const char *name;
+        int ways;
+    } comparisons[] = {
+        {"eq", AT_EMU_EQUAL},
+        {"ne", AT_EMU_LESS | AT_EMU_GREATER},
+        {"lt", AT_EMU_LESS},
+        {"le", AT_EMU_LESS | AT_EMU_EQUAL},
+        {"gt", AT_EMU_GREATER},
+        {"ge", AT_EMU_GREATER | AT_EMU_EQUAL},
+        {"equ", AT_EMU_EQUAL | AT_EMU_UNORDERED},
+        {"neu", AT_EMU_LESS | AT_EMU_GREATER | AT_EMU_UNORDERED},
+        {"ltu", AT_EMU_LESS | AT_EMU_UNORDERED},
+        {"leu", AT_EMU_LESS | AT_EMU_EQUAL | AT_EMU_UNORDERED},
+        {"gtu", AT_EMU_GREATER | AT_EMU_UNORDERED},
+        {"geu", AT_EMU_GREATER | AT_EMU_EQUAL | AT_EMU_UNORDERED},
+        {"num", AT_EMU_LESS | AT_EMU_EQUAL | AT_EMU_GREATER},
+        {"nan", AT_EMU_UNORDERED},
+    };
     bool flush = opcode->part_count == 5 && strcmp(opcode->part[2], "ftz") == 0;
+    int i = opcode->part_count == 4 + flush ? AT_PTX_INDEX(comparisons, opcode->part[1]) : -1;
 
     if (at_ptx_find_row(opcode->text))
         return at_ptx_decode_row(reader, op, opcode->text);
     op->modifiers = flush ? AT_EMU_FLUSH : 0;
-    op->real.which = opcode->part_count == 4 + flush ? at_emu_comparison_find(opcode->part[1]) : -1;
-    if (op->real.which < 0 || !read_format(opcode->part[opcode->part_count - 1], op) ||
+    if (i < 0 || !read_format(opcode->part[opcode->part_count - 1], op) ||
         !read_true(opcode->part[opcode->part_count - 2], op))
         return at_ptx_unknown(reader, opcode);
     op->run = at_emu_run_set_real;
+    op->real.which = comparisons[i].ways;
     return at_ptx_read_result(reader, op, op->result_bytes) && read_sources(reader, op, 2);
 }
 
@@ -446,10 +476,9 @@ static bool is_clock(const struct at_ptx_reader *reader, int bytes)
         int bytes;
     } clocks[] = {{"%clock", 4}, {"%clock64", 8}, {"%globaltimer", 8}, {"%globaltimer_lo", 4}};
 
-    for (size_t i = 0; i < AT_COUNT(clocks); i++)
-        if (at_ptx_at(reader, clocks[i].name))
-            return bytes == clocks[i].bytes;
-    return false;
+    int i = AT_PTX_INDEX_OF(clocks, reader->token.text, reader->token.size);
+
+    return i >= 0 && bytes == clocks[i].bytes;
 }
 
 bool at_ptx_decode_move(struct at_ptx_reader *reader, struct at_emu_op *op,
@@ -499,19 +528,15 @@ bool at_ptx_decode_to_space(struct at_ptx_reader *reader, struct at_emu_op *op,
         {"param::entry", AT_EMU_PARAM_WINDOW},
     };
     bool from_generic = opcode->part_count == 4 && strcmp(opcode->part[1], "to") == 0;
-    const char *space = opcode->part_count > 2 ? opcode->part[opcode->part_count - 2] : "";
+    int i =
+        opcode->part_count > 2 ? AT_PTX_INDEX(windows, opcode->part[opcode->part_count - 2]) : -1;
 
-    if (opcode->part_count != 3 + from_generic ||
+    if (i < 0 || opcode->part_count != 3 + from_generic ||
         strcmp(opcode->part[opcode->part_count - 1], "u64") != 0)
         return at_ptx_unknown(reader, opcode);
-    for (size_t i = 0; i < AT_COUNT(windows); i++)
-        if (strcmp(space, windows[i].name) == 0) {
-            op->run = at_emu_run_add_constant;
-            op->immediate = (int64_t)(from_generic ? 0 - windows[i].start : windows[i].start);
-            return at_ptx_read_result(reader, op, 8) && at_ptx_expect(reader, ",") &&
-                   at_ptx_read_source(reader, op, 8);
-        }
-    return at_ptx_unknown(reader, opcode);
+    op->run = at_emu_run_add_constant;
+    op->immediate = (int64_t)(from_generic ? 0 - windows[i].start : windows[i].start);
+    return read_operands(reader, op, "Ll");
 }
 
 /* isspacep.SPACE p, a: is the generic address in this space? */
@@ -528,27 +553,13 @@ bool at_ptx_decode_is_space(struct at_ptx_reader *reader, struct at_emu_op *op,
         {"isspacep.param::entry", AT_EMU_PARAM},
     };
 
-    for (size_t i = 0; i < AT_COUNT(known); i++)
-        if (strcmp(opcode->text, known[i].name) == 0) {
-            op->run = at_emu_run_is_space;
-            op->space = (uint8_t)known[i].space;
-            return at_ptx_read_result(reader, op, AT_EMU_PREDICATE) && at_ptx_expect(reader, ",") &&
-                   at_ptx_read_source(reader, op, 8);
-        }
-    return at_ptx_unknown(reader, opcode);
-}
+    int i = AT_PTX_INDEX(known, opcode->text);
 
-static bool read_combine(const char *name, uint8_t *combine)
-{
-    static const char *const names[] = {
-        [AT_EMU_AND] = "and", [AT_EMU_OR] = "or", [AT_EMU_XOR] = "xor"};
-
-    for (size_t i = 0; i < AT_COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0) {
-            *combine = (uint8_t)i;
-            return true;
-        }
-    return false;
+    if (i < 0)
+        return at_ptx_unknown(reader, opcode);
+    op->run = at_emu_run_is_space;
+    op->space = (uint8_t)known[i].space;
+    return read_operands(reader, op, "Pl");
 }
 
 /* setp.COMPARE{.COMBINE}.TYPE p{|q}, a, b{, {!}c}: rows p, q, a, b, c. Without c, "and" with the
@@ -556,8 +567,11 @@ static bool read_combine(const char *name, uint8_t *combine)
 bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
                            const struct at_ptx_opcode *opcode)
 {
+    static const char *const combinations[] = {
+        [AT_EMU_AND] = "and", [AT_EMU_OR] = "or", [AT_EMU_XOR] = "xor"};
     uint32_t row = AT_EMU_TRUE_ROW;
-    bool combined = opcode->part_count > 3 && read_combine(opcode->part[2], &op->combine);
+    int combine = opcode->part_count > 3 ? AT_PTX_INDEX(combinations, opcode->part[2]) : -1;
+    bool combined = combine >= 0;
     bool flush =
         opcode->part_count > 3 + combined && strcmp(opcode->part[2 + combined], "ftz") == 0;
     char name[2 * AT_PTX_OPCODE_MAX];
@@ -568,15 +582,8 @@ bool at_ptx_decode_compare(struct at_ptx_reader *reader, struct at_emu_op *op,
              opcode->part[opcode->part_count - 1]);
     if (!at_ptx_find_row(name))
         return at_ptx_unknown(reader, opcode);
-    if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
-        return false;
-    if (at_ptx_take(reader, "|")) {
-        if (!at_ptx_read_result(reader, op, AT_EMU_PREDICATE))
-            return false;
-    } else {
-        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
-    }
-    if (!at_ptx_decode_row(reader, op, name))
+    op->combine = combined ? (uint8_t)combine : AT_EMU_AND;
+    if (!read_operands(reader, op, "PQ") || !at_ptx_decode_row(reader, op, name))
         return false;
     if (combined && (!at_ptx_expect(reader, ",") ||
                      !at_ptx_read_predicate(reader, true, &row, &op->source_flip)))

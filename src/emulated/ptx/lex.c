@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Not by <ctype.h>: PTX is ASCII in every locale. */
@@ -198,6 +199,17 @@ bool at_ptx_token_is(const struct at_ptx_token *token, const char *text)
            token->size == strlen(text) && memcmp(token->text, text, token->size) == 0;
 }
 
+int at_ptx_index(const void *items, size_t count, size_t item_size, const char *text, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = *(const char *const *)((const char *)items + i * item_size);
+
+        if (strncmp(name, text, size) == 0 && name[size] == '\0')
+            return (int)i;
+    }
+    return -1;
+}
+
 /* The next token: expect it, take it or skip it. */
 
 bool at_ptx_fail(struct at_ptx_reader *reader, const char *format, ...)
@@ -266,15 +278,47 @@ bool at_ptx_expect_integer(struct at_ptx_reader *reader, uint64_t max, uint64_t 
     return true;
 }
 
+int at_ptx_type_bytes(const char *type)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } types[] = {
+        {"pred", 0}, {"b8", 1},   {"u8", 1},    {"s8", 1},     {"b16", 2}, {"u16", 2}, {"s16", 2},
+        {"f16", 2},  {"bf16", 2}, {"f16x2", 4}, {"bf16x2", 4}, {"b32", 4}, {"u32", 4}, {"s32", 4},
+        {"f32", 4},  {"b64", 8},  {"u64", 8},   {"s64", 8},    {"f64", 8},
+    };
+
+    int i = AT_PTX_INDEX(types, type);
+
+    return i < 0 ? -1 : types[i].bytes;
+}
+
+/* ".u32" */
+bool at_ptx_expect_type(struct at_ptx_reader *reader, int *bytes)
+{
+    char name[8] = "";
+    const struct at_ptx_token *token = &reader->token;
+
+    if (token->kind == AT_PTX_WORD && token->text[0] == '.' && token->size - 1 < sizeof name)
+        memcpy(name, token->text + 1, token->size - 1);
+    *bytes = at_ptx_type_bytes(name);
+    if (*bytes < 0)
+        return at_ptx_unexpected(reader, "a type");
+    at_ptx_next(reader);
+    return true;
+}
+
 bool at_ptx_same(const struct at_ptx_name *a, const struct at_ptx_name *b)
 {
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-void at_ptx_skip_line(struct at_ptx_reader *reader)
+bool at_ptx_skip_line(struct at_ptx_reader *reader)
 {
     at_ptx_lex_skip_line(&reader->lexer);
     at_ptx_next(reader);
+    return true;
 }
 
 bool at_ptx_skip_statement(struct at_ptx_reader *reader)
@@ -330,6 +374,70 @@ bool at_ptx_read_location(struct at_ptx_reader *reader)
     line = reader->token.value;
     reader->places = (struct at_emu_places){(int)file, (int)line, (int)file, (int)line};
     read_caller(reader->token.text, &reader->places);
-    at_ptx_skip_line(reader);
-    return true;
+    return at_ptx_skip_line(reader);
+}
+
+/* .section NAME { ... }: debugging information. */
+bool at_ptx_skip_section(struct at_ptx_reader *reader)
+{
+    while (!at_ptx_at(reader, "{") && reader->token.kind != AT_PTX_END)
+        at_ptx_next(reader);
+    return at_ptx_skip_braces(reader);
+}
+
+/* .file NUMBER "NAME" */
+bool at_ptx_read_source_file(struct at_ptx_reader *reader)
+{
+    struct at_ptx_source_file file;
+    uint64_t number;
+
+    at_ptx_next(reader);
+    if (!at_ptx_expect_integer(reader, AT_PTX_DECLARATIONS_MAX - 1, &number))
+        return false;
+    if (reader->token.kind != AT_PTX_STRING)
+        return at_ptx_unexpected(reader, "a string");
+    file = (struct at_ptx_source_file){(int64_t)number,
+                                       {reader->token.text + 1, reader->token.size - 2}};
+    AT_PUSH(reader->source_files, reader->source_file_count, reader->source_file_capacity, file);
+    return at_ptx_skip_line(reader);
+}
+
+/* The features that the machine does not support, by the names that CUDA programmers know. */
+
+/* The beginnings of instructions, special registers and functions of CUDA's. */
+static const struct {
+    const char *what;
+    const char *starts; /* with blanks between them */
+} refused[] = {
+    {"tensor cores (wmma, mma), which the emulated device has not",
+     "wmma. mma. wgmma. tcgen05. ldmatrix. stmatrix."},
+    {"textures and surfaces, which the emulated device has not",
+     "tex. tld4. txq. suld. sust. sured. suq. istypep."},
+    {"thread block clusters, which the emulated device has not",
+     "barrier.cluster. mapa getctarank st.async red.async clusterlaunchcontrol. ld.shared::cluster "
+     "st.shared::cluster ld.relaxed.cluster.shared::cluster atom.shared::cluster "
+     "red.shared::cluster %cluster %ncluster %is_explicit_cluster %aggr_smem_size"},
+    {"copies by a tensor map (TMA) or to several blocks, which the emulated device does not run",
+     "cp.async.bulk.tensor cp.reduce.async.bulk tensormap. multimem."},
+    {"arrays of a size that is known at run time only (alloca), which the emulated device has not",
+     "alloca stacksave stackrestore"},
+    {"memory allocation in a kernel (malloc, new), which the emulated device does not run",
+     "malloc free cudaMalloc cudaFree"},
+    {"launches from a kernel (dynamic parallelism), which the emulated device does not run",
+     "cudaLaunchDevice cudaGetParameterBuffer __cudaCDP"},
+    {"a barrier of the whole grid (cooperative launch), which the emulated device does not run",
+     "cudaCGSynchronizeGrid %envreg"},
+};
+
+const char *at_ptx_refused(const char *text, size_t size)
+{
+    for (size_t i = 0; i < AT_COUNT(refused); i++)
+        for (const char *start = refused[i].starts; *start; start += strspn(start, " ")) {
+            size_t length = strcspn(start, " ");
+
+            if (size >= length && memcmp(text, start, length) == 0)
+                return refused[i].what;
+            start += length;
+        }
+    return NULL;
 }

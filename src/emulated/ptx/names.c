@@ -4,62 +4,6 @@
 #include "emulated/ptx/reader.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* Declarations end with their pair of braces or function: hidden names are visible again, and
- * memory and rows may be reused. A register has no value where its scope begins (PTX ISA,
- * "Variables"), so it may have the row of an earlier one. */
-
-static int kind_of(int bytes)
-{
-    return bytes == AT_EMU_PREDICATE ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
-}
-
-static bool ptx_take_free_row(struct at_ptx_reader *reader, int bytes, uint32_t *row)
-{
-    int kind = kind_of(bytes);
-
-    if (reader->free_row_count[kind] == 0)
-        return false;
-    *row = reader->free_rows[kind][--reader->free_row_count[kind]];
-    return true;
-}
-
-struct at_ptx_scope at_ptx_scope_now(const struct at_ptx_reader *reader)
-{
-    return (struct at_ptx_scope){reader->register_count, reader->variable_count, reader->local,
-                                 reader->frame};
-}
-
-void at_ptx_close_to(struct at_ptx_reader *reader, struct at_ptx_scope scope)
-{
-    while (reader->register_count > scope.registers) {
-        struct at_ptx_registers *ended = &reader->registers[--reader->register_count];
-        int kind = kind_of(ended->bytes);
-
-        for (uint32_t i = 0; i < ended->count; i++)
-            if (ended->rows[i])
-                AT_PUSH(reader->free_rows[kind], reader->free_row_count[kind],
-                        reader->free_row_capacity[kind], ended->rows[i]);
-        reader->register_total -= ended->count;
-        free(ended->rows);
-    }
-    reader->variable_count = scope.variables;
-    reader->local = scope.local;
-    reader->frame = scope.frame;
-}
-
-void at_ptx_open_scope(struct at_ptx_reader *reader)
-{
-    struct at_ptx_scope now = at_ptx_scope_now(reader);
-
-    AT_PUSH(reader->scopes, reader->scope_count, reader->scope_capacity, now);
-}
-
-void at_ptx_close_scope(struct at_ptx_reader *reader)
-{
-    at_ptx_close_to(reader, reader->scopes[--reader->scope_count]);
-}
 
 enum { CONSTANTS_LOOKED_AT = 256 };
 
@@ -106,7 +50,7 @@ static bool register_number(const struct at_ptx_registers *registers,
 bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name *name, int *bytes,
                           uint32_t *row, bool *found)
 {
-    uint32_t number;
+    uint32_t number, *own;
 
     *found = false;
     /* The latest declaration first: inner braces hide names of outer ones. */
@@ -115,34 +59,38 @@ bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name
 
         if (!register_number(registers, name, &number))
             continue;
-        if (registers->rows[number] == 0 &&
-            !ptx_take_free_row(reader, registers->bytes, &registers->rows[number]) &&
-            !new_row(reader, registers->bytes, &registers->rows[number]))
+        own = &registers->rows[number];
+        if (*own == 0 && reader->free_row_count[registers->bytes] > 0)
+            *own = reader->free_rows[registers->bytes][--reader->free_row_count[registers->bytes]];
+        else if (*own == 0 && !new_row(reader, registers->bytes, own))
             return false;
         *bytes = registers->bytes;
-        *row = registers->rows[number];
+        *row = *own;
         *found = true;
         return true;
     }
     return true;
 }
 
-static bool preset_row(struct at_ptx_reader *reader, struct at_emu_preset preset, uint32_t *row)
+/* The row of a preset; a new one if the last ones have none like it. */
+static bool add_preset(struct at_ptx_reader *reader, uint8_t kind, int bytes, uint64_t value,
+                       uint32_t variable, uint32_t *row)
 {
     struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_emu_preset preset = {0, kind, (uint8_t)bytes, value, variable};
     size_t seen = 0;
 
     /* Most constants are used again soon. One that is not found costs another row. */
     for (size_t i = kernel->preset_count; i-- > 0 && seen++ < CONSTANTS_LOOKED_AT;) {
         const struct at_emu_preset *known = &kernel->presets[i];
 
-        if (known->kind == preset.kind && known->bytes == preset.bytes &&
-            known->value == preset.value && known->variable == preset.variable) {
+        if (known->kind == kind && known->bytes == bytes && known->value == value &&
+            known->variable == variable) {
             *row = known->row;
             return true;
         }
     }
-    if (!new_row(reader, preset.bytes, &preset.row))
+    if (!new_row(reader, bytes, &preset.row))
         return false;
     AT_PUSH(kernel->presets, kernel->preset_count, kernel->preset_capacity, preset);
     *row = preset.row;
@@ -153,28 +101,7 @@ bool at_ptx_constant_row(struct at_ptx_reader *reader, int bytes, uint64_t value
 {
     if (bytes > 0 && bytes < 8)
         value &= (UINT64_C(1) << 8 * bytes) - 1;
-    return preset_row(reader, (struct at_emu_preset){0, AT_EMU_CONSTANT, (uint8_t)bytes, value, 0},
-                      row);
-}
-
-/* The row with the address of the dynamic array plus an offset. */
-static bool ptx_dynamic_row(struct at_ptx_reader *reader, int bytes, int64_t offset, uint32_t *row)
-{
-    return preset_row(
-        reader,
-        (struct at_emu_preset){0, AT_EMU_DYNAMIC_SHARED, (uint8_t)bytes, (uint64_t)offset, 0}, row);
-}
-
-/* The row with the address of a variable of the module. */
-static bool ptx_variable_row(struct at_ptx_reader *reader, uint32_t variable, int bytes,
-                             int64_t offset, uint32_t *row)
-{
-    if (bytes != 8)
-        return at_ptx_fail(reader, "a global address in a register of 32 bits");
-    return preset_row(
-        reader,
-        (struct at_emu_preset){0, AT_EMU_VARIABLE, (uint8_t)bytes, (uint64_t)offset, variable},
-        row);
+    return add_preset(reader, AT_EMU_CONSTANT, bytes, value, 0, row);
 }
 
 /* PTX ISA, "Special Registers", of 32 bits. Those of 64 bits, and the clocks, are elsewhere. */
@@ -217,29 +144,18 @@ static const struct {
 static bool ptx_special_row(struct at_ptx_reader *reader, const struct at_ptx_name *name, int bytes,
                             uint32_t *row, bool *found)
 {
-    *found = false;
-    for (size_t i = 0; i < AT_COUNT(specials); i++) {
-        const struct at_ptx_name special = {specials[i].name, strlen(specials[i].name)};
+    int special = AT_PTX_INDEX_OF(specials, name->text, name->size);
+    int constant = AT_PTX_INDEX_OF(constants, name->text, name->size);
 
-        if (!at_ptx_same(&special, name))
-            continue;
-        if (bytes != 4)
-            return at_ptx_fail(reader, "%s has 32 bits", specials[i].name);
-        *found = true;
-        return preset_row(
-            reader, (struct at_emu_preset){0, (uint8_t)specials[i].kind, (uint8_t)bytes, 0, 0},
-            row);
-    }
-    for (size_t i = 0; i < AT_COUNT(constants); i++) {
-        const struct at_ptx_name constant = {constants[i].name, strlen(constants[i].name)};
-
-        if (at_ptx_same(&constant, name)) {
-            *found = true;
-            return at_ptx_constant_row(reader, bytes, constants[i].value, row);
-        }
-    }
-    if (at_ptx_refused_special(name))
-        return at_ptx_fail(reader, "%s", at_ptx_refused_special(name));
+    *found = special >= 0 || constant >= 0;
+    if (special >= 0 && bytes != 4)
+        return at_ptx_fail(reader, "%s has 32 bits", specials[special].name);
+    if (special >= 0)
+        return add_preset(reader, (uint8_t)specials[special].kind, bytes, 0, 0, row);
+    if (constant >= 0)
+        return at_ptx_constant_row(reader, bytes, constants[constant].value, row);
+    if (at_ptx_refused(name->text, name->size))
+        return at_ptx_fail(reader, "%s", at_ptx_refused(name->text, name->size));
     return true;
 }
 
@@ -272,8 +188,7 @@ static bool place(struct at_ptx_reader *reader, struct at_ptx_variable *variable
     if (variable->space == AT_EMU_GLOBAL || variable->space == AT_EMU_CONST)
         return !variable->is_extern ||
                at_ptx_fail(reader, "the variable %.*s is declared, but not in this program",
-                           variable->name.size < 64 ? (int)variable->name.size : 64,
-                           variable->name.text);
+                           AT_PTX_SHOWN(variable->name));
     if (variable->dynamic) {
         if (reader->kernel->dynamic_align < variable->align)
             reader->kernel->dynamic_align = variable->align;
@@ -343,101 +258,10 @@ const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
     }
     if (at_ptx_find_function(reader, name))
         at_ptx_fail(reader, "the address of the function %.*s (a function pointer)",
-                    name->size < 64 ? (int)name->size : 64, name->text);
+                    AT_PTX_SHOWN(*name));
     else
-        at_ptx_fail(reader, "\"%.*s\" is not a known register or variable",
-                    name->size < 64 ? (int)name->size : 64, name->text);
+        at_ptx_fail(reader, "\"%.*s\" is not a known register or variable", AT_PTX_SHOWN(*name));
     return NULL;
-}
-
-static int compare_labels(const void *a, const void *b)
-{
-    const struct at_ptx_name *x = &((const struct at_ptx_label *)a)->name;
-    const struct at_ptx_name *y = &((const struct at_ptx_label *)b)->name;
-    int order = memcmp(x->text, y->text, x->size < y->size ? x->size : y->size);
-
-    return order ? order : (x->size > y->size) - (x->size < y->size);
-}
-
-/* Find a name in a sorted array from `first` on; fail in its line if it is not there. */
-static const struct at_ptx_label *find_label(struct at_ptx_reader *reader,
-                                             const struct at_ptx_label *wanted,
-                                             const struct at_ptx_label *labels, size_t count)
-{
-    const struct at_ptx_label *found =
-        count ? bsearch(wanted, labels, count, sizeof *labels, compare_labels) : NULL;
-
-    if (found)
-        return found;
-    reader->token.line = wanted->line;
-    at_ptx_fail(reader, "there is no label \"%.*s\"",
-                wanted->name.size < 64 ? (int)wanted->name.size : 64, wanted->name.text);
-    return NULL;
-}
-
-static bool sort_labels(struct at_ptx_reader *reader, struct at_ptx_label *labels, size_t count)
-{
-    if (count)
-        qsort(labels, count, sizeof *labels, compare_labels);
-    for (size_t i = 1; i < count; i++)
-        if (compare_labels(&labels[i - 1], &labels[i]) == 0) {
-            reader->token.line = labels[i].line;
-            return at_ptx_fail(reader, "this label is defined twice");
-        }
-    return true;
-}
-
-static bool resolve(struct at_ptx_reader *reader, const struct at_ptx_labels *from)
-{
-    struct at_ptx_kernel *kernel = reader->kernel;
-    struct at_ptx_label *labels = from->labels ? reader->labels + from->labels : reader->labels;
-    struct at_ptx_label *tables = from->tables ? reader->tables + from->tables : reader->tables;
-    size_t label_count = reader->label_count - from->labels;
-    size_t table_count = reader->table_count - from->tables;
-    const struct at_ptx_label *label;
-
-    if (!sort_labels(reader, labels, label_count) || !sort_labels(reader, tables, table_count))
-        return false;
-    for (size_t i = from->table_entries; i < reader->table_entry_count; i++) {
-        label = find_label(reader, &reader->table_entries[i], labels, label_count);
-        if (!label)
-            return false;
-        kernel->targets[reader->table_entries[i].op] = (uint32_t)label->op;
-    }
-    for (size_t i = from->jumps; i < reader->jump_count; i++) {
-        const struct at_ptx_label *jump = &reader->jumps[i];
-        struct at_emu_op *op;
-
-        if (jump->op >= kernel->op_count) /* its instruction is the kernel's problem */
-            continue;
-        op = &kernel->ops[jump->op];
-        if (jump->name.size == 0) { /* a return: behind the function's body */
-            op->target = (uint32_t)kernel->op_count;
-            continue;
-        }
-        label = op->flow == AT_EMU_SWITCH ? find_label(reader, jump, tables, table_count)
-                                          : find_label(reader, jump, labels, label_count);
-        if (!label)
-            return false;
-        op->target = (uint32_t)label->op;
-        op->immediate = (int64_t)label->count;
-    }
-    return true;
-}
-
-bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from)
-{
-    int line = reader->token.line;
-    bool good = resolve(reader, from);
-
-    reader->label_count = from->labels;
-    reader->jump_count = from->jumps;
-    reader->table_count = from->tables;
-    reader->table_entry_count = from->table_entries;
-    if (!good)
-        return false;
-    reader->token.line = line;
-    return true;
 }
 
 /* Operands (PTX ISA, "Instruction Operands"). Their widths are checked here, so no instruction can
@@ -470,7 +294,7 @@ static bool read_register(struct at_ptx_reader *reader, int least_bytes, int mos
         return true;
     if (*bytes < least_bytes || *bytes > most_bytes)
         return at_ptx_fail(reader, "register %.*s has the wrong width for its operand",
-                           name.size < 64 ? (int)name.size : 64, name.text);
+                           AT_PTX_SHOWN(name));
     at_ptx_next(reader);
     return true;
 }
@@ -548,9 +372,12 @@ static bool variable_row(struct at_ptx_reader *reader, const struct at_ptx_varia
                          int bytes, int64_t offset, uint32_t *row)
 {
     if (variable->dynamic)
-        return ptx_dynamic_row(reader, bytes, offset, row);
-    if (variable->space == AT_EMU_GLOBAL || variable->space == AT_EMU_CONST)
-        return ptx_variable_row(reader, variable->number, bytes, offset, row);
+        return add_preset(reader, AT_EMU_DYNAMIC_SHARED, bytes, (uint64_t)offset, 0, row);
+    if (variable->space == AT_EMU_GLOBAL || variable->space == AT_EMU_CONST) {
+        if (bytes != 8)
+            return at_ptx_fail(reader, "a global address in a register of 32 bits");
+        return add_preset(reader, AT_EMU_VARIABLE, bytes, (uint64_t)offset, variable->number, row);
+    }
     return at_ptx_constant_row(reader, bytes, variable->offset + (uint64_t)offset, row);
 }
 
@@ -672,11 +499,4 @@ bool at_ptx_read_address(struct at_ptx_reader *reader, enum at_emu_space space, 
         return false;
     *offset = (int64_t)((uint64_t)base + (uint64_t)more);
     return true;
-}
-
-bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint)
-{
-    struct at_emu_op ignored = {0};
-
-    return !hint || (at_ptx_expect(reader, ",") && at_ptx_read_source(reader, &ignored, 8));
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct at_ptx_module;
-struct at_ptx_kernel;
+struct at_ptx_kernel; /* emulated/machine/op.h */
 
 /* Reads a module of at most 64 MiB, which the caller frees. AT_USAGE names the line and the error.
  * An unknown instruction is an error of its kernel, reported by at_ptx_find, so the other kernels
@@ -24,13 +24,6 @@ void at_ptx_free(struct at_ptx_module *module);
  * an unknown instruction: the message names the instruction and its line. */
 enum at_status at_ptx_find(const struct at_ptx_module *module, const char *name,
                            const struct at_ptx_kernel **kernel, struct at_error *err);
-
-int64_t at_ptx_kernel_shared_bytes(const struct at_ptx_kernel *kernel); /* static, per block */
-size_t at_ptx_kernel_instructions(const struct at_ptx_kernel *kernel);
-
-/* The line of instruction `index` in the text, from 1, and its text. */
-int at_ptx_instruction_line(const struct at_ptx_kernel *kernel, size_t index);
-const char *at_ptx_instruction_text(const struct at_ptx_kernel *kernel, size_t index);
 
 /* A line of the source, if the compiler ran with -lineinfo; else "" and 0. */
 struct at_ptx_source {

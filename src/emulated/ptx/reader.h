@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the PTX reader:
  *
- *     lex.c       characters to tokens; text that is skipped
- *     read.c      the module, kernels, and the bodies of kernels and functions
- *     module.c    questions about a module that has been read
- *     refused.c   what the machine does not do, by its CUDA name
- *     declare.c   declarations of variables, parameters and registers, and their initial values
- *     names.c     names to rows: registers, constants, special registers; labels; scopes
+ *     lex.c       characters to tokens; text that is skipped; .loc and .file; what the machine does
+ *                 not do, by its CUDA name
+ *     declare.c   declarations of variables and parameters, and their initial values
+ *     module.c    the module and its kernels; questions about a module
+ *     body.c      the bodies of kernels and functions: scopes, labels, instructions, calls
+ *     names.c     operands: registers, constants, special registers, variables
  *     decode_{flow,memory,move}.c   instructions; move: also those in the table of
- * emulated/machine/ops.h
+ *                 emulated/machine/ops.h
  *
  * Functions return false after they set reader->err. */
 #ifndef AT_EMULATED_PTX_READER_H
 #define AT_EMULATED_PTX_READER_H
 
+#include "base/memory.h"
 #include "emulated/machine/ops.h"
 #include "emulated/ptx/lex.h"
 #include "emulated/ptx/ptx.h"
+
+#include <string.h>
 
 enum {
     AT_PTX_TEXT_MAX = 64 << 20, /* bytes of a module */
@@ -143,8 +146,8 @@ struct at_ptx_reader {
     size_t scope_count, scope_capacity;
     struct at_ptx_scope base; /* of the function that is read: it sees nothing below */
     uint32_t local, frame;    /* bytes in use */
-    uint32_t *free_rows[4];   /* rows that nothing declares any more, for 0, 2, 4 and 8 bytes */
-    size_t free_row_count[4], free_row_capacity[4];
+    uint32_t *free_rows[9];   /* by bytes per lane: rows that nothing declares any more */
+    size_t free_row_count[9], free_row_capacity[9];
     struct at_ptx_call call;
     uint32_t call_count, call_depth;
 };
@@ -157,7 +160,16 @@ struct at_ptx_opcode {
     int part_count;
 };
 
-/* lex.c */
+/* A name in a message, for "%.*s". */
+#define AT_PTX_SHOWN(name) (name).size < 64 ? (int)(name).size : 64, (name).text
+
+/* lex.c. The index of the item with this name in an array whose items begin with their names, or
+ * are names; -1: none. */
+int at_ptx_index(const void *items, size_t count, size_t item_size, const char *text, size_t size);
+#define AT_PTX_INDEX_OF(items, text, size)                                                         \
+    at_ptx_index(items, AT_COUNT(items), sizeof *(items), text, size)
+#define AT_PTX_INDEX(items, text) AT_PTX_INDEX_OF(items, text, strlen(text))
+
 bool at_ptx_fail(struct at_ptx_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void at_ptx_next(struct at_ptx_reader *reader);
@@ -168,44 +180,43 @@ bool at_ptx_unexpected(struct at_ptx_reader *reader, const char *wanted);
 /* A name in a declaration. */
 bool at_ptx_expect_name(struct at_ptx_reader *reader, struct at_ptx_name *name);
 bool at_ptx_expect_integer(struct at_ptx_reader *reader, uint64_t max, uint64_t *value);
+/* ".u32". */
+bool at_ptx_expect_type(struct at_ptx_reader *reader, int *bytes);
+/* Bytes of a type like "u32", 0 for "pred"; -1 for an unknown type. */
+int at_ptx_type_bytes(const char *type);
 bool at_ptx_same(const struct at_ptx_name *a, const struct at_ptx_name *b);
 
 /* Skip the rest of the line, up to the next semicolon, or a pair of braces with all between them;
  * or the list of parameters, if one is next. */
-void at_ptx_skip_line(struct at_ptx_reader *reader);
+bool at_ptx_skip_line(struct at_ptx_reader *reader);
 bool at_ptx_skip_statement(struct at_ptx_reader *reader);
 bool at_ptx_skip_braces(struct at_ptx_reader *reader);
 /* Directives that may be anywhere: .loc, .file, .section. */
 bool at_ptx_read_location(struct at_ptx_reader *reader);
 
-/* names.c */
-void at_ptx_open_scope(struct at_ptx_reader *reader);
-void at_ptx_close_scope(struct at_ptx_reader *reader);
-void at_ptx_close_to(struct at_ptx_reader *reader, struct at_ptx_scope scope);
-struct at_ptx_scope at_ptx_scope_now(const struct at_ptx_reader *reader);
+bool at_ptx_read_source_file(struct at_ptx_reader *reader);
+bool at_ptx_skip_section(struct at_ptx_reader *reader);
 
-/* refused.c. The feature, in CUDA's words, to which an unsupported instruction or function belongs;
- * NULL if it is supported. */
-const char *at_ptx_refused_instruction(const char *opcode);
-const char *at_ptx_refused_function(const struct at_ptx_name *name);
-const char *at_ptx_refused_special(const struct at_ptx_name *name);
-/* The name of a function as the source has it. */
-struct at_ptx_name at_ptx_plain_name(struct at_ptx_name name);
+/* body.c. Read a body with its braces. */
+bool at_ptx_read_body(struct at_ptx_reader *reader);
+/* End all declarations since this scope. */
+void at_ptx_close_to(struct at_ptx_reader *reader, struct at_ptx_scope scope);
+/* Set the targets of the jumps from these on, to labels from these on. */
+bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from);
+
+/* The feature, in CUDA's words, to which an instruction, a special register or a
+ * function of CUDA's belongs that is not supported; NULL: there is none. */
+const char *at_ptx_refused(const char *text, size_t size);
 
 /* declare.c. The next token is the declaration's directive. */
-bool at_ptx_declare_registers(struct at_ptx_reader *reader);
-bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern);
 bool at_ptx_declare_params(struct at_ptx_reader *reader);
+bool at_ptx_declare_variable(struct at_ptx_reader *reader, bool is_extern);
 /* ".param TYPE name": a parameter of a kernel or a function. */
 bool at_ptx_read_param(struct at_ptx_reader *reader, struct at_ptx_variable *variable);
-/* Bytes of a type like "u32", 0 for "pred"; -1 for an unknown type. */
-int at_ptx_type_bytes(const char *type);
-
 /* names.c */
 bool at_ptx_find_register(struct at_ptx_reader *reader, const struct at_ptx_name *name, int *bytes,
                           uint32_t *row, bool *found);
 bool at_ptx_constant_row(struct at_ptx_reader *reader, int bytes, uint64_t value, uint32_t *row);
-/* The row with the address of the dynamic array plus an offset. */
 /* The function of this name that has a body, or NULL. */
 struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
                                              const struct at_ptx_name *name);
@@ -214,8 +225,6 @@ struct at_ptx_function *at_ptx_find_function(struct at_ptx_reader *reader,
 const struct at_ptx_variable *at_ptx_find_variable(struct at_ptx_reader *reader,
                                                    const struct at_ptx_name *name);
 bool at_ptx_place_variable(struct at_ptx_reader *reader, const struct at_ptx_variable *variable);
-/* Set the targets of the jumps from these on, to labels from these on. */
-bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labels *from);
 
 /* names.c. Each operand is appended to the rows of op, results first. */
 bool at_ptx_read_result(struct at_ptx_reader *reader, struct at_emu_op *op, int bytes);
@@ -230,10 +239,8 @@ bool at_ptx_read_wide(struct at_ptx_reader *reader, struct at_emu_op *op, int le
 bool at_ptx_read_address(struct at_ptx_reader *reader, enum at_emu_space space, uint32_t *row,
                          uint8_t *register_bytes, int64_t *offset);
 void at_ptx_add_row(struct at_emu_op *op, uint32_t row, bool result);
-/* Skip ", policy" after an instruction with .L2::cache_hint. */
-bool at_ptx_skip_policy(struct at_ptx_reader *reader, bool hint);
 
-/* read.c, decode_move.c. The next token is the opcode. They read up to the semicolon. */
+/* decode_move.c. The next token is the opcode. They read up to the semicolon. */
 /* The entry of this name in the table of emulated/machine/ops.h, or NULL. */
 const struct at_emu_row *at_ptx_find_row(const char *name);
 bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const char *name);
@@ -249,22 +256,11 @@ struct at_ptx_modifier {
 typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode);
 
-/* decode_flow.c */
 at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_switch, at_ptx_decode_exit, at_ptx_decode_return,
-    at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence;
-/* decode_flow.c */
-at_ptx_decoder at_ptx_decode_call;
-/* decode_move.c */
-at_ptx_decoder at_ptx_decode_float, at_ptx_decode_compare_to_register;
-/* decode_memory.c */
-at_ptx_decoder at_ptx_decode_load, at_ptx_decode_store, at_ptx_decode_atomic,
-    at_ptx_decode_prefetch;
-/* decode_memory.c */
-at_ptx_decoder at_ptx_decode_copy, at_ptx_decode_mbarrier;
-/* decode_move.c */
-at_ptx_decoder at_ptx_decode_convert;
-/* decode_move.c */
-at_ptx_decoder at_ptx_decode_move, at_ptx_decode_to_space, at_ptx_decode_is_space,
+    at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence, at_ptx_decode_call,
+    at_ptx_decode_float, at_ptx_decode_compare_to_register, at_ptx_decode_load, at_ptx_decode_store,
+    at_ptx_decode_atomic, at_ptx_decode_prefetch, at_ptx_decode_copy, at_ptx_decode_mbarrier,
+    at_ptx_decode_convert, at_ptx_decode_move, at_ptx_decode_to_space, at_ptx_decode_is_space,
     at_ptx_decode_compare;
 
 #endif

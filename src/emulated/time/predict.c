@@ -330,7 +330,7 @@ static enum at_status sample_block(struct model_block *block, struct at_traffic 
                                    int64_t registers, int64_t static_shared_bytes,
                                    struct at_error *err)
 {
-    int64_t threads = (int64_t)emu->block[0] * emu->block[1] * emu->block[2];
+    int64_t threads = at_emu_threads(emu);
     struct at_occupancy occupancy;
     enum at_status status = at_occupancy_of(&occupancy, device, threads, registers,
                                             static_shared_bytes, emu->dynamic_shared_bytes, err);

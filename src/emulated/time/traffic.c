@@ -2,8 +2,7 @@
 #include "emulated/time/traffic.h"
 
 #include "base/memory.h"
-#include "emulated/machine/machine.h"
-#include "emulated/ptx/ptx.h"
+#include "emulated/machine/op.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -60,43 +59,37 @@ static bool add(struct small_set *set, uint64_t item)
     return true;
 }
 
+/* The number of different values that the lanes have of an expression. */
+#define DISTINCT(expression)                                                                       \
+    ({                                                                                             \
+        struct small_set set = {0};                                                                \
+                                                                                                   \
+        AT_EACH_OF (lane, access->lanes)                                                           \
+            add(&set, expression);                                                                 \
+        set.count;                                                                                 \
+    })
+
+/* An aligned access of at most 16 bytes lies within one sector. */
 int at_request_sectors(const struct at_emu_access *access)
 {
-    struct small_set sectors = {0};
-
-    /* An aligned access of at most 16 bytes lies within one sector. */
-    AT_EACH_OF (lane, access->lanes)
-        add(&sectors, access->address[lane] / SECTOR_BYTES);
-    return sectors.count;
+    return DISTINCT(access->address[lane] / SECTOR_BYTES);
 }
 
 static int request_lines(const struct at_emu_access *access)
 {
-    struct small_set lines = {0};
-
-    AT_EACH_OF (lane, access->lanes)
-        add(&lines, access->address[lane] / LINE_BYTES);
-    return lines.count;
+    return DISTINCT(access->address[lane] / LINE_BYTES);
 }
 
 int at_request_tag_sectors(const struct at_emu_access *access)
 {
-    struct small_set filled = {0};
-
-    if (!access->fills)
-        return at_request_sectors(access);
-    AT_EACH_OF (lane, access->lanes)
-        add(&filled, access->address[lane] / LINE_BYTES << 32 | access->fills[lane] / SECTOR_BYTES);
-    return filled.count;
+    return access->fills ? DISTINCT(access->address[lane] / LINE_BYTES << 32 |
+                                    access->fills[lane] / SECTOR_BYTES)
+                         : at_request_sectors(access);
 }
 
 static int request_wanted_bytes(const struct at_emu_access *access)
 {
-    struct small_set starts = {0};
-
-    AT_EACH_OF (lane, access->lanes)
-        add(&starts, access->address[lane]);
-    return starts.count * access->bytes;
+    return DISTINCT(access->address[lane]) * access->bytes;
 }
 
 int at_request_least_sectors(const struct at_emu_access *access)
@@ -412,11 +405,11 @@ static struct cost cost_of(const char *text)
 /* The costs of a kernel's instructions, in their order; the caller frees them. */
 static struct cost *costs_of(const struct at_ptx_kernel *kernel)
 {
-    size_t count = at_ptx_kernel_instructions(kernel);
+    size_t count = kernel->op_count;
     struct cost *costs = at_alloc_array(count, sizeof *costs);
 
     for (size_t i = 0; i < count; i++)
-        costs[i] = cost_of(at_ptx_instruction_text(kernel, i));
+        costs[i] = cost_of(kernel->ops[i].text);
     return costs;
 }
 
@@ -541,14 +534,13 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
                                  struct at_error *err)
 {
     struct traffic_seen seen = {0};
-    uint64_t blocks = (uint64_t)emu->grid[0] * emu->grid[1] * emu->grid[2];
-    uint64_t threads = (uint64_t)emu->block[0] * emu->block[1] * emu->block[2];
+    uint64_t blocks = at_emu_blocks(emu);
     uint64_t wave = (uint64_t)wave_blocks < blocks ? (uint64_t)wave_blocks : blocks;
     uint64_t neighbours = wave < NEIGHBOURS ? wave : NEIGHBOURS;
     uint64_t spread = wave < SPREAD ? wave : SPREAD;
     uint64_t first = (blocks - wave) / 2; /* the wave in the middle of the grid */
     uint64_t chosen[SPREAD] = {0};
-    double warps = (double)((threads + AT_WARP - 1) / AT_WARP);
+    double warps = (double)((at_emu_threads(emu) + AT_WARP - 1) / AT_WARP);
     struct at_traffic_work edges[2] = {0};
     struct cost *costs = costs_of(emu->kernel);
     enum at_status status;
@@ -577,14 +569,6 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
     return status;
 }
 
-struct at_counts {
-    struct at_emu_observer observer;
-    size_t instructions;
-    struct at_local_counts local;
-    struct at_access_counts
-        accesses[]; /* two per instruction: in global memory, in shared memory */
-};
-
 /* Blocks run on several threads; the order of additions does not matter. */
 static void add_up(int64_t *sum, int64_t value)
 {
@@ -594,7 +578,7 @@ static void add_up(int64_t *sum, int64_t value)
 static void count_access(void *context, uint64_t block, const struct at_emu_access *access)
 {
     struct at_counts *counts = context;
-    struct at_access_counts *sums = &counts->accesses[2 * access->instruction + access->shared];
+    struct at_access_counts *sums = &counts->accesses[access->instruction][access->shared];
 
     (void)block;
     /* All threads write the same values. */
@@ -627,32 +611,9 @@ static void count_local(void *context, uint64_t block, const struct at_emu_acces
 
 struct at_counts *at_counts_new(size_t instructions)
 {
-    struct at_counts *counts =
-        at_alloc(sizeof *counts + 2 * instructions * sizeof counts->accesses[0]);
+    struct at_counts *counts = at_alloc(sizeof *counts + instructions * sizeof counts->accesses[0]);
 
     counts->observer =
         (struct at_emu_observer){.context = counts, .access = count_access, .local = count_local};
-    counts->instructions = instructions;
     return counts;
-}
-
-void at_counts_free(struct at_counts *counts)
-{
-    free(counts);
-}
-
-const struct at_emu_observer *at_counts_observer(struct at_counts *counts)
-{
-    return &counts->observer;
-}
-
-const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
-                                            bool shared)
-{
-    return &counts->accesses[2 * index + shared];
-}
-
-const struct at_local_counts *at_counts_local(const struct at_counts *counts)
-{
-    return &counts->local;
 }

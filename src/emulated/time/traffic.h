@@ -6,7 +6,6 @@
 #define AT_EMULATED_TIME_TRAFFIC_H
 
 #include "emulated/machine/machine.h"
-#include "emulated/ptx/ptx.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,22 +79,16 @@ struct at_local_counts {
     int64_t requests, sectors;
 };
 
-struct at_counts;
+/* Counts of a kernel. Do not read them while a grid runs. */
+struct at_counts {
+    struct at_emu_observer observer;
+    struct at_local_counts local;
+    /* Of each instruction in global and in shared memory; an asynchronous copy has both. */
+    struct at_access_counts accesses[][2];
+};
 
-/* Counts for a kernel of this length; the caller frees them. The observer belongs to them. */
+/* Counts for a kernel of this length; the caller frees them. */
 struct at_counts *at_counts_new(size_t instructions);
-
-void at_counts_free(struct at_counts *counts);
-
-const struct at_emu_observer *at_counts_observer(struct at_counts *counts);
-
-/* The counts of instruction `index` in shared or global memory; an asynchronous copy has both. Do
- * not call it while a grid runs. */
-const struct at_access_counts *at_counts_of(const struct at_counts *counts, size_t index,
-                                            bool shared);
-
-/* The same for local memory. */
-const struct at_local_counts *at_counts_local(const struct at_counts *counts);
 
 /* The cost of one request; the counts are sums of these. Local memory is laid out so that the words
  * of a warp's lanes with the same offset are side by side (CUDA C++ Programming Guide, "Local
