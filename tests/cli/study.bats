@@ -7,6 +7,28 @@ load helpers
 
 studies=(carveout coalescing layout offset patterns policies residency shared transpose unroll)
 
+# with_rows STUDY LABELS: print its file with these rows alone. A label is between two bars.
+with_rows() {
+    awk -v labels="$2" '
+        /^rows:/ { in_rows = 1; print; next }
+        /^reading:/ { in_rows = 0 }
+        /^  - label: / { kept = index(labels, "|" substr($0, 12) "|") }
+        !in_rows || kept' "$srcdir/tuning/study/$1.yaml"
+}
+
+# Sectors per request are the same in a matrix of any size: a small one is counted sooner. With AUTOTUNE_TEST_WHOLE all
+# studies are as they are shipped.
+setup_file() {
+    local folder=$BATS_FILE_TMPDIR/data/tuning/study
+    [ -z "${AUTOTUNE_TEST_WHOLE-}" ] || return 0
+    make_data tile # there must be a family
+    mkdir "$folder"
+    ln -s "$srcdir"/tuning/study/{layout,offset,patterns,policies,shared,transpose,unroll}.yaml "$folder"
+    sed 's/1x67108864:/1x65536:/' "$srcdir/tuning/study/coalescing.yaml" >"$folder/coalescing.yaml"
+    with_rows carveout '|no shared memory|24 KiB per block|56 KiB per block|' >"$folder/carveout.yaml"
+    with_rows residency '|24 MiB in all|64 MiB in all|' >"$folder/residency.yaml"
+}
+
 setup() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
 }
@@ -35,7 +57,6 @@ shows() {
 }
 
 @test "a study is also written as a page, with the same figures" {
-    is_long
     study coalescing --out "$BATS_TEST_TMPDIR/page.html"
     [[ $(row 'stores, stride 4') =~ ([0-9]+)$ ]]
     rate=${BASH_REMATCH[1]}
@@ -198,11 +219,11 @@ END_OF_TABLE
 }
 
 @test "--format csv and markdown print the same lines" {
-    study shared --quiet --format csv
-    [ "$(sed 1d <<<"$output" | wc -l)" -eq 16 ]
+    study coalescing --quiet --format csv
+    [ "$(sed 1d <<<"$output" | wc -l)" -eq 10 ]
     [[ ${lines[0]} == *',predicted us,rate GB/s' ]]
-    study shared --quiet --format markdown
-    [ "$(grep -c '^| ' <<<"$output")" -eq 17 ]
+    study coalescing --quiet --format markdown
+    [ "$(grep -c '^| ' <<<"$output")" -eq 11 ]
 }
 
 @test "--format json prints the same figures" {
