@@ -218,14 +218,14 @@ END_OF_TABLE
 
 @test "--gpu chooses the device" {
     for device in emu:{a100,b200,h100,h200,l40s,rtx-4090}; do
-        explain tile --gpu "$device"
+        explain tile --blocks 2 --gpu "$device"
         [ "$status" -eq 0 ]
         if [ "$device" = emu:h200 ]; then
             [[ $output != *uncalibrated* ]]
         else
             [[ $output == *'(a prediction, not a measurement; uncalibrated: no such GPU has been measured)'* ]]
         fi
-        explain tile --gpu "$device" --format json
+        explain tile --blocks 2 --gpu "$device" --format json
         [[ $output == *'"kind": "emulated"'* && $output == *'"predicted_ns"'* ]]
         [[ $output != *measured_ns* ]]
     done
@@ -234,7 +234,7 @@ END_OF_TABLE
     export CUDA_VISIBLE_DEVICES=-1
     run --separate-stderr -3 "$AUTOTUNE" explain tile --gpu 0
     [ -z "$output" ]
-    explain tile --gpu auto
+    explain tile --blocks 2 --gpu auto
     grep -q '^on .*(emulated)$' <<<"$output"
 }
 

@@ -147,10 +147,10 @@ outcome() {
 # first run's; it must choose the same configs, of the copies and of the family.
 @test "resuming a complete run measures nothing" {
     unset AUTOTUNE_DATADIR # so that there is the family copy
-    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 40
+    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 24
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'copy'")" -gt 0 ]
     query best.yaml.journal 'SELECT * FROM measurements' >before
-    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 40 --resume
+    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 24 --resume
     query best.yaml.journal 'SELECT * FROM measurements' | cmp before -
 }
 
@@ -291,7 +291,7 @@ limited() (
 # ---- journals ----
 
 @test "of a journal with a torn end, the whole measurements are used" {
-    start_run --budget 60
+    start_run --budget 30
     wait_for_progress
     wait_for_progress
     kill -KILL "$main"
@@ -301,8 +301,8 @@ limited() (
     mkdir copy
     cp best.yaml.journal* copy
     [ "$(query copy/best.yaml.journal 'SELECT count(*) FROM measurements')" -ge 1 ]
-    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 60 --resume
-    assert_measured_once 60
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 30 --resume
+    assert_measured_once 30
 }
 
 @test "a journal of another setting is refused: which setting, and how to start anew" {

@@ -16,11 +16,22 @@ setup() {
     printf '%s\n' 'schema: 1' 'problems:' '  - '{8x8,16x8,9x17,32x32,5x64}':f32' '  - 16x16:f16' >list.yaml
 }
 
-list=(--quiet --problems list.yaml --budget 48)
+list=(--quiet --problems list.yaml --budget 24)
 
 # tune_on DEVICES ARGUMENT...: the profile is DEVICES.yaml.
 tune_on() {
     "$AUTOTUNE" tune "${list[@]}" --gpu "$1" --out "$1.yaml" "${@:2}" >table
+}
+
+# The run of one device, emu:h200.yaml and its journal, is made once for all tests.
+tune_on_one() {
+    local kept=$BATS_FILE_TMPDIR/one
+    if [ ! -d "$kept" ]; then
+        tune_on emu:h200
+        mkdir "$kept"
+        cp emu:h200.yaml* "$kept"
+    fi
+    cp "$kept"/* .
 }
 
 # start_on DEVICES ARGUMENT...: start a run in the background; $main is its process.
@@ -74,7 +85,7 @@ assert_once() {
 assert_resumed() {
     [ "$(grep -c 'problem: ' two.yaml)" -eq 6 ]
     assert_once "$@"
-    [ "$(wc -l <measured)" -ge 48 ]
+    [ "$(wc -l <measured)" -ge 24 ]
 }
 
 # resumed_amid_copies COMMAND JOURNAL...: a run of this command is resumed, as if it had been killed before it filed
@@ -93,7 +104,7 @@ resumed_amid_copies() {
 }
 
 @test "two devices come to the profile of one, byte for byte" {
-    tune_on emu:h200
+    tune_on_one
     tune_on emu:h200,emu:h200
     cmp emu:h200.yaml emu:h200,emu:h200.yaml
     [ -s emu:h200,emu:h200.yaml.journal.1 ]
@@ -112,7 +123,7 @@ resumed_amid_copies() {
 
 @test "a device that is lost costs no result" {
     is_long
-    tune_on emu:h200
+    tune_on_one
     start_fleet
     wait_for_both two.yaml.journal.1
     assert_loss_costs_nothing "NVIDIA H200" device
@@ -155,7 +166,7 @@ resumed_amid_copies() {
 
 @test "what one device has measured, --resume with several does not measure again" {
     is_long
-    tune_on emu:h200
+    tune_on_one
     mv emu:h200.yaml.journal two.yaml.journal
     measured two.yaml.journal | uniq >before
     for devices in emu:h200,emu:h200,emu:h200 emu:h200; do
@@ -170,7 +181,7 @@ resumed_amid_copies() {
 
 @test "a run that was stopped amid the copies does not measure them again" {
     unset AUTOTUNE_DATADIR # so that there is the family copy
-    list=(--quiet --problem 8x8:f32 --problem 16x8:f32 --problem 9x17:f32 --family tile --budget 3)
+    list=(--quiet --problem 8x8:f32 --problem 9x17:f32 --family tile --budget 2)
     resumed_amid_copies start_fleet two.yaml.journal two.yaml.journal.1
     resumed_amid_copies start_tuners two.yaml.journal
 }
@@ -190,7 +201,7 @@ resumed_amid_copies() {
 # ---- several tuners of one device ----
 
 @test "several problems at a time come to the profile of one, byte for byte, with one journal" {
-    tune_on emu:h200
+    tune_on_one
     for tuners in 2 3; do
         mv emu:h200.yaml one.yaml
         mv emu:h200.yaml.journal one.yaml.journal
@@ -204,7 +215,7 @@ resumed_amid_copies() {
 }
 
 @test "a tuner that is killed costs no result" {
-    tune_on emu:h200
+    tune_on_one
     start_tuners
     wait_for_both two.yaml.journal.tuner1
     assert_loss_costs_nothing "a tuner of NVIDIA H200" tuner
@@ -229,7 +240,7 @@ resumed_amid_copies() {
 
 @test "what one tuner has measured, --resume with several does not measure again" {
     count='SELECT count(*) FROM measurements'
-    tune_on emu:h200
+    tune_on_one
     before=$(query emu:h200.yaml.journal "$count")
     tune_on emu:h200 --resume --tuners 3
     [ "$(query emu:h200.yaml.journal "$count")" -eq "$before" ]

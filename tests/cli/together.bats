@@ -254,5 +254,6 @@ start_pairs() {
 
 # A run waits for the journal for a moment, and so short a run may end meanwhile: refusals are rare here.
 @test "two runs started together with two profiles and one journal: the files are whole" {
+    is_long
     start_pairs one.yaml two.yaml one.journal one.journal
 }
