@@ -22,9 +22,17 @@
 
 #include <cmocka.h>
 
+#include "sample.h"
 #include "source_tree.h"
 
-enum { THREADS = 4, ROUNDS = 200, HANGS_AFTER_S = 300, SEED_TAKES_US = 200000, LACKS_NVRTC = 77 };
+enum {
+    THREADS = 4,
+    ROUNDS = 50,
+    WHOLE = 200,
+    HANGS_AFTER_S = 300,
+    SEED_TAKES_US = 200000,
+    LACKS_NVRTC = 77
+};
 
 static const autotune_problem problem = {.elem_size = 4, .rows = 4096, .cols = 4096};
 static char small[4096], cache[] = "/tmp/autotune-test-fork-XXXXXX";
@@ -184,7 +192,7 @@ static void test_with_threads_inside(void **state)
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
     usleep(SEED_TAKES_US / 2); /* a thread that needs a seed now waits for it */
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < (runs_whole() ? WHOLE : ROUNDS); round++) {
         int status = run_child(use_all);
 
         if (status != 0)
