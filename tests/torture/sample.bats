@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # System calls of a run that fail, or are its last before a kill: a seeded sample. With AUTOTUNE_TEST_WHOLE in
-# the environment it is four times as large, and `make torture` takes all points.
+# the environment it is six times as large, and `make torture` takes all points.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
@@ -16,10 +16,10 @@ setup() {
     fi
 }
 
-# tortured SCENARIO POINTS: this many points of the scenario, or four times as many, break no rule.
+# tortured SCENARIO POINTS: this many points of the scenario, or six times as many, break no rule.
 tortured() {
     local torture=${AUTOTUNE%/*}/tests/torture/torture points=$2
-    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((4 * points))
+    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((6 * points))
     [ -x "$torture" ] || skip "$torture is not built"
     run "$torture" --sample "$points" "$1"
     [ "$status" -ne 77 ] || skip "${lines[-1]}"
@@ -29,32 +29,32 @@ tortured() {
 
 @test "tune survives failing calls" {
     need_nvrtc
-    tortured tune 18
+    tortured tune 12
 }
 
 @test "tune with an old profile survives failing calls" {
     need_nvrtc
-    tortured onto 5
+    tortured onto 4
 }
 
 @test "tune --resume survives failing calls" {
     need_nvrtc
-    tortured resume 5
+    tortured resume 4
 }
 
 @test "tune with nothing compiled survives failing calls" {
     need_nvrtc
-    tortured cold 5
+    tortured cold 3
 }
 
 @test "export survives failing calls" {
     need_nvrtc
-    tortured export 5
+    tortured export 4
 }
 
 @test "check survives failing calls" {
     need_nvrtc
-    tortured check 5
+    tortured check 4
 }
 
 @test "merge survives failing calls" {

@@ -95,6 +95,17 @@ static bool is_asked(const struct scenario *scenario, int argc, char **argv, con
     return optind == argc;
 }
 
+/* Return whether a scenario that is asked for compiles. */
+static bool needs_nvrtc(int argc, char **argv)
+{
+    bool needs = false;
+    const char *name;
+
+    for (size_t i = 0; i < scenario_count; i++)
+        needs |= scenarios[i].needs_nvrtc && is_asked(&scenarios[i], argc, argv, &name);
+    return needs;
+}
+
 static void set_default(const char *variable, const char *path)
 {
     char whole[PATH_MAX];
@@ -118,7 +129,7 @@ int main(int argc, char **argv)
     set_default("srcdir", "..");
     unsetenv("AUTOTUNE_PROFILE_PATH"); /* ignore the user's profiles */
     can_tune = scenarios_can_tune();
-    if (!mkdtemp(folder) || !scenarios_prepare(folder, can_tune))
+    if (!mkdtemp(folder) || !scenarios_prepare(folder, can_tune && needs_nvrtc(argc, argv)))
         return EXIT_FAILURE;
     setenv("HOME", folder, 1);
     setenv("XDG_DATA_HOME", folder, 1);

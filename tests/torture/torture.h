@@ -190,8 +190,9 @@ struct scenario {
 extern const struct scenario scenarios[];
 extern const size_t scenario_count;
 
-/* Make the data and the cache in the folder. Prints errors to stderr. */
-bool scenarios_prepare(const char *folder, bool can_tune);
+/* Make the data in the folder; if it is to be warm, a cache with the kernels of all scenarios, too.
+ * Prints errors to stderr. */
+bool scenarios_prepare(const char *folder, bool is_warm);
 
 /* Prepare the files with which a scenario starts. */
 bool scenario_prepare(const struct scenario *scenario, const char *folder);
