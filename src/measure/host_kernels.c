@@ -284,27 +284,29 @@ static enum at_outcome check_matrix(struct at_device *device, const uint64_t *ar
         err);
 }
 
-static enum at_outcome check_tensor(struct at_device *device, const uint64_t *args,
+/* Check one extent, of which the arguments have the size. */
+static enum at_outcome check_extent(struct at_device *device, const uint64_t *args, origin *find,
                                     struct at_error *err)
 {
     return check_buffer(device, args,
                         (struct check){.elements = (int64_t)args[2],
                                        .bytes = args[3],
                                        .result = args[4],
-                                       .find = tensor_origin,
+                                       .find = find,
                                        .extent = args + 5},
                         err);
+}
+
+static enum at_outcome check_tensor(struct at_device *device, const uint64_t *args,
+                                    struct at_error *err)
+{
+    return check_extent(device, args, tensor_origin, err);
 }
 
 static enum at_outcome check_source(struct at_device *device, const uint64_t *args,
                                     struct at_error *err)
 {
-    return check_buffer(device, args,
-                        (struct check){.elements = (int64_t)args[2],
-                                       .bytes = args[3],
-                                       .result = args[4],
-                                       .find = source_origin},
-                        err);
+    return check_extent(device, args, source_origin, err);
 }
 
 at_host_kernel *const at_host_kernels[AT_HARNESS_KERNELS] = {

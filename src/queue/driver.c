@@ -7,7 +7,6 @@
 #include "device/kind.h"
 #include "measure/gpu.h"
 #include "queue/parts.h"
-#include "queue/tuner.h"
 #include "system/cpus.h"
 #include "system/interrupt.h"
 #include "worker/worker.h"

@@ -5,8 +5,65 @@
 
 #include "queue/queue.h"
 #include "queue/run.h"
-#include "queue/tuner.h"
 #include "worker/worker.h"
+
+/* ---- a tuner: one device that tunes the problems which it takes from a job source ---- */
+
+struct at_tuner {
+    struct at_session_options session;
+    const struct at_device_info *device;
+    const struct at_problem *problems; /* all of the run */
+    size_t problem_count;
+    const char *out;     /* path of the profile that the run writes; NULL: none */
+    bool accumulates;    /* into what that file has; else it is replaced */
+    int64_t run_ends_ns; /* when the run's budget is spent, on at_now_ns's clock; 0: never */
+    bool fresh;          /* do not start from the winners of earlier profiles */
+    bool stays_near;     /* run on the CPUs near the device: others are for other devices */
+};
+
+/* What a tuner is to do next. */
+struct at_tuning_job {
+    size_t problem; /* index; AT_NO_JOB: nothing */
+    size_t number;  /* of the run's problems, this is the n-th to be tuned */
+    size_t of;
+    struct at_budget budget;
+    struct at_list results; /* entries that other tuners of this model have finished; owned */
+};
+
+/* What a tuner knows of a problem when a run is resumed. */
+struct at_known {
+    size_t problem;
+    int64_t measurements; /* of its configs; 1 if only its copies are measured */
+};
+
+/* What came of it. */
+struct at_tuned {
+    size_t problem;
+    enum at_status status; /* as at_tune_problem returns it */
+    const char *message;   /* of a failure */
+    int64_t evaluations;
+    struct at_device_record record; /* so far; without problems */
+    struct at_entry *entry;         /* if the status is AT_OK; the receiver moves it away */
+};
+
+/* Where a tuner takes its jobs, and delivers its results. */
+struct at_job_source {
+    void *state;
+    /* The tuner has opened its device. Its journal has measurements of these problems. */
+    enum at_status (*opened)(void *state, const struct at_known *known, size_t count,
+                             struct at_error *err);
+    /* Take a job. Without `wait`, tell which one will be next, or nothing. */
+    enum at_status (*take_job)(void *state, bool wait, struct at_tuning_job *job,
+                               struct at_error *err);
+    enum at_status (*take_result)(void *state, struct at_tuned *tuned, struct at_error *err);
+};
+
+/* Open the device and tune until there is no job any more. Fails if the device or a function
+ * of the source fails, or with the status of a problem after which the device cannot go on. */
+enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_job_source *source,
+                            struct at_error *err);
+
+/* ---- a run ---- */
 
 /* A tuner as the driver sees it. */
 struct at_tuner_process {

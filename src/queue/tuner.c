@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "queue/tuner.h"
-
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/kind.h"
-#include "queue/queue.h"
+#include "queue/parts.h"
 #include "tune/tune.h"
 
 #include <stdlib.h>

@@ -62,18 +62,24 @@ void at_baseline_clear(struct at_baseline *baseline)
     *baseline = (struct at_baseline){0};
 }
 
-/* The mean of the courses' best after `evaluations`; a course that has stopped keeps its best. */
+/* The best after `evaluations`. A course that has stopped keeps its best. */
+static double best_after(const struct at_baseline *baseline, const struct at_course *course,
+                         size_t evaluations)
+{
+    size_t at = evaluations < course->count ? evaluations : course->count;
+    double best_ns = at > 0 ? course->best_ns[at - 1] : INFINITY;
+
+    return isfinite(best_ns) ? best_ns : baseline->worst_ns;
+}
+
+/* The mean of the courses' best after `evaluations`. */
 static double mean_best(const struct at_baseline *baseline, const struct at_course *courses,
                         size_t count, size_t evaluations)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        size_t at = evaluations < courses[i].count ? evaluations : courses[i].count;
-        double best_ns = at > 0 ? courses[i].best_ns[at - 1] : INFINITY;
-
-        sum += isfinite(best_ns) ? best_ns : baseline->worst_ns;
-    }
+    for (size_t i = 0; i < count; i++)
+        sum += best_after(baseline, &courses[i], evaluations);
     return sum / (double)count;
 }
 
@@ -221,18 +227,6 @@ size_t at_course_within(const struct at_course *course, double ns)
 /* The ratio of one point of a picture to the point before it. */
 static const double step = 1.15;
 
-/* How far a search is behind after some evaluations. One that has ended keeps its best. */
-static double behind(const struct at_searches *searches, size_t search, size_t evaluations)
-{
-    const struct at_course *course = &searches->courses[search];
-    size_t at = evaluations < course->count ? evaluations : course->count;
-    double best_ns = at > 0 ? course->best_ns[at - 1] : INFINITY;
-
-    if (!isfinite(best_ns))
-        best_ns = searches->baseline->worst_ns;
-    return best_ns / searches->baseline->optimum_ns - 1;
-}
-
 /* The value at a share of the sorted ones. */
 static int64_t quantile_ppm(const double *sorted, size_t count, double share)
 {
@@ -246,7 +240,9 @@ static void measure(struct at_curve_record *record, const struct at_searches *se
     double *values = at_alloc_array(searches->count, sizeof *values), sum = 0;
 
     for (size_t i = 0; i < searches->count; i++)
-        sum += values[i] = behind(searches, i, evaluations[i]);
+        sum += values[i] = best_after(searches->baseline, &searches->courses[i], evaluations[i]) /
+                               searches->baseline->optimum_ns -
+                           1;
     qsort(values, searches->count, sizeof *values, by_value);
     record->behind_ppm = llround(1e6 * sum / (double)searches->count);
     record->lower_ppm = quantile_ppm(values, searches->count, 0.25);

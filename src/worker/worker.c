@@ -80,23 +80,30 @@ static const void *take(struct at_wire *wire, size_t size)
     return here;
 }
 
-int64_t at_wire_get_int(struct at_wire *wire)
+/* Copy so many bytes; zeroes if they are not there. */
+static void get(struct at_wire *wire, void *value, size_t size)
 {
-    const void *here = take(wire, sizeof(int64_t));
-    int64_t value = 0;
+    const void *here = take(wire, size);
 
     if (here)
-        memcpy(&value, here, sizeof value);
+        memcpy(value, here, size);
+    else
+        memset(value, 0, size);
+}
+
+int64_t at_wire_get_int(struct at_wire *wire)
+{
+    int64_t value;
+
+    get(wire, &value, sizeof value);
     return value;
 }
 
 double at_wire_get_real(struct at_wire *wire)
 {
-    const void *here = take(wire, sizeof(double));
-    double value = 0;
+    double value;
 
-    if (here)
-        memcpy(&value, here, sizeof value);
+    get(wire, &value, sizeof value);
     return value;
 }
 
@@ -133,15 +140,9 @@ void at_wire_get_text(struct at_wire *wire, char *text, size_t capacity)
 
 void at_wire_get_struct(struct at_wire *wire, void *record, size_t size)
 {
-    size_t got;
-    const void *here = at_wire_get_bytes(wire, &got);
-
-    if (!here || got != size) {
+    if (at_wire_get_count(wire, 1) != size)
         wire->bad = true;
-        memset(record, 0, size);
-    } else {
-        memcpy(record, here, size);
-    }
+    get(wire, record, size);
 }
 
 bool at_wire_done(const struct at_wire *wire)
