@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "cmd/cmd.h"
+#include "cmd/command_line.h"
 #include "roles.h"
 #include "system/progress.h"
 
@@ -99,7 +99,7 @@ static bool has_one_of(int argc, char **argv, const char *const *words)
 static enum at_status print_details(struct at_error *err)
 {
     char *arguments[] = {(char[]){"autotune doctor"}, NULL};
-    enum at_status status = find_command("doctor")->run(1, arguments, err);
+    enum at_status status = at_command_run(find_command("doctor"), 1, arguments, err);
 
     return status == AT_DEVICE ? AT_OK : status;
 }
@@ -136,7 +136,7 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     }
     name = at_format("autotune %s", command->name);
     argv[0] = name;
-    status = command->run(argc, argv, err);
+    status = at_command_run(command, argc, argv, err);
     free(name);
     return status;
 }

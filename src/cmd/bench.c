@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -48,16 +47,6 @@ static const struct at_option options_table[] = {
      "How to print the result, json as one line per problem; the first is the default",
      AT_SETS_CHOICE(bench_options, format, at_format_choice)},
     {0},
-};
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "[PROBLEM...]",
-    .help = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
-            "compares them with the copy limit."
-            "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
-            "1024x1024:f32 and 1024x1024:f64."
-            "\n\nExample:\n  autotune bench 8192x8192:f32 --profile best.yaml",
 };
 
 struct bench_run {
@@ -494,22 +483,20 @@ static enum at_status prepare(struct bench_run *run, struct bench_options *optio
     return at_run_problems(&options->run, NULL, &run->problems, &run->problem_count, err);
 }
 
-static enum at_status run_bench(int argc, char **argv, struct at_error *err)
+static enum at_status run_bench(void *given, struct at_error *err)
 {
-    struct bench_options options = {0};
-    struct bench_run run = {.options = &options};
+    struct bench_options *options = given;
+    struct bench_run run = {.options = options};
     enum at_status status;
 
-    at_run_options_init(&options.run);
-    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
-    status = prepare(&run, &options, err);
+    status = prepare(&run, options, err);
     if (status == AT_OK)
         status = bench_all(&run, err);
-    if (status == AT_OK && options.out)
-        status = write_page(&run, &options, err);
-    if (run.report_count > 0 && options.format != AT_FORMAT_TABLE &&
-        options.format != AT_FORMAT_JSON)
+    if (status == AT_OK && options->out)
+        status = write_page(&run, options, err);
+    if (run.report_count > 0 && options->format != AT_FORMAT_TABLE &&
+        options->format != AT_FORMAT_JSON)
         print_together(&run);
     at_schema_clear_records(&report_schema, run.reports, run.report_count);
     at_lookup_close(run.lookup);
@@ -518,12 +505,21 @@ static enum at_status run_bench(int argc, char **argv, struct at_error *err)
     at_textbook_clear(&run.textbook);
     free(run.problems);
     free(run.devices);
-    at_run_options_clear(&options.run);
     return status;
 }
 
 const struct at_command at_command_bench = {
     .name = "bench",
     .summary = "the textbook's kernels beside the copy limit and the tuned one",
+    .options = options_table,
+    .arguments = "[PROBLEM...]",
+    .help = "Times the textbook's transpose kernels, the default config and the tuned kernel, and "
+            "compares them with the copy limit."
+            "\vWithout --problem it uses 8192x8192:f32 and 8192x8192:f64; on an emulated device "
+            "1024x1024:f32 and 1024x1024:f64."
+            "\n\nExample:\n  autotune bench 8192x8192:f32 --profile best.yaml",
+    .size = sizeof(struct bench_options),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_bench,
 };

@@ -2,7 +2,6 @@
 /* autotune cache: show or clear the cache of compiled kernels. */
 #include "kernel/cache.h"
 #include "base/memory.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "schema/table.h"
 
@@ -19,11 +18,6 @@ static const struct at_option options_table[] = {
     {"clear", 'c', NULL, 0, "Remove all compiled kernels", AT_SETS_FLAG(cache_options, clear)},
     AT_FORMAT(0, cache_options, format),
     {0},
-};
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .help = "Shows where compiled kernels are kept, how many, and how much space they take.",
 };
 
 struct cache_record {
@@ -61,22 +55,20 @@ static void print_usage(const struct at_cubin_cache *cache, const struct at_cubi
            AT_CUBIN_CACHE_BYTES_MAX >> 20);
 }
 
-static enum at_status run_cache(int argc, char **argv, struct at_error *err)
+static enum at_status run_cache(void *given, struct at_error *err)
 {
-    struct cache_options options = {0};
+    struct cache_options *options = given;
     struct at_cubin_cache *cache;
     struct at_cubin_usage usage;
-    enum at_status status;
+    enum at_status status = at_cubin_cache_open(&cache, NULL, err);
 
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    status = at_cubin_cache_open(&cache, NULL, err);
     if (status != AT_OK)
         return status;
-    if (options.clear)
-        status = clear_cache(cache, &options.progress, err);
+    if (options->clear)
+        status = clear_cache(cache, &options->progress, err);
     if (status == AT_OK)
         status = at_cubin_cache_usage(cache, &usage, err);
-    if (status == AT_OK && options.format == AT_FORMAT_TABLE)
+    if (status == AT_OK && options->format == AT_FORMAT_TABLE)
         print_usage(cache, &usage);
     else if (status == AT_OK)
         status = at_print(&cache_schema,
@@ -87,7 +79,7 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
                               .bytes = (int64_t)usage.bytes,
                               .bytes_max = AT_CUBIN_CACHE_BYTES_MAX,
                           },
-                          options.format, stdout, err);
+                          options->format, stdout, err);
     at_cubin_cache_close(cache);
     return status;
 }
@@ -95,5 +87,8 @@ static enum at_status run_cache(int argc, char **argv, struct at_error *err)
 const struct at_command at_command_cache = {
     .name = "cache",
     .summary = "show or clear the compiled kernels that are kept",
+    .options = options_table,
+    .help = "Shows where compiled kernels are kept, how many, and how much space they take.",
+    .size = sizeof(struct cache_options),
     .run = run_cache,
 };

@@ -3,7 +3,6 @@
  * checked against its family's space, for the device that the profile describes. */
 #include "base/memory.h"
 #include "base/stats.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -63,21 +62,6 @@ static enum at_status check(void *given, struct at_error *err)
 
     return options->out && !options->gpu ? at_fail(err, AT_USAGE, "--out needs --gpu") : AT_OK;
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "FILE",
-    .help = "Checks a profile: its form, its figures, and that every config is legal for its "
-            "problem on its device. With --gpu, it verifies every winner for that device and times "
-            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
-            "broken. If the profile has none for that model of device, it tries all that are legal "
-            "there.\vThe "
-            "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
-            "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
-            "other way round."
-            "\n\nExample:\n  autotune check --gpu 0 best.yaml",
-    .check = check,
-};
 
 /* ---- the report ---- */
 
@@ -464,51 +448,63 @@ static enum at_status check_times(struct at_profile *profile, const char *file,
     return status;
 }
 
-static enum at_status run_check(int argc, char **argv, struct at_error *err)
+static enum at_status run_check(void *given, struct at_error *err)
 {
-    struct check_options options = {0};
+    struct check_options *options = given;
     struct at_profile profile = {0};
     struct at_output *output = NULL;
-    enum at_status status = AT_OK, printed;
+    enum at_status status = at_out_check(options->out, options->file, err), printed;
 
-    at_run_options_init(&options.run);
-    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
-    status = at_out_check(options.out, options.file, err);
-    if (status == AT_OK && options.out)
+    if (status == AT_OK && options->out)
         status =
-            at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.run.progress, err);
+            at_output_open(&output, options->out, AT_OUTPUT_NO_WAIT, &options->run.progress, err);
     if (status == AT_OK)
-        status = at_run_families(&options.run, err);
+        status = at_run_families(&options->run, err);
     if (status == AT_OK) {
-        status = (options.out ? at_profile_read_whole
-                              : at_profile_read)(&profile, at_given_file(options.file), err);
+        status = (options->out ? at_profile_read_whole
+                               : at_profile_read)(&profile, at_given_file(options->file), err);
         if (status != AT_OK)
-            at_advise_kind(err, options.file, AT_KIND_PROFILE);
+            at_advise_kind(err, options->file, AT_KIND_PROFILE);
     }
     if (status == AT_OK)
-        at_detail(&options.run.progress, "read %s", options.file);
+        at_detail(&options->run.progress, "read %s", options->file);
     if (status == AT_OK)
-        status = check_profile(&profile, options.file, &options.run.session, &options.report, err);
-    if (status == AT_OK && options.gpu) {
-        options.run.gpu = options.gpu;
+        status =
+            check_profile(&profile, options->file, &options->run.session, &options->report, err);
+    if (status == AT_OK && options->gpu) {
+        options->run.gpu = options->gpu;
         at_interrupt_catch();
-        status = check_times(&profile, options.file, &options.run, &options.report, err);
+        status = check_times(&profile, options->file, &options->run, &options->report, err);
     }
     /* A file that cannot be read gives no document; a run that was cut short what it had. */
-    printed = status == AT_OK || options.report.count > 0
-                  ? print_report(&options.report, status == AT_OK ? err : NULL)
+    printed = status == AT_OK || options->report.count > 0
+                  ? print_report(&options->report, status == AT_OK ? err : NULL)
                   : AT_OK;
     status = status == AT_OK ? printed : status;
     if (status == AT_OK && output)
         status = at_profile_write(&profile, output, err);
     at_output_close(output);
     at_profile_clear(&profile);
-    at_run_options_clear(&options.run);
     return status;
 }
 
 const struct at_command at_command_check = {
     .name = "check",
     .summary = "is a profile sound, and does it still hold?",
+    .options = options_table,
+    .arguments = "FILE",
+    .help = "Checks a profile: its form, its figures, and that every config is legal for its "
+            "problem on its device. With --gpu, it verifies every winner for that device and times "
+            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
+            "broken. If the profile has none for that model of device, it tries all that are legal "
+            "there.\vThe "
+            "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
+            "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
+            "other way round."
+            "\n\nExample:\n  autotune check --gpu 0 best.yaml",
+    .check = check,
+    .size = sizeof(struct check_options),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_check,
 };

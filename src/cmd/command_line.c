@@ -311,7 +311,7 @@ struct target {
 };
 
 struct command_line {
-    const struct at_syntax *syntax;
+    const struct at_command *command;
     void *options;
     struct argp_option *known; /* as argp wants them; the docs are owned */
     struct target *targets;    /* of the known ones */
@@ -382,7 +382,7 @@ static void check(struct argp_state *state, const struct command_line *line)
 
     if (arguments && arguments->help && !line->has_arguments)
         argp_error(state, "%s", arguments->help);
-    if (line->syntax->check && line->syntax->check(line->options, &err) != AT_OK)
+    if (line->command->check && line->command->check(line->options, &err) != AT_OK)
         argp_error(state, "%s", err.message);
 }
 
@@ -575,17 +575,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-void at_command_line(const struct at_syntax *syntax, int argc, char **argv, void *options,
-                     struct at_progress *progress)
+static void read_command_line(const struct at_command *command, int argc, char **argv,
+                              void *options)
 {
     static const struct argp_option end = {0};
-    struct command_line line = {.syntax = syntax, .options = options};
-    struct argp argp = {.parser = parse, .args_doc = syntax->arguments, .doc = syntax->help};
+    struct command_line line = {.command = command, .options = options};
+    struct argp argp = {.parser = parse, .args_doc = command->arguments, .doc = command->help};
     size_t count;
 
-    at_progress_init(progress);
-    know_all(&line, syntax->options, options);
-    know_all(&line, common_options, progress);
+    know_all(&line, command->options, options);
+    know_all(&line, common_options, options);
     count = line.count;
     AT_PUSH(line.known, count, line.capacity, end);
     argp.options = line.known;
@@ -595,4 +594,39 @@ void at_command_line(const struct at_syntax *syntax, int argc, char **argv, void
         free((char *)line.known[i].doc);
     free(line.known);
     free(line.targets);
+}
+
+/* Free the arguments of repeated options. Several rows may set one member. */
+static void free_texts(const struct at_option *options, char *set)
+{
+    for (; options->kind != AT_OPTION_END; options++) {
+        void *member = set + options->offset;
+
+        if (options->kind == AT_OPTION_TABLE)
+            free_texts(options->table, member);
+        if (options->kind == AT_OPTION_TEXTS) {
+            free(((struct at_texts *)member)->items);
+            *(struct at_texts *)member = (struct at_texts){0};
+        }
+    }
+}
+
+enum at_status at_command_run(const struct at_command *command, int argc, char **argv,
+                              struct at_error *err)
+{
+    void *options = at_alloc(command->size);
+    enum at_status status;
+
+    if (command->defaults)
+        memcpy(options, command->defaults, command->size);
+    at_progress_init(options);
+    if (command->init)
+        command->init(options);
+    read_command_line(command, argc, argv, options);
+    status = command->run(options, err);
+    if (command->clear)
+        command->clear(options);
+    free_texts(command->options, options);
+    free(options);
+    return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of any command. A command lists its options in a table, which says what each one
- * sets in the command's own struct. --quiet, --verbose and --help are added to all. */
+/* The commands and their command lines. A command lists its options in a table, which says what
+ * each one sets in the command's own struct. --quiet, --verbose and --help are added to all. */
 #ifndef AT_CMD_COMMAND_LINE_H
 #define AT_CMD_COMMAND_LINE_H
 
@@ -136,19 +136,30 @@ at_choice_fn at_format_choice;
 
 /* ---- reading it ---- */
 
-/* How a command is called. */
-struct at_syntax {
+/* A subcommand. Its file ends in one, and commands.c has a line for it. */
+struct at_command {
+    const char *name, *summary;
     const struct at_option *options; /* the last is AT_OPTION_END: {0} */
     const char *arguments;           /* as --help names them; NULL: none */
     const char *help;                /* before the options, and after them behind "\v" */
+    size_t size;                     /* of its struct, which begins with a struct at_progress */
+    const void *defaults;            /* such a struct; NULL: all members are 0 */
+    /* Set what is no constant; free what the tables of options do not name. NULL: nothing. */
+    void (*init)(void *options);
+    void (*clear)(void *options);
     /* Check what must fit together; NULL: nothing must. */
     enum at_status (*check)(void *options, struct at_error *err);
+    enum at_status (*run)(void *options, struct at_error *err);
 };
 
-/* Set *options, which has its defaults, and *progress as --quiet and --verbose want it; the last of
- * them counts. A wrong command line ends the program with a usage message, and so does --help. */
-void at_command_line(const struct at_syntax *syntax, int argc, char **argv, void *options,
-                     struct at_progress *progress);
+/* NULL-ended; the first is the default. */
+extern const struct at_command *const at_commands[];
+
+/* Read the command line and run the command. argv[0] is the name that --help prints: "autotune
+ * show". A wrong command line ends the program with a usage message, and so does --help. The last
+ * of --quiet and --verbose counts. */
+enum at_status at_command_run(const struct at_command *command, int argc, char **argv,
+                              struct at_error *err);
 
 /* Read a whole number from 1 to most, or a time up to 1000 h. The message names the option. */
 enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,

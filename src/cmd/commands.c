@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The subcommands. */
-#include "cmd/cmd.h"
+#include "cmd/command_line.h"
 
-/* One line per command, in the order of --help; the first is the default. */
+/* One line per command, in the order of --help. */
 /* clang-format off */
 #define EACH_COMMAND(each) \
     each(tune) \

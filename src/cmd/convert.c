@@ -2,7 +2,6 @@
 /* autotune convert: write a recording in another tuner's format, and back. */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "recording/recording.h"
@@ -36,24 +35,15 @@ static enum at_status check(void *given, struct at_error *err)
                : at_fail(err, AT_USAGE, "which format is the recording to get? See --to");
 }
 
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "FILE",
-    .help =
-        "Converts a recording to a format that other auto-tuners read, or back.\vNo data of a "
-        "recording is lost: what "
-        "other formats have no place for goes into their member \"autotune\". Files made by other "
-        "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
-        "transpose.",
-    .check = check,
-};
-
-static enum at_status convert_recording(struct convert_options *options, struct at_error *err)
+static enum at_status run_convert(void *given, struct at_error *err)
 {
+    struct convert_options *options = given;
     struct at_recording recording = {0};
     struct at_text_stream stream;
-    enum at_status status = at_read_recording(&recording, options->file, &options->progress, err);
+    enum at_status status = at_out_check(options->out, options->file, err);
 
+    if (status == AT_OK)
+        status = at_read_recording(&recording, options->file, &options->progress, err);
     if (status == AT_OK && options->family)
         status = at_recording_keep_family(&recording, options->family, err);
     if (status == AT_OK) {
@@ -64,18 +54,18 @@ static enum at_status convert_recording(struct convert_options *options, struct 
     return status;
 }
 
-static enum at_status run_convert(int argc, char **argv, struct at_error *err)
-{
-    struct convert_options options = {0};
-    enum at_status status;
-
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    status = at_out_check(options.out, options.file, err);
-    return status == AT_OK ? convert_recording(&options, err) : status;
-}
-
 const struct at_command at_command_convert = {
     .name = "convert",
     .summary = "recordings in the formats of other tuners, and back",
+    .options = options_table,
+    .arguments = "FILE",
+    .help =
+        "Converts a recording to a format that other auto-tuners read, or back.\vNo data of a "
+        "recording is lost: what "
+        "other formats have no place for goes into their member \"autotune\". Files made by other "
+        "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
+        "transpose.",
+    .check = check,
+    .size = sizeof(struct convert_options),
     .run = run_convert,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune diff: what differs between two profiles. */
 #include "profile/diff.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 
@@ -34,19 +33,6 @@ static enum at_status check(void *given, struct at_error *err)
                        options->files.count < 2 ? "which two profiles?" : "two profiles at a time");
     return AT_OK;
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "OLD NEW",
-    .help =
-        "Compares two profiles of the same models of devices. Prints problems that only one has, "
-        "other winners, and times of the same winner that differ by more than both spreads."
-        "\vThe exit code is 0 if nothing differs, 1 if something does, 2 if a file cannot be read "
-        "as a profile. With --threshold it is 1 only if a problem has clearly become slower, and "
-        "by more than that."
-        "\n\nExample:\n  autotune diff --threshold 5% old.yaml new.yaml",
-    .check = check,
-};
 
 /* Tell why nothing is compared, if that is so. */
 static void note_other_devices(const struct at_diff *diff, const struct at_profile *from,
@@ -94,19 +80,17 @@ static enum at_status compare(struct diff_options *options, const struct at_prof
     return status;
 }
 
-static enum at_status run_diff(int argc, char **argv, struct at_error *err)
+static enum at_status run_diff(void *given, struct at_error *err)
 {
-    struct diff_options options = {.threshold_permille = -1};
+    struct diff_options *options = given;
     struct at_profile from = {0}, to = {0};
-    enum at_status status;
+    enum at_status status =
+        at_read_profile(&from, options->files.items[0], &options->progress, err);
 
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    status = at_read_profile(&from, options.files.items[0], &options.progress, err);
     if (status == AT_OK)
-        status = at_read_profile(&to, options.files.items[1], &options.progress, err);
+        status = at_read_profile(&to, options->files.items[1], &options->progress, err);
     if (status == AT_OK)
-        status = compare(&options, &from, &to, err);
-    free(options.files.items);
+        status = compare(options, &from, &to, err);
     at_profile_clear(&to);
     at_profile_clear(&from);
     return status;
@@ -115,5 +99,17 @@ static enum at_status run_diff(int argc, char **argv, struct at_error *err)
 const struct at_command at_command_diff = {
     .name = "diff",
     .summary = "what differs between two profiles",
+    .options = options_table,
+    .arguments = "OLD NEW",
+    .help =
+        "Compares two profiles of the same models of devices. Prints problems that only one has, "
+        "other winners, and times of the same winner that differ by more than both spreads."
+        "\vThe exit code is 0 if nothing differs, 1 if something does, 2 if a file cannot be read "
+        "as a profile. With --threshold it is 1 only if a problem has clearly become slower, and "
+        "by more than that."
+        "\n\nExample:\n  autotune diff --threshold 5% old.yaml new.yaml",
+    .check = check,
+    .size = sizeof(struct diff_options),
+    .defaults = &(const struct diff_options){.threshold_permille = -1},
     .run = run_diff,
 };

@@ -2,7 +2,6 @@
 /* autotune doctor: what tuning needs on this machine, and what is wrong with it. */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/run_options.h"
 #include "emulated/time/description.h"
@@ -63,17 +62,6 @@ static const struct at_option options_table[] = {
     {0},
 };
 
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .help = "Checks what tuning needs on this machine: the driver, the GPUs, the compiler (NVRTC) "
-            "with its "
-            "headers, and the folders. It compiles a kernel, runs it on the first GPU and verifies "
-            "its result. "
-            "Each fault has a remedy.\vThe exit code is 3 if anything is missing that tuning on a "
-            "GPU needs. "
-            "A bug report should have this output. autotune --version --verbose prints it too.",
-};
-
 /* ---- findings ---- */
 
 /* Note what was found; the text becomes the finding's. A message "cause; remedy" has its own
@@ -113,7 +101,6 @@ static void clear(struct doctor *doctor)
         free(doctor->findings[i].said);
     }
     free(doctor->findings);
-    at_run_options_clear(&doctor->run);
 }
 
 /* ---- the machine ---- */
@@ -429,32 +416,41 @@ static bool is_faulty(const struct doctor *doctor)
     return false;
 }
 
-static enum at_status run_doctor(int argc, char **argv, struct at_error *err)
+static enum at_status run_doctor(void *given, struct at_error *err)
 {
-    struct doctor doctor = {0};
+    struct doctor *doctor = given;
     enum at_status status;
 
-    at_run_options_init(&doctor.run);
-    at_command_line(&syntax, argc, argv, &doctor, &doctor.run.progress);
-    at_description_read(&doctor.device, NULL, "h200", NULL); /* without a GPU */
-    look_at_machine(&doctor);
-    look_at_environment(&doctor);
-    look_at_driver(&doctor);
-    look_at_compiler(&doctor);
-    look_at_folders(&doctor);
-    look_at_kernel(&doctor);
-    status = at_print_list("checks", &finding_schema, doctor.findings, doctor.count, doctor.format,
-                           stdout, err);
-    if (status == AT_OK && is_faulty(&doctor)) {
+    at_description_read(&doctor->device, NULL, "h200", NULL); /* without a GPU */
+    look_at_machine(doctor);
+    look_at_environment(doctor);
+    look_at_driver(doctor);
+    look_at_compiler(doctor);
+    look_at_folders(doctor);
+    look_at_kernel(doctor);
+    status = at_print_list("checks", &finding_schema, doctor->findings, doctor->count,
+                           doctor->format, stdout, err);
+    if (status == AT_OK && is_faulty(doctor)) {
         status = AT_DEVICE;
         err->message[0] = '\0'; /* the table says it */
     }
-    clear(&doctor);
+    clear(doctor);
     return status;
 }
 
 const struct at_command at_command_doctor = {
     .name = "doctor",
     .summary = "what is wrong with the driver, the compiler and the folders",
+    .options = options_table,
+    .help = "Checks what tuning needs on this machine: the driver, the GPUs, the compiler (NVRTC) "
+            "with its "
+            "headers, and the folders. It compiles a kernel, runs it on the first GPU and verifies "
+            "its result. "
+            "Each fault has a remedy.\vThe exit code is 3 if anything is missing that tuning on a "
+            "GPU needs. "
+            "A bug report should have this output. autotune --version --verbose prints it too.",
+    .size = sizeof(struct doctor),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_doctor,
 };

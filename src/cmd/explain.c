@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/family_table.h"
 #include "cmd/files.h"
@@ -171,22 +170,6 @@ static enum at_status check(void *given, struct at_error *err)
     at_own_options_settle(&options->own);
     return status;
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]...\n--profile=FILE [PROBLEM] [PARAM=VALUE]...\n"
-                 "FILE.cu",
-    .help =
-        "Runs a config on the emulated device and prints what the memory accesses of each source "
-        "line cost: sectors for global memory, wavefronts for shared memory, and the least "
-        "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
-        "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
-        "with --profile the "
-        "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
-        "the grid, block and arguments that are given; its time is only predicted."
-        "\n\nExample:\n  autotune explain --profile best.yaml 8192x8192:f32",
-    .check = check,
-};
 
 /* ---- which config ---- */
 
@@ -557,25 +540,38 @@ static enum at_status list_params(const struct explain_options *options, struct 
     return status == AT_OK ? at_print_params(family, options->format, err) : status;
 }
 
-static enum at_status run_explain(int argc, char **argv, struct at_error *err)
+static enum at_status run_explain(void *given, struct at_error *err)
 {
-    struct explain_options options = {.blocks = 256};
-    enum at_status status;
+    struct explain_options *options = given;
+    enum at_status status =
+        options->own_file ? explain_own(options, err) : at_run_families(&options->run, err);
 
-    at_run_options_init(&options.run);
-    options.run.gpu = "emu";
-    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
-    status = options.own_file ? explain_own(&options, err) : at_run_families(&options.run, err);
-    if (status == AT_OK && !options.own_file)
-        status = options.params ? list_params(&options, err) : explain(&options, err);
-    free(options.words.items);
-    at_own_options_clear(&options.own);
-    at_run_options_clear(&options.run);
+    if (status == AT_OK && !options->own_file)
+        status = options->params ? list_params(options, err) : explain(options, err);
+    free(options->words.items);
+    at_own_options_clear(&options->own);
     return status;
 }
 
 const struct at_command at_command_explain = {
     .name = "explain",
     .summary = "what a config does to the memory system",
+    .options = options_table,
+    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]...\n--profile=FILE [PROBLEM] [PARAM=VALUE]...\n"
+                 "FILE.cu",
+    .help =
+        "Runs a config on the emulated device and prints what the memory accesses of each source "
+        "line cost: sectors for global memory, wavefronts for shared memory, and the least "
+        "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
+        "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
+        "with --profile the "
+        "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
+        "the grid, block and arguments that are given; its time is only predicted."
+        "\n\nExample:\n  autotune explain --profile best.yaml 8192x8192:f32",
+    .check = check,
+    .size = sizeof(struct explain_options),
+    .defaults = &(const struct explain_options){.run.gpu = "emu", .blocks = 256},
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_explain,
 };

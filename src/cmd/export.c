@@ -3,7 +3,6 @@
 #include "export/export.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -50,17 +49,6 @@ static enum at_status check(void *given, struct at_error *err)
         return at_fail(err, AT_USAGE, "%s has no names that --prefix would change", format->name);
     return at_lookup_options_check(&options->common, err);
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "[PROBLEM...] [FILE]",
-    .help = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
-            "device that is named, or else for the one that FILE is about. Without problems it "
-            "exports all problems that were tuned on that device.\vThe same input gives the same "
-            "bytes."
-            "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
-    .check = check,
-};
 
 /* ---- for which device ---- */
 
@@ -190,33 +178,41 @@ static enum at_status export_problems(struct export_options *options,
     return status;
 }
 
-static enum at_status run_export(int argc, char **argv, struct at_error *err)
+static enum at_status run_export(void *given, struct at_error *err)
 {
-    struct export_options options = {0};
+    struct export_options *options = given;
     struct at_profiles profiles = {0};
     struct at_target target;
     enum at_status status = AT_OK;
 
-    at_run_options_init(&options.common.run);
-    at_command_line(&syntax, argc, argv, &options, &options.common.run.progress);
-    if (!options.format->write_folder)
-        status = at_out_check(options.out, NULL, err);
+    if (!options->format->write_folder)
+        status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
-        status = at_searched_profiles(&profiles, options.common.file, NULL, 0,
-                                      &options.common.run.progress, err);
+        status = at_searched_profiles(&profiles, options->common.file, NULL, 0,
+                                      &options->common.run.progress, err);
     if (status == AT_OK)
-        status = find_target(&options, &profiles, &target, err);
+        status = find_target(options, &profiles, &target, err);
     if (status == AT_OK)
-        status = at_run_families(&options.common.run, err);
+        status = at_run_families(&options->common.run, err);
     if (status == AT_OK)
-        status = export_problems(&options, &profiles, &target, err);
+        status = export_problems(options, &profiles, &target, err);
     at_profiles_clear(&profiles);
-    at_run_options_clear(&options.common.run);
     return status;
 }
 
 const struct at_command at_command_export = {
     .name = "export",
     .summary = "tuned kernels in a format that a build can use",
+    .options = options_table,
+    .arguments = "[PROBLEM...] [FILE]",
+    .help = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
+            "device that is named, or else for the one that FILE is about. Without problems it "
+            "exports all problems that were tuned on that device.\vThe same input gives the same "
+            "bytes."
+            "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
+    .check = check,
+    .size = sizeof(struct export_options),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_export,
 };

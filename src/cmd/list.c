@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune list: the devices that can be tuned. */
 #include "base/memory.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/family_table.h"
 #include "cmd/run_options.h"
@@ -21,7 +20,7 @@
 #include <string.h>
 
 struct list_options {
-    struct at_progress progress;
+    struct at_run_options run; /* for its families */
     enum at_output_format format;
     bool emulated, families;
 };
@@ -34,17 +33,6 @@ static const struct at_option options_table[] = {
      AT_SETS_FLAG(list_options, families)},
     AT_FORMAT(0, list_options, format),
     {0},
-};
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .help =
-        "Lists the devices that can be tuned, or what else is known.\vThe copy limit comes from "
-        "the shipped profile of "
-        "the same model, if there is one. Predictions for an emulated device are \"calibrated\" if "
-        "they were fitted to times measured on such a GPU. Otherwise they are scaled from another "
-        "GPU by data-sheet figures."
-        "\n\nExample:\n  autotune list --emulated",
 };
 
 /* A device with the copy limit that the shipped profiles have for its model. */
@@ -152,19 +140,14 @@ static struct listed_device make_listed(const struct at_device_info *device,
     return listed;
 }
 
-static enum at_status list_families(const struct list_options *options, struct at_error *err)
+static enum at_status list_families(struct list_options *options, struct at_error *err)
 {
-    struct at_run_options run;
-    enum at_status status;
+    const struct at_session_options *known = &options->run.session;
+    enum at_status status = at_run_families(&options->run, err);
 
-    at_run_options_init(&run);
-    run.progress = options->progress;
-    status = at_run_families(&run, err);
-    if (status == AT_OK)
-        status =
-            at_print_families(run.session.families, run.session.family_count, options->format, err);
-    at_run_options_clear(&run);
-    return status;
+    return status == AT_OK
+               ? at_print_families(known->families, known->family_count, options->format, err)
+               : status;
 }
 
 static void advise_emulated(struct at_error *err)
@@ -179,30 +162,29 @@ static void advise_emulated(struct at_error *err)
     at_folder_clear(&files);
 }
 
-static enum at_status run_list(int argc, char **argv, struct at_error *err)
+static enum at_status run_list(void *given, struct at_error *err)
 {
-    struct list_options options = {0};
+    struct list_options *options = given;
     struct at_device_info *infos;
     struct listed_device *devices;
     size_t count;
     enum at_status status;
 
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    if (options.families)
-        return list_families(&options, err);
-    if (options.emulated && at_path_require_data(err) != AT_OK)
+    if (options->families)
+        return list_families(options, err);
+    if (options->emulated && at_path_require_data(err) != AT_OK)
         return AT_USAGE;
-    status = options.emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
-                              : at_select_devices("all", &infos, &count, err);
-    if (status == AT_DEVICE && !options.emulated)
+    status = options->emulated ? at_gpu_list(AT_KIND_EMULATED, &infos, &count, err)
+                               : at_select_devices("all", &infos, &count, err);
+    if (status == AT_DEVICE && !options->emulated)
         advise_emulated(err);
     if (status != AT_OK)
         return status;
     devices = at_alloc_array(count, sizeof *devices);
     for (size_t i = 0; i < count; i++)
-        devices[i] = make_listed(&infos[i], &options.progress);
-    status = at_print_list("devices", options.emulated ? &emulated_schema : &gpu_schema, devices,
-                           count, options.format, stdout, err);
+        devices[i] = make_listed(&infos[i], &options->run.progress);
+    status = at_print_list("devices", options->emulated ? &emulated_schema : &gpu_schema, devices,
+                           count, options->format, stdout, err);
     free(devices);
     free(infos);
     return status;
@@ -211,5 +193,16 @@ static enum at_status run_list(int argc, char **argv, struct at_error *err)
 const struct at_command at_command_list = {
     .name = "list",
     .summary = "devices, emulated devices and kernel families",
+    .options = options_table,
+    .help =
+        "Lists the devices that can be tuned, or what else is known.\vThe copy limit comes from "
+        "the shipped profile of "
+        "the same model, if there is one. Predictions for an emulated device are \"calibrated\" if "
+        "they were fitted to times measured on such a GPU. Otherwise they are scaled from another "
+        "GPU by data-sheet figures."
+        "\n\nExample:\n  autotune list --emulated",
+    .size = sizeof(struct list_options),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_list,
 };

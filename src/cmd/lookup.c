@@ -2,7 +2,6 @@
 /* autotune lookup: which config to use for a problem, and what the answer is based on. */
 #include "lookup/lookup.h"
 #include "base/memory.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -56,24 +55,6 @@ static enum at_status check(void *given, struct at_error *err)
                        "--device");
     return at_lookup_options_check(&options->common, err);
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "[PROBLEM...] [FILE]",
-    .help =
-        "Tells which config to use for a problem on a device, even if neither was tuned. "
-        "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
-        "the device. It comes from the first tier that has one: (1) this problem on this model of "
-        "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
-        "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
-        "nearest compute capability; (6) the default config. Where the nearest problem is far, "
-        "small networks predict which of all configs is fastest.\n\n"
-        "The search path: --profile, "
-        "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
-        "come with the program."
-        "\n\nExample:\n  autotune lookup 8192x8192:f32 --device h200 best.yaml",
-    .check = check,
-};
 
 /* Measure an answer, unless that has been done. */
 static enum at_status measure(struct lookup_options *options, const struct at_lookup *lookup,
@@ -182,26 +163,40 @@ static enum at_status look_up(struct lookup_options *options, const struct at_pr
     return status;
 }
 
-static enum at_status run_lookup(int argc, char **argv, struct at_error *err)
+static enum at_status run_lookup(void *given, struct at_error *err)
 {
-    struct lookup_options options = {0};
+    struct lookup_options *options = given;
     struct at_profiles profiles = {.for_lookup = true};
-    enum at_status status;
+    enum at_status status =
+        at_searched_profiles(&profiles, options->common.file, options->profiles.items,
+                             options->profiles.count, &options->common.run.progress, err);
 
-    at_run_options_init(&options.common.run);
-    at_command_line(&syntax, argc, argv, &options, &options.common.run.progress);
-    status = at_searched_profiles(&profiles, options.common.file, options.profiles.items,
-                                  options.profiles.count, &options.common.run.progress, err);
     if (status == AT_OK)
-        status = look_up(&options, &profiles, err);
+        status = look_up(options, &profiles, err);
     at_profiles_clear(&profiles);
-    at_run_options_clear(&options.common.run);
-    free(options.profiles.items);
     return status;
 }
 
 const struct at_command at_command_lookup = {
     .name = "lookup",
     .summary = "which config for a problem, and why",
+    .options = options_table,
+    .arguments = "[PROBLEM...] [FILE]",
+    .help =
+        "Tells which config to use for a problem on a device, even if neither was tuned. "
+        "Searches only FILE, or the search path.\vThe answer is always legal for the problem and "
+        "the device. It comes from the first tier that has one: (1) this problem on this model of "
+        "device; (2) the nearest problem on this model; (3) the nearest problem on a device with "
+        "as many of the same multiprocessors; (4) on the same compute capability; (5) on the "
+        "nearest compute capability; (6) the default config. Where the nearest problem is far, "
+        "small networks predict which of all configs is fastest.\n\n"
+        "The search path: --profile, "
+        "$AUTOTUNE_WISDOM, $AUTOTUNE_PROFILE_PATH, $XDG_DATA_HOME/autotune, and the results that "
+        "come with the program."
+        "\n\nExample:\n  autotune lookup 8192x8192:f32 --device h200 best.yaml",
+    .check = check,
+    .size = sizeof(struct lookup_options),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_lookup,
 };

@@ -2,7 +2,6 @@
 /* autotune merge: write several profiles as one. */
 #include "profile/merge.h"
 #include "base/memory.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -38,19 +37,6 @@ static const struct at_option options_table[] = {
     AT_PROBLEMS(0, merge_options, problems,
                 "Say which problems of a list like tuning/problems.yaml are missing or doubled"),
     {0},
-};
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "FILE...",
-    .help =
-        "Merges profiles: different models of devices, policies and software are kept side by "
-        "side; "
-        "GPUs of one model are not. The order of the files makes no difference."
-        "\vIf several have an entry for the same problem, model, policy and software, one is kept. "
-        "These criteria decide, in this order: measurements, a complete search, more configs, "
-        "more samples, a smaller spread, a shorter time, a larger share of the copy limit. Each "
-        "case is reported on standard error.",
 };
 
 static enum at_status merge_files(struct merge_options *options, struct at_profiles *profiles,
@@ -173,30 +159,39 @@ static enum at_status deliver(struct merge_options *options, struct at_merge *me
     return whole;
 }
 
-static enum at_status run_merge(int argc, char **argv, struct at_error *err)
+static enum at_status run_merge(void *given, struct at_error *err)
 {
-    struct merge_options options = {0};
+    struct merge_options *options = given;
     struct at_profiles profiles = {.whole = true};
     struct at_merge merge = {0};
     struct at_output *output = NULL;
     enum at_status status = AT_OK;
 
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    if (at_out_is_file(options.out))
-        status = at_output_open(&output, options.out, AT_OUTPUT_NO_WAIT, &options.progress, err);
+    if (at_out_is_file(options->out))
+        status = at_output_open(&output, options->out, AT_OUTPUT_NO_WAIT, &options->progress, err);
     if (status == AT_OK)
-        status = merge_files(&options, &profiles, &merge, err);
+        status = merge_files(options, &profiles, &merge, err);
     if (status == AT_OK)
-        status = deliver(&options, &merge, output, err);
+        status = deliver(options, &merge, output, err);
     at_output_close(output);
     at_merge_clear(&merge);
     at_profiles_clear(&profiles);
-    free(options.files.items);
     return status;
 }
 
 const struct at_command at_command_merge = {
     .name = "merge",
     .summary = "several profiles as one",
+    .options = options_table,
+    .arguments = "FILE...",
+    .help =
+        "Merges profiles: different models of devices, policies and software are kept side by "
+        "side; "
+        "GPUs of one model are not. The order of the files makes no difference."
+        "\vIf several have an entry for the same problem, model, policy and software, one is kept. "
+        "These criteria decide, in this order: measurements, a complete search, more configs, "
+        "more samples, a smaller spread, a shorter time, a larger share of the copy limit. Each "
+        "case is reported on standard error.",
+    .size = sizeof(struct merge_options),
     .run = run_merge,
 };

@@ -2,7 +2,6 @@
 /* autotune replay: search strategies on recorded spaces. */
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "replay/compare.h"
@@ -72,6 +71,8 @@ static enum at_status take_numbers(void *to, const struct at_option *option, con
     struct replay_options *options = to;
 
     (void)option;
+    if (!options->comparison.numbers)
+        options->numbers = at_numbers_chosen;
     options->comparison.numbers = &options->numbers;
     return at_numbers_parse(&options->numbers, text, err);
 }
@@ -157,20 +158,6 @@ static enum at_status check(void *given, struct at_error *err)
     options->comparison.draw = options->out != NULL;
     return options->out && !options->curve_asked ? take_curve(options, NULL, NULL, err) : AT_OK;
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "FILE|DIR...",
-    .help =
-        "Runs search strategies on recorded spaces and prints how soon each comes near the "
-        "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
-        "--record=DIR. In a DIR, all files that end in .recording are used."
-        "\n\nThe numbers of the guided search were chosen on recordings. The line \"held out\" "
-        "has those that were chosen without recordings of the same kind: what the search is worth "
-        "where it was not fitted. All transposes of elements of one size are of one kind."
-        "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
-    .check = check,
-};
 
 /* ---- files ---- */
 
@@ -538,33 +525,45 @@ static enum at_status replay(struct replay_options *options, struct at_error *er
     return status;
 }
 
-static enum at_status run_replay(int argc, char **argv, struct at_error *err)
+static enum at_status run_replay(void *given, struct at_error *err)
 {
-    struct replay_options options = {
-        .numbers = at_numbers_chosen,
-        .comparison = {.runs = 100, .seed = 1, .ahead = AHEAD, .threads = at_usable_cpus()}};
+    struct replay_options *options = given;
     enum at_status status;
 
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    options.comparison.progress = &options.progress;
-    options.comparison.curve = options.curve;
-    options.comparison.times_ns = options.times_ns;
-    settle_strategies(&options);
-    status = at_out_check(options.out, NULL, err);
+    if (options->comparison.threads == 0)
+        options->comparison.threads = at_usable_cpus();
+    options->comparison.progress = &options->progress;
+    options->comparison.curve = options->curve;
+    options->comparison.times_ns = options->times_ns;
+    settle_strategies(options);
+    status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
-        status = find_files(&options, err);
+        status = find_files(options, err);
     if (status == AT_OK)
-        status = replay(&options, err);
-    for (size_t i = 0; i < options.file_count; i++)
-        free(options.files[i]);
-    free(options.files);
-    free(options.given.items);
-    free(options.strategies);
+        status = replay(options, err);
+    for (size_t i = 0; i < options->file_count; i++)
+        free(options->files[i]);
+    free(options->files);
+    free(options->strategies);
     return status;
 }
 
 const struct at_command at_command_replay = {
     .name = "replay",
     .summary = "search strategies on recorded spaces",
+    .options = options_table,
+    .arguments = "FILE|DIR...",
+    .help =
+        "Runs search strategies on recorded spaces and prints how soon each comes near the "
+        "optimum. No GPU is needed.\vMake a recording with autotune tune --search=exhaustive "
+        "--record=DIR. In a DIR, all files that end in .recording are used."
+        "\n\nThe numbers of the guided search were chosen on recordings. The line \"held out\" "
+        "has those that were chosen without recordings of the same kind: what the search is worth "
+        "where it was not fitted. All transposes of elements of one size are of one kind."
+        "\n\nExample:\n  autotune replay --search guided,random --runs 20 DIR",
+    .check = check,
+    .size = sizeof(struct replay_options),
+    .defaults =
+        &(const struct replay_options){.comparison = {.runs = 100, .seed = 1, .ahead = AHEAD}},
     .run = run_replay,
 };

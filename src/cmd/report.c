@@ -2,7 +2,6 @@
 /* autotune report: a profile and its journals as one page. */
 #include "report/report.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -41,17 +40,6 @@ static const struct at_option options_table[] = {
      "Take descriptions of parameters from this space file too; may be repeated",
      AT_ADDS_TEXT(report_options, run.spaces)},
     {0},
-};
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "PROFILE",
-    .help =
-        "Shows a profile as one HTML page with pictures: a table of all problems, where they are "
-        "slow and what stands out, and with --journal how each search went and which parameters "
-        "matter. The page needs no network, and works without scripts."
-        "\vThe journal of a run is beside its profile: best.yaml.journal."
-        "\n\nExample:\n  autotune report best.yaml --journal best.yaml.journal --out best.html",
 };
 
 /* What a report is made of. */
@@ -150,23 +138,28 @@ static enum at_status report(struct report_options *options, struct at_error *er
     return status;
 }
 
-static enum at_status run_report(int argc, char **argv, struct at_error *err)
+static enum at_status run_report(void *given, struct at_error *err)
 {
-    struct report_options options = {.figure = UINT_MAX};
-    enum at_status status;
+    struct report_options *options = given;
+    enum at_status status = at_run_families(&options->run, err);
 
-    at_run_options_init(&options.run);
-    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
-    status = at_run_families(&options.run, err);
-    if (status == AT_OK)
-        status = report(&options, err);
-    free(options.journals.items);
-    at_run_options_clear(&options.run);
-    return status;
+    return status == AT_OK ? report(options, err) : status;
 }
 
 const struct at_command at_command_report = {
     .name = "report",
     .summary = "a profile and its journal as a page with pictures",
+    .options = options_table,
+    .arguments = "PROFILE",
+    .help =
+        "Shows a profile as one HTML page with pictures: a table of all problems, where they are "
+        "slow and what stands out, and with --journal how each search went and which parameters "
+        "matter. The page needs no network, and works without scripts."
+        "\vThe journal of a run is beside its profile: best.yaml.journal."
+        "\n\nExample:\n  autotune report best.yaml --journal best.yaml.journal --out best.html",
+    .size = sizeof(struct report_options),
+    .defaults = &(const struct report_options){.figure = UINT_MAX},
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_report,
 };

@@ -74,28 +74,27 @@ int at_default_jobs(size_t devices, size_t tuners)
     return tuners > 1 ? divide_up(5 * jobs / 4, tuners) : jobs;
 }
 
-void at_run_options_init(struct at_run_options *options)
+void at_run_options_init(void *options)
 {
-    *options = (struct at_run_options){
-        .session = {.policy = &at_policies[0],
-                    .strategy = at_strategies[0],
-                    .seed = 1,
-                    .timeout_ns = INT64_C(2000000000),
-                    .jobs = at_default_jobs(1, 1),
-                    .use_cache = true,
-                    .progress = &options->progress},
-    };
+    struct at_run_options *run = options;
+
+    run->session = (struct at_session_options){.policy = &at_policies[0],
+                                               .strategy = at_strategies[0],
+                                               .seed = 1,
+                                               .timeout_ns = INT64_C(2000000000),
+                                               .jobs = at_default_jobs(1, 1),
+                                               .use_cache = true,
+                                               .progress = &run->progress};
 }
 
-void at_run_options_clear(struct at_run_options *options)
+void at_run_options_clear(void *options)
 {
-    for (size_t i = 0; i < options->session.family_count; i++)
-        at_family_free(options->families[i]);
-    free(options->families);
-    free(options->tuned);
-    free(options->problems.items);
-    free(options->spaces.items);
-    free(options->names.items);
+    struct at_run_options *run = options;
+
+    for (size_t i = 0; i < run->session.family_count; i++)
+        at_family_free(run->families[i]);
+    free(run->families);
+    free(run->tuned);
 }
 
 /* Read autotune's own families, then the user's. */

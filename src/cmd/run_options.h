@@ -8,8 +8,9 @@
 #include "profile/profile.h"
 
 struct at_run_options {
-    const char *gpu; /* selector; NULL: auto */
-    int jobs;        /* compile workers of a device or tuner; 0: not given */
+    struct at_progress progress; /* the first member, as of all options of a command */
+    const char *gpu;             /* selector; NULL: auto */
+    int jobs;                    /* compile workers of a device or tuner; 0: not given */
     bool no_cache;
     bool search_given;        /* the user has chosen a strategy or a budget */
     int64_t problem_configs;  /* configs that a search of one problem tries; 0: no limit */
@@ -17,15 +18,15 @@ struct at_run_options {
     struct at_texts problems, spaces, names;
     struct at_family **families, **tuned;
     struct at_session_options session;
-    struct at_progress progress; /* set up by at_command_line */
 };
 
 /* The options of commands that run kernels; the groups of --help are open to their own. */
 extern const struct at_option at_run_table[];
 
-/* The defaults. The session reports to options->progress. */
-void at_run_options_init(struct at_run_options *options);
-void at_run_options_clear(struct at_run_options *options);
+/* Of a command whose options begin with struct at_run_options: set the defaults of its session,
+ * which reports to its progress; free the families. */
+void at_run_options_init(void *options);
+void at_run_options_clear(void *options);
 
 /* Read autotune's own families and the user's, and choose those to search: all, or those of
  * --family. They are freed with the options. */

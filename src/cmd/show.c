@@ -3,7 +3,6 @@
 #include "base/flow.h"
 #include "base/memory.h"
 #include "base/stats.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "journal/read.h"
@@ -36,13 +35,6 @@ static const struct at_option options_table[] = {
      AT_SETS_INTEGER(show_options, top, size_t, 1, TOP_MAX)},
     AT_FORMAT(0, show_options, format),
     {0},
-};
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "FILE...",
-    .help = "Prints profiles."
-            "\vExample:\n  autotune show --top 5 best.yaml",
 };
 
 /* ---- the fastest configs of a journal ---- */
@@ -290,26 +282,25 @@ static enum at_status print_apart(struct at_profile *profiles, const struct show
 }
 
 /* All profiles are read before the first is printed. */
-static enum at_status run_show(int argc, char **argv, struct at_error *err)
+static enum at_status run_show(void *given, struct at_error *err)
 {
-    struct show_options options = {0};
+    struct show_options *options = given;
     struct at_profile *profiles;
     enum at_status status = AT_OK;
 
-    at_command_line(&syntax, argc, argv, &options, &options.progress);
-    if (options.top > 0 && options.files.count > 1)
+    if (options->top > 0 && options->files.count > 1)
         return at_fail(err, AT_USAGE, "--top takes one file at a time, not %zu",
-                       options.files.count);
-    if (options.top > 0)
-        return show_top(options.files.items[0], options.top, options.format, &options.progress,
+                       options->files.count);
+    if (options->top > 0)
+        return show_top(options->files.items[0], options->top, options->format, &options->progress,
                         err);
-    profiles = at_alloc_array(options.files.count, sizeof *profiles);
-    for (size_t i = 0; i < options.files.count && status == AT_OK; i++)
-        status = at_read_profile(&profiles[i], options.files.items[i], &options.progress, err);
+    profiles = at_alloc_array(options->files.count, sizeof *profiles);
+    for (size_t i = 0; i < options->files.count && status == AT_OK; i++)
+        status = at_read_profile(&profiles[i], options->files.items[i], &options->progress, err);
     if (status == AT_OK)
-        status = (options.format == AT_FORMAT_TABLE ? print_apart : print_together)(profiles,
-                                                                                    &options, err);
-    for (size_t i = 0; i < options.files.count; i++)
+        status = (options->format == AT_FORMAT_TABLE ? print_apart : print_together)(profiles,
+                                                                                     options, err);
+    for (size_t i = 0; i < options->files.count; i++)
         at_profile_clear(&profiles[i]);
     free(profiles);
     return status;
@@ -318,5 +309,10 @@ static enum at_status run_show(int argc, char **argv, struct at_error *err)
 const struct at_command at_command_show = {
     .name = "show",
     .summary = "print profiles as tables",
+    .options = options_table,
+    .arguments = "FILE...",
+    .help = "Prints profiles."
+            "\vExample:\n  autotune show --top 5 best.yaml",
+    .size = sizeof(struct show_options),
     .run = run_show,
 };

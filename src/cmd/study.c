@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/own_options.h"
@@ -53,20 +52,6 @@ static enum at_status check(void *given, struct at_error *err)
     at_own_options_settle(&options->own);
     return status;
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "[NAME]\nFILE.cu",
-    .help =
-        "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
-        "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
-        "predicted for an emulated one. Without NAME it lists the studies."
-        "\vA CUDA file shows its kernels, with predicted times: all of them, or one for each "
-        "--entry. Options before the first --entry are for all kernels, those after an --entry "
-        "for this one."
-        "\n\nExample:\n  autotune study coalescing --gpu emu:h200",
-    .check = check,
-};
 
 /* ---- finding studies ---- */
 
@@ -307,26 +292,38 @@ static enum at_status run_shipped(struct study_options *options, struct at_error
     return status;
 }
 
-static enum at_status run_study(int argc, char **argv, struct at_error *err)
+static enum at_status run_study(void *given, struct at_error *err)
 {
-    struct study_options options = {0};
+    struct study_options *options = given;
     enum at_status status;
 
-    at_run_options_init(&options.run);
-    options.run.search_given = true; /* no search, so no limit and no note about one */
-    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
     at_interrupt_catch();
-    if (options.name && at_is_own_file(options.name))
-        status = run_own(&options, err);
+    if (options->name && at_is_own_file(options->name))
+        status = run_own(options, err);
     else
-        status = run_shipped(&options, err);
-    at_own_options_clear(&options.own);
-    at_run_options_clear(&options.run);
+        status = run_shipped(options, err);
+    at_own_options_clear(&options->own);
     return status;
 }
 
 const struct at_command at_command_study = {
     .name = "study",
     .summary = "the classic experiments on memory accesses",
+    .options = options_table,
+    .arguments = "[NAME]\nFILE.cu",
+    .help =
+        "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
+        "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
+        "predicted for an emulated one. Without NAME it lists the studies."
+        "\vA CUDA file shows its kernels, with predicted times: all of them, or one for each "
+        "--entry. Options before the first --entry are for all kernels, those after an --entry "
+        "for this one."
+        "\n\nExample:\n  autotune study coalescing --gpu emu:h200",
+    .check = check,
+    .size = sizeof(struct study_options),
+    /* No search, so no limit and no note about one. */
+    .defaults = &(const struct study_options){.run.search_given = true},
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_study,
 };

@@ -4,7 +4,6 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "cmd/cmd.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -121,16 +120,6 @@ static enum at_status check(void *given, struct at_error *err)
         options->run.session.strategy = options->strategy;
     return AT_OK;
 }
-
-static const struct at_syntax syntax = {
-    .options = options_table,
-    .arguments = "[PROBLEM...]",
-    .help = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
-            "\vWithout problems it tunes the list in tuning/problems.yaml, or on an "
-            "emulated device the list in tuning/problems-emulated.yaml."
-            "\n\nExample:\n  autotune 8192x8192:f32 --out best.yaml",
-    .check = check,
-};
 
 /* Unless the user chose them, take the shorter list of problems and a budget. It is each problem's
  * own, so that the result is the same in whatever shares the list is tuned. */
@@ -583,19 +572,17 @@ static enum at_status print_spaces(const struct tune_run *run, struct at_error *
     return status;
 }
 
-static enum at_status run_tune(int argc, char **argv, struct at_error *err)
+static enum at_status run_tune(void *given, struct at_error *err)
 {
-    struct tune_options options = {0};
-    struct tune_run run = {.options = &options};
+    struct tune_options *options = given;
+    struct tune_run run = {.options = options};
     char *journal = NULL;
     enum at_status status;
 
-    at_run_options_init(&options.run);
-    at_command_line(&syntax, argc, argv, &options, &options.run.progress);
-    status = settle_journal(&options, &journal, err);
+    status = settle_journal(options, &journal, err);
     if (status == AT_OK)
-        status = prepare(&run, &options, err);
-    if (status == AT_OK && options.dry_run)
+        status = prepare(&run, options, err);
+    if (status == AT_OK && options->dry_run)
         status = print_spaces(&run, err);
     else if (status == AT_OK && run.problem_count > 0)
         status = tune_all(&run, err);
@@ -604,12 +591,21 @@ static enum at_status run_tune(int argc, char **argv, struct at_error *err)
     free(run.problems);
     free(run.devices);
     free(journal);
-    at_run_options_clear(&options.run);
     return status;
 }
 
 const struct at_command at_command_tune = {
     .name = "tune",
     .summary = "find the fastest configs, write a profile",
+    .options = options_table,
+    .arguments = "[PROBLEM...]",
+    .help = "Finds the fastest transpose kernel for each problem on a GPU and writes a profile."
+            "\vWithout problems it tunes the list in tuning/problems.yaml, or on an "
+            "emulated device the list in tuning/problems-emulated.yaml."
+            "\n\nExample:\n  autotune 8192x8192:f32 --out best.yaml",
+    .check = check,
+    .size = sizeof(struct tune_options),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
     .run = run_tune,
 };

@@ -1,45 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export/variables.h"
-
+/* Variables for a Makefile or a CMakeLists.txt to include. Only their syntax differs:
+ *   DEVICE, ARCH (sm_90), PROBLEMS (the keys), and for each key
+ *   KEY_PROBLEM, KEY_FAMILY, KEY_DEFINES, KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT,
+ *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS. */
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "export/export.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
+/* What stands around the name and the value of a variable, and between the words of a list. */
+static const struct syntax {
+    const char *before, *between, *after;
+    char blank;
+} make = {"", " := ", "\n", ' '}, cmake = {"set(", " \"", "\")\n", ';'};
+
 struct target {
-    at_variable_writer *writer;
+    const struct syntax *syntax;
     FILE *out;
-    const char *prefix, *key;
+    const char *prefix, *key; /* key NULL: a variable of the whole export */
 };
 
-static void write_text(const struct target *target, const char *part, const char *text)
+/* Write a variable. Its value needs no quoting; only a list has blanks that separate words. */
+static void put(const struct target *target, const char *name, bool is_list, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
+static void put(const struct target *target, const char *name, bool is_list, const char *format,
+                ...)
 {
-    target->writer(target->out, target->prefix, target->key, part, text, false);
+    const struct syntax *syntax = target->syntax;
+    va_list args;
+    char *value;
+
+    va_start(args, format);
+    value = at_vformat(format, args);
+    va_end(args);
+    for (char *c = value; *c; c++)
+        if (is_list && *c == ' ')
+            *c = syntax->blank;
+    fprintf(target->out, "%s%s_%s%s%s%s%s%s", syntax->before, target->prefix,
+            target->key ? target->key : "", target->key ? "_" : "", name, syntax->between, value,
+            syntax->after);
+    free(value);
 }
 
-static void write_list(const struct target *target, const char *part, const char *list)
+static void put_extents(const struct target *target, const char *name, const int64_t extents[3])
 {
-    target->writer(target->out, target->prefix, target->key, part, list, true);
+    put(target, name, true, "%jd %jd %jd", (intmax_t)extents[0], (intmax_t)extents[1],
+        (intmax_t)extents[2]);
 }
 
-static void write_number(const struct target *target, const char *part, int64_t value)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%jd", (intmax_t)value);
-    write_text(target, part, text);
-}
-
-static void write_extents(const struct target *target, const char *part, const int64_t extents[3])
-{
-    char text[72];
-
-    snprintf(text, sizeof text, "%jd %jd %jd", (intmax_t)extents[0], (intmax_t)extents[1],
-             (intmax_t)extents[2]);
-    write_list(target, part, text);
-}
-
-static void write_arguments(const struct target *target, const struct at_export_item *item)
+static void put_arguments(const struct target *target, const struct at_export_item *item)
 {
     const struct at_export_arguments arguments = at_export_arguments(item);
     struct at_text_stream stream;
@@ -49,47 +60,72 @@ static void write_arguments(const struct target *target, const struct at_export_
     for (size_t i = 0; i < arguments.count; i++)
         fprintf(out, "%s%d", i ? " " : "", arguments.word_counts[i]);
     counts = at_text_close(&stream, NULL);
-    write_list(target, "WORD_COUNTS", counts);
-    write_list(target, "WORDS", words);
+    put(target, "WORD_COUNTS", true, "%s", counts);
+    put(target, "WORDS", true, "%s", words);
     free(counts);
     free(words);
 }
 
-static void write_item(const struct target *target, const struct at_export_item *item)
+static void put_item(const struct target *target, const struct at_export_item *item)
 {
     const int64_t *launch = item->answer.launch.field;
 
-    write_text(target, "PROBLEM", item->spec);
-    write_text(target, "FAMILY", item->answer.config.family->name);
-    write_list(target, "DEFINES", item->defines);
-    write_extents(target, "GRID", &launch[AT_GRID_X]);
-    write_extents(target, "BLOCK", &launch[AT_BLOCK_X]);
-    write_number(target, "SHARED_BYTES", launch[AT_SHARED_BYTES]);
-    write_number(target, "CARVEOUT", launch[AT_CARVEOUT_PERCENT]);
-    write_arguments(target, item);
+    put(target, "PROBLEM", false, "%s", item->spec);
+    put(target, "FAMILY", false, "%s", item->answer.config.family->name);
+    put(target, "DEFINES", true, "%s", item->defines);
+    put_extents(target, "GRID", &launch[AT_GRID_X]);
+    put_extents(target, "BLOCK", &launch[AT_BLOCK_X]);
+    put(target, "SHARED_BYTES", false, "%jd", (intmax_t)launch[AT_SHARED_BYTES]);
+    put(target, "CARVEOUT", false, "%jd", (intmax_t)launch[AT_CARVEOUT_PERCENT]);
+    put_arguments(target, item);
 }
 
-static char *list_keys(const struct at_export *export)
+static enum at_status write_all(const struct at_export *export, const struct syntax *syntax,
+                                FILE *out)
 {
+    struct target target = {.syntax = syntax, .out = out, .prefix = export->macro_prefix};
+    char *device = at_export_plain(export->device->name), *keys;
     struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
+    FILE *list = at_text_open(&stream);
 
     for (size_t i = 0; i < export->count; i++)
-        fprintf(out, "%s%s", i ? " " : "", export->items[i].key);
-    return at_text_close(&stream, NULL);
-}
-
-void at_export_variables(const struct at_export *export, at_variable_writer *writer, FILE *out)
-{
-    const char *prefix = export->macro_prefix;
-    char *device = at_export_plain(export->device->name), *keys = list_keys(export), arch[16];
-
-    snprintf(arch, sizeof arch, "sm_%d", (int)export->device->compute_capability);
-    writer(out, prefix, "DEVICE", NULL, device, false);
-    writer(out, prefix, "ARCH", NULL, arch, false);
-    writer(out, prefix, "PROBLEMS", NULL, keys, true);
-    for (size_t i = 0; i < export->count; i++)
-        write_item(&(struct target){writer, out, prefix, export->items[i].key}, &export->items[i]);
+        fprintf(list, "%s%s", i ? " " : "", export->items[i].key);
+    keys = at_text_close(&stream, NULL);
+    at_export_write_origin(export, "# ", out);
+    put(&target, "DEVICE", false, "%s", device);
+    put(&target, "ARCH", false, "sm_%d", (int)export->device->compute_capability);
+    put(&target, "PROBLEMS", true, "%s", keys);
+    for (size_t i = 0; i < export->count; i++) {
+        target.key = export->items[i].key;
+        put_item(&target, &export->items[i]);
+    }
     free(keys);
     free(device);
+    return AT_OK;
 }
+
+static enum at_status write_make(const struct at_export *export, FILE *out, struct at_error *err)
+{
+    (void)err;
+    return write_all(export, &make, out);
+}
+
+static enum at_status write_cmake(const struct at_export *export, FILE *out, struct at_error *err)
+{
+    (void)err;
+    return write_all(export, &cmake, out);
+}
+
+const struct at_export_format at_export_make_file = {
+    .name = "make",
+    .summary = "variables for a Makefile to include",
+    .has_names = true,
+    .write = write_make,
+};
+
+const struct at_export_format at_export_cmake = {
+    .name = "cmake",
+    .summary = "variables for a CMakeLists.txt to include, lists as CMake has them",
+    .has_names = true,
+    .write = write_cmake,
+};
