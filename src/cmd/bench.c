@@ -10,6 +10,7 @@
 #include "device/kind.h"
 #include "lookup/lookup.h"
 #include "pipeline/shootout.h"
+#include "profile/newest.h"
 #include "report/report.h"
 #include "schema/table.h"
 #include "space/named.h"
@@ -35,6 +36,15 @@ struct bench_options {
     enum at_output_format format;
 };
 
+static struct at_choice bench_format(size_t index)
+{
+    struct at_choice choice = at_format_choice(index);
+
+    if (index == AT_FORMAT_JSON)
+        choice.note = "a line per problem";
+    return choice;
+}
+
 static const struct at_option options_table[] = {
     AT_TABLE(bench_options, run, at_run_table),
     {"profile", 0, "FILE", 1, "Take tuned configs from FILE instead of tuning",
@@ -43,9 +53,7 @@ static const struct at_option options_table[] = {
      "Also time the config that lookup chooses from FILE, which need not have the problem",
      AT_SETS_TEXT(bench_options, lookup)},
     AT_OUT(3, bench_options, out, "Also write an HTML page with a picture to FILE"),
-    {"format", 'f', "NAME", 3,
-     "How to print the result, json as one line per problem; the first is the default",
-     AT_SETS_CHOICE(bench_options, format, at_format_choice)},
+    AT_FORMATS(3, bench_options, format, bench_format),
     {0},
 };
 
@@ -217,7 +225,7 @@ static void make_report(const struct race *race, const struct at_session *sessio
     snprintf(report->device, sizeof report->device, "%s", device->name);
     snprintf(report->policy, sizeof report->policy, "%s", session->options.policy->name);
     snprintf(report->times, sizeof report->times, "%s",
-             report->predicted ? "predicted" : report->policy);
+             report->predicted ? at_device_kind(device)->times : report->policy);
     snprintf(report->problem, sizeof report->problem, "%s", problem);
     free(problem);
     add_row(&rows, "copy limit", copy_limit(race));
@@ -279,17 +287,10 @@ static void print_together(const struct bench_run *run)
 static const struct at_entry *find_entry(const struct at_profile *profile,
                                          const struct at_device_info *device, const char *problem)
 {
-    const struct at_device_record *records = profile->devices.items;
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        if (strcmp(records[i].device.name, device->name) != 0)
-            continue;
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            if (strcmp(entries[j].problem, problem) == 0)
-                return &entries[j];
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        if (strcmp(at.record->device.name, device->name) == 0 &&
+            strcmp(at.entry->problem, problem) == 0)
+            return at.entry;
     return NULL;
 }
 

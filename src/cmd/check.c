@@ -171,16 +171,10 @@ static enum at_status check_profile(const struct at_profile *profile, const char
                                     const struct at_session_options *known,
                                     struct check_report *report, struct at_error *err)
 {
-    const struct at_device_record *records = profile->devices.items;
-    size_t entries = 0, failures = 0, models = at_profile_models(profile);
+    size_t entries = at_profile_entries(profile), models = at_profile_models(profile), failures = 0;
 
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *problems = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            failures += check_entry(&problems[j], &records[i].device, known, report);
-        entries += records[i].problems.count;
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        failures += check_entry(at.entry, &at.record->device, known, report);
     if (failures > 0)
         return at_fail(err, AT_FAILED, "%s: %zu config%s not hold", file, failures,
                        failures == 1 ? " does" : "s do");
@@ -352,16 +346,16 @@ static enum at_status recheck_entry(struct recheck *recheck, const struct at_ent
 static void print_titles(const struct recheck *recheck, const struct at_device_record *record)
 {
     const struct at_device_info *device = recheck->device;
-    bool emulated = at_device_kind(device)->predicted;
+    const struct at_device_kind *kind = at_device_kind(device);
 
     printf("%s, %s\n", device->name, record->policy.name);
     if (recheck->foreign)
         printf("  answers of another model: %s with %jd multiprocessors\n", record->device.name,
                (intmax_t)record->device.multiprocessors);
-    if (emulated)
+    if (kind->predicted)
         printf("  emulated: %s\n", at_emulated_times(device));
     printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
-           emulated ? "predicted" : "now us", "change %");
+           kind->predicted ? kind->times : "now us", "change %");
 }
 
 static enum at_status recheck_record(struct recheck *recheck, struct at_device_record *record,

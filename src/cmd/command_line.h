@@ -103,14 +103,15 @@ struct at_option {
     {                                                                                              \
         NULL, 0, what, 0, question, __VA_ARGS__                                                    \
     }
-/* The words of --format. */
-at_choice_fn at_format_choice;
-
-#define AT_FORMAT(group, of, member)                                                               \
+/* --format, with the forms that a command has, and with those of a result that is a table. */
+#define AT_FORMATS(group, of, member, forms)                                                       \
     {                                                                                              \
         "format", 'f', "NAME", group, "How to print the result; the first is the default",         \
-            AT_SETS_CHOICE(of, member, at_format_choice)                                           \
+            AT_SETS_CHOICE(of, member, forms)                                                      \
     }
+#define AT_FORMAT(group, of, member) AT_FORMATS(group, of, member, at_format_choice)
+at_choice_fn at_format_choice; /* enum at_output_format */
+
 #define AT_GPU(group, of, member, help)                                                            \
     {                                                                                              \
         "gpu", 'g', "SEL", group, help, AT_SETS_TEXT(of, member)                                   \

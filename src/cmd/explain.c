@@ -17,10 +17,9 @@
 #include "emulated/time/description.h"
 #include "explain/table.h"
 #include "kernel/render.h"
-#include "measure/select.h"
 #include "pipeline/session.h"
 #include "pipeline/shootout.h"
-#include "profile/profile.h"
+#include "profile/newest.h"
 #include "space/named.h"
 #include "space/space.h"
 #include "system/paths.h"
@@ -254,21 +253,17 @@ static enum at_status apply_setting(struct at_config *config, bool given[AT_PARA
 static const struct at_entry *find_entry(const struct at_profile *profile, const char *problem,
                                          const struct at_device_info *device)
 {
-    const struct at_device_record *records = profile->devices.items;
     const struct at_entry *found = NULL;
     enum at_relation nearest = AT_OTHER_ARCHITECTURE;
 
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-        enum at_relation relation = at_device_relation(&records[i].device, device);
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);) {
+        enum at_relation relation = at_device_relation(&at.record->device, device);
 
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            if ((problem ? strcmp(entries[j].problem, problem) == 0
-                         : records[i].problems.count == 1) &&
-                (!found || relation < nearest)) {
-                found = &entries[j];
-                nearest = relation;
-            }
+        if ((problem ? strcmp(at.entry->problem, problem) == 0 : at.record->problems.count == 1) &&
+            (!found || relation < nearest)) {
+            found = at.entry;
+            nearest = relation;
+        }
     }
     return found;
 }
@@ -414,18 +409,11 @@ struct target {
 
 static enum at_status find_target(const char *gpu, struct target *target, struct at_error *err)
 {
-    struct at_device_info *devices;
-    size_t count;
-    enum at_status status = at_select_devices(gpu, &devices, &count, err);
+    enum at_status status = at_one_device(&target->device, gpu, err);
 
-    if (status != AT_OK)
-        return status;
-    target->device = devices[0];
-    free(devices);
-    if (count > 1)
-        return at_fail(err, AT_USAGE, "\"%s\" means %zu devices; explain takes one", gpu, count);
-    return at_description_find(&target->description, &target->rates, &target->described,
-                               &target->device, err);
+    return status == AT_OK ? at_description_find(&target->description, &target->rates,
+                                                 &target->described, &target->device, err)
+                           : status;
 }
 
 /* An emulated device has no hardware, and its counts are printed anyway. */

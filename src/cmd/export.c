@@ -7,6 +7,7 @@
 #include "cmd/files.h"
 #include "cmd/run_options.h"
 #include "device/relation.h"
+#include "profile/newest.h"
 #include "system/output.h"
 #include "system/paths.h"
 
@@ -85,22 +86,16 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
                       const char *policy, struct at_problem **problems, size_t *count,
                       size_t *capacity)
 {
-    const struct at_device_record *records = profile->devices.items;
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);) {
+        struct at_problem problem;
 
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        if (strcmp(records[i].policy.name, policy) != 0 ||
-            at_device_relation(&records[i].device, device) != AT_SAME_DEVICE)
+        if (strcmp(at.record->policy.name, policy) != 0 ||
+            at_device_relation(&at.record->device, device) != AT_SAME_DEVICE)
             continue;
-        for (size_t j = 0; j < records[i].problems.count; j++) {
-            struct at_problem problem;
-
-            at_problem_parse(&problem, entries[j].problem, NULL); /* the reader has seen it parse */
-            /* No format tells offsets apart. */
-            if (!problem.offset_src && !problem.offset_dst)
-                AT_PUSH(*problems, *count, *capacity, problem);
-        }
+        at_problem_parse(&problem, at.entry->problem, NULL); /* the reader has seen it parse */
+        /* No format tells offsets apart. */
+        if (!problem.offset_src && !problem.offset_dst)
+            AT_PUSH(*problems, *count, *capacity, problem);
     }
 }
 

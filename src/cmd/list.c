@@ -10,7 +10,7 @@
 #include "emulated/time/description.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
-#include "profile/profile.h"
+#include "profile/newest.h"
 #include "schema/table.h"
 #include "system/folder.h"
 #include "system/paths.h"
@@ -80,20 +80,17 @@ static const struct at_schema emulated_schema =
 /* Return the bandwidth of the profile's best copy on this model from DRAM; 0: none. */
 static int64_t copy_limit_in(const struct at_profile *profile, const struct at_device_info *device)
 {
-    const struct at_device_record *records = profile->devices.items;
     int64_t best = 0;
 
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);) {
+        const struct at_device_info *measured = &at.record->device;
+        int64_t limit = at.entry->copy.bandwidth_MB_per_s;
 
-        if (at_device_kind(&records[i].device)->predicted != at_device_kind(device)->predicted ||
-            at_device_relation(&records[i].device, device) != AT_SAME_DEVICE ||
-            strcmp(records[i].policy.name, "cold") != 0)
-            continue;
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            if (entries[j].copy.bandwidth_MB_per_s > best &&
-                entries[j].copy.bandwidth_MB_per_s <= device->peak_bandwidth_MB_per_s)
-                best = entries[j].copy.bandwidth_MB_per_s;
+        if (limit > best && limit <= device->peak_bandwidth_MB_per_s &&
+            strcmp(at.record->policy.name, "cold") == 0 &&
+            at_device_kind(measured)->predicted == at_device_kind(device)->predicted &&
+            at_device_relation(measured, device) == AT_SAME_DEVICE)
+            best = limit;
     }
     return best;
 }

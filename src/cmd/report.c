@@ -5,6 +5,7 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
+#include "profile/newest.h"
 #include "system/paths.h"
 
 #include <limits.h>
@@ -28,8 +29,7 @@ static const struct at_option options_table[] = {
     {"baseline", 0, "FILE", 0, "Also show what changed since this older profile",
      AT_SETS_TEXT(report_options, baseline)},
     AT_OUT(0, report_options, out, "Write to FILE instead of standard output"),
-    {"format", 'f', "NAME", 0, "Form of the report; the first is the default",
-     AT_SETS_CHOICE(report_options, form, at_report_form_choice)},
+    AT_FORMATS(0, report_options, form, at_report_form_choice),
     {"figure", 0, "NAME", 0, "Only write a picture of the first device's problems, as SVG",
      AT_SETS_CHOICE(report_options, figure, at_report_figure_choice)},
     {"explain", 0, "N", 0,
@@ -50,15 +50,9 @@ struct inputs {
 
 static bool is_measured(const struct at_profile *profile)
 {
-    const struct at_device_record *records = profile->devices.items;
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            if (!at_entry_is_measured(&entries[j]))
-                return false;
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        if (!at_entry_is_measured(at.entry))
+            return false;
     return true;
 }
 

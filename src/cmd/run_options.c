@@ -196,26 +196,59 @@ static void note_emulated(struct at_run_options *options, const struct at_device
         at_note(&options->progress, "this is an emulated %s; %s", device->name, times);
 }
 
+/* Choose what follows from the devices unless the user has, and tell of emulated ones. */
+static void settle_devices(struct at_run_options *options, const struct at_device_info *devices,
+                           size_t count)
+{
+    options->session.use_cache = !options->no_cache;
+    options->session.jobs = options->jobs > 0 ? options->jobs : at_default_jobs(count, 1);
+    if (!at_device_kind(devices)->slow)
+        return;
+    for (size_t i = 0; i < count; i++)
+        note_emulated(options, &devices[i]);
+    if (options->search_given)
+        return;
+    options->problem_configs = EMULATED_CONFIGS;
+    at_note(&options->progress,
+            "emulation is slow: a search tries %d configs per problem, unless tune has --search or "
+            "--budget",
+            EMULATED_CONFIGS);
+}
+
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err)
 {
     enum at_status status = at_select_devices(selector_of(options), devices, count, err);
 
-    options->session.use_cache = !options->no_cache;
     if (status == AT_OK)
-        options->session.jobs = options->jobs > 0 ? options->jobs : at_default_jobs(*count, 1);
-    if (status != AT_OK || !at_device_kind(&(*devices)[0])->slow)
+        settle_devices(options, *devices, *count);
+    return status;
+}
+
+enum at_status at_one_device(struct at_device_info *device, const char *selector,
+                             struct at_error *err)
+{
+    struct at_device_info *devices;
+    size_t count;
+    enum at_status status = at_select_devices(selector, &devices, &count, err);
+
+    if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < *count; i++)
-        note_emulated(options, &(*devices)[i]);
-    if (!options->search_given) {
-        options->problem_configs = EMULATED_CONFIGS;
-        at_note(&options->progress,
-                "emulation is slow: a search tries %d configs per problem, unless tune has "
-                "--search or --budget",
-                EMULATED_CONFIGS);
-    }
-    return AT_OK;
+    *device = devices[0];
+    free(devices);
+    return count == 1
+               ? AT_OK
+               : at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one", selector, count);
+}
+
+enum at_status at_run_device(struct at_run_options *options, struct at_device_info *device,
+                             struct at_error *err)
+{
+    enum at_status status = at_one_device(device, selector_of(options), err);
+
+    if (status == AT_OK)
+        settle_devices(options, device, 1);
+    return status;
 }
 
 /* ---- problems ---- */
@@ -393,17 +426,10 @@ static void find_environment(struct at_target *target)
 static enum at_status find_gpu(struct at_target *target, struct at_run_options *options,
                                struct at_error *err)
 {
-    const char *selector = selector_of(options);
-    struct at_device_info *infos;
-    size_t count;
-    enum at_status status = at_select_devices(selector, &infos, &count, err);
+    enum at_status status = at_one_device(&target->device, selector_of(options), err);
 
     if (status != AT_OK)
         return status;
-    target->device = infos[0];
-    free(infos);
-    if (count > 1)
-        return at_fail(err, AT_USAGE, "\"%s\" means %zu devices: name one", selector, count);
     if (!options->gpu && !at_device_kind(&target->device)->hardware)
         at_warn(&options->progress,
                 "no usable GPU: the answer is for an emulated %s; --device names another",

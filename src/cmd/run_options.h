@@ -46,6 +46,14 @@ int at_default_jobs(size_t devices, size_t tuners);
 enum at_status at_run_devices(struct at_run_options *options, struct at_device_info **devices,
                               size_t *count, struct at_error *err);
 
+/* The same for a command that takes one device. AT_USAGE: --gpu means several. */
+enum at_status at_run_device(struct at_run_options *options, struct at_device_info *device,
+                             struct at_error *err);
+
+/* Find the only device that a selector means, without notes. AT_USAGE: it means several. */
+enum at_status at_one_device(struct at_device_info *device, const char *selector,
+                             struct at_error *err);
+
 /* Read a problem that the user has spelt, and tell its name if that is another. */
 enum at_status at_run_problem(struct at_problem *problem, const char *spec,
                               struct at_progress *progress, struct at_error *err);

@@ -174,20 +174,6 @@ static enum at_status add_families(struct at_run_options *run, struct at_error *
     return at_families_check_unique(run->families, run->session.family_count, err);
 }
 
-static enum at_status choose_device(struct at_run_options *run, struct at_device_info *device,
-                                    struct at_error *err)
-{
-    struct at_device_info *devices;
-    size_t count;
-    enum at_status status = at_run_devices(run, &devices, &count, err);
-
-    if (status != AT_OK)
-        return status;
-    *device = devices[0];
-    free(devices);
-    return count == 1 ? AT_OK : at_fail(err, AT_USAGE, "a study runs on one device");
-}
-
 static enum at_status print_result(struct study_options *options, const struct at_study *study,
                                    const struct at_study_result *result, struct at_error *err)
 {
@@ -216,7 +202,7 @@ static enum at_status run_one(struct study_options *options, const char *path, s
     if (status == AT_OK)
         status = add_families(&options->run, err);
     if (status == AT_OK)
-        status = choose_device(&options->run, &device, err);
+        status = at_run_device(&options->run, &device, err);
     if (status == AT_OK)
         status =
             at_study_run(&study, options->name, path, &device, &options->run.session, &result, err);
@@ -262,7 +248,7 @@ static enum at_status run_own(struct study_options *options, struct at_error *er
 {
     struct at_own_file file = {0};
     struct at_device_info device;
-    enum at_status status = choose_device(&options->run, &device, err);
+    enum at_status status = at_run_device(&options->run, &device, err);
 
     if (status == AT_OK)
         status = at_out_check(options->out, NULL, err);

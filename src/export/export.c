@@ -286,32 +286,12 @@ void at_export_write_sizes(const struct at_export_item *item, FILE *out)
             (intmax_t)problem->batch, (intmax_t)problem->stride_src, (intmax_t)problem->stride_dst);
 }
 
-void at_export_write_words(const struct at_export *export, FILE *out)
-{
-    for (size_t i = 0; i < export->count; i++) {
-        struct at_export_arguments arguments = at_export_arguments(&export->items[i]);
-        char *words = at_export_words(&arguments, ", ");
-
-        fprintf(out, "    /* %s */ %s,\n", export->items[i].spec, words);
-        free(words);
-    }
-}
-
 void at_export_write_word_counts(const struct at_export_arguments *arguments, FILE *out)
 {
     fprintf(out, "%zu, {", arguments->count);
     for (size_t i = 0; i < arguments->count; i++)
         fprintf(out, "%s%d", i ? ", " : "", arguments->word_counts[i]);
     fputc('}', out);
-}
-
-void at_export_write_named(const struct at_export *export, const char *text, FILE *out)
-{
-    for (const char *mark; (mark = strchr(text, '@')); text = mark + 2) {
-        fwrite(text, 1, (size_t)(mark - text), out);
-        fputs(mark[1] == 'P' ? export->macro_prefix : export->prefix, out);
-    }
-    fputs(text, out);
 }
 
 void at_export_write_origin(const struct at_export *export, const char *prefix, FILE *out)
@@ -350,21 +330,78 @@ static uint32_t identity_of(const struct at_export *export)
     return (uint32_t)hash;
 }
 
-void at_export_write_guard(const struct at_export *export, const char *name, FILE *out)
+static void write_words(const struct at_export *export, FILE *out)
 {
-    const char *prefix = export->macro_prefix;
-    uint32_t identity = identity_of(export);
+    for (size_t i = 0; i < export->count; i++) {
+        struct at_export_arguments arguments = at_export_arguments(&export->items[i]);
+        char *words = at_export_words(&arguments, ", ");
 
-    fprintf(out,
-            "#ifdef %s_%s_H\n"
-            "#if %s_%s_EXPORT != 0x%08x\n"
-            "#error \"two exports have the prefix %s: give them different ones with --prefix\"\n"
-            "#endif\n"
-            "#else\n"
-            "#define %s_%s_H\n"
-            "#define %s_%s_EXPORT 0x%08x\n\n",
-            prefix, name, prefix, name, identity, export->prefix, prefix, name, prefix, name,
-            identity);
+        fprintf(out, "    /* %s */ %s,\n", export->items[i].spec, words);
+        free(words);
+    }
+}
+
+static void write_comment(const struct at_export *export, FILE *out)
+{
+    at_export_write_origin(export, " * ", out);
+}
+
+static const struct at_export_lines common_lines[] = {
+    {'O', write_comment, NULL}, {'W', write_words, NULL}, {0}};
+
+/* Write the lines of a mark. False: there are none. */
+static bool write_lines(const struct at_export *export, const struct at_export_lines *lines,
+                        char mark, FILE *out)
+{
+    while (lines->mark && lines->mark != mark)
+        lines++;
+    if (lines->text)
+        fputs(lines->text, out);
+    else if (lines->write)
+        lines->write(export, out);
+    return lines->mark;
+}
+
+/* Write what a mark within a line stands for. */
+static void write_mark(const struct at_export *export, char mark, FILE *out)
+{
+    char *device;
+
+    switch (mark) {
+    case 'p':
+        fputs(export->prefix, out);
+        break;
+    case 'P':
+        fputs(export->macro_prefix, out);
+        break;
+    case 'C':
+        fprintf(out, "%jd", (intmax_t) export->device->compute_capability);
+        break;
+    case 'N':
+        fprintf(out, "%zu", export->count);
+        break;
+    case 'I':
+        fprintf(out, "0x%08x", identity_of(export));
+        break;
+    default:
+        device = at_export_plain(export->device->name);
+        fputs(device, out);
+        free(device);
+    }
+}
+
+void at_export_write_text(const struct at_export *export, const char *text,
+                          const struct at_export_lines *lines, FILE *out)
+{
+    for (const char *mark; (mark = strchr(text, '@')); text = mark + 2) {
+        fwrite(text, 1, (size_t)(mark - text), out);
+        if (write_lines(export, lines, mark[1], out) ||
+            write_lines(export, common_lines, mark[1], out))
+            mark++; /* the line's end */
+        else
+            write_mark(export, mark[1], out);
+    }
+    fputs(text, out);
 }
 
 bool at_export_is_kernel(const struct at_export *export, size_t item)

@@ -4,59 +4,10 @@
 #include "base/memory.h"
 #include "export/export.h"
 
-#include <stdlib.h>
-
-static const char beginning[] =
-    "/* How the kernel of a problem is made and launched. */\n"
-    "struct @p_tuned {\n"
-    "    const char *problem;         /* as autotune spells it */\n"
-    "    /* In elements. All are 0 for a tensor of several batch axes: its index is a macro. */\n"
-    "    long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;\n"
-    "    int elem_size;               /* bytes */\n"
-    "    int in_place;                /* 1: dst is src */\n"
-    "    int expected_permille;       /* of the copy limit; 0: not known */\n"
-    "    const char *family;          /* of kernels: templates/FAMILY.cu */\n"
-    "    const char *defines;         /* what the template is compiled with */\n"
-    "    unsigned grid[3], block[3];  /* x, y, z */\n"
-    "    unsigned shared_bytes;       /* dynamic shared memory of a block */\n"
-    "    int carveout_percent;        /* preferred share of shared memory in L1; -1: the driver's "
-    "*/\n"
-    "    const char *launcher;        /* the function in what --as cu exports */\n"
-    "    /* The kernel's arguments after dst and src: the words of one follow those of another. "
-    "*/\n"
-    "    const unsigned long long *words;\n"
-    "    int argument_count;\n"
-    "    unsigned char word_counts[10];\n"
-    "};\n"
-    "\n";
-
-static const char ending[] =
-    "/* The entry of exactly this matrix or batch, or a null pointer. */\n"
-    "static inline const struct @p_tuned *@p_tuned_find(\n"
-    "    int elem_size, long long rows, long long cols, long long ld_src, long long ld_dst,\n"
-    "    long long batch, long long stride_src, long long stride_dst, int in_place)\n"
-    "{\n"
-    "    int i;\n"
-    "\n"
-    "    for (i = 0; i < @P_TUNED_COUNT; i++) {\n"
-    "        const struct @p_tuned *t = &@p_tuned_entries[i];\n"
-    "\n"
-    "        if (t->rows > 0 && t->elem_size == elem_size && t->rows == rows && t->cols == cols "
-    "&&\n"
-    "            t->ld_src == ld_src && t->ld_dst == ld_dst && t->batch == batch &&\n"
-    "            t->in_place == in_place &&\n"
-    "            (batch == 1 || (t->stride_src == stride_src && t->stride_dst == stride_dst)))\n"
-    "            return t;\n"
-    "    }\n"
-    "    return 0;\n"
-    "}\n"
-    "\n"
-    "#endif\n";
-
 /* The struct's word_counts. */
 _Static_assert(AT_CALL_ARGS == 10 + 2, "room for all arguments but dst and src");
 
-static void write_macros(const struct at_export *export, size_t index, FILE *out)
+static void write_macros_of(const struct at_export *export, size_t index, FILE *out)
 {
     const struct at_export_item *item = &export->items[index];
     const struct at_config *config = &item->answer.config;
@@ -111,32 +62,27 @@ static size_t write_entry(const struct at_export *export, const struct at_export
     return arguments.word_count;
 }
 
-static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
+static void write_macros(const struct at_export *export, FILE *out)
 {
-    char *device = at_export_plain(export->device->name);
+    for (size_t i = 0; i < export->count; i++)
+        write_macros_of(export, i, out);
+}
+
+static void write_entries(const struct at_export *export, FILE *out)
+{
     size_t words = 0;
 
-    (void)err;
-    fputs("/*\n", out);
-    at_export_write_origin(export, " * ", out);
-    fputs(" */\n", out);
-    at_export_write_guard(export, "TUNED", out);
-    at_export_write_named(export, beginning, out);
-    fprintf(out, "#define %s_TUNED_DEVICE \"%s\"\n", export->macro_prefix, device);
-    fprintf(out, "#define %s_TUNED_COMPUTE_CAPABILITY %jd\n", export->macro_prefix,
-            (intmax_t) export->device->compute_capability);
-    fprintf(out, "#define %s_TUNED_COUNT %zu\n\n", export->macro_prefix, export->count);
-    for (size_t i = 0; i < export->count; i++)
-        write_macros(export, i, out);
-    at_export_write_named(export, "static const unsigned long long @p_tuned_words[] = {\n", out);
-    at_export_write_words(export, out);
-    at_export_write_named(
-        export, "};\n\nstatic const struct @p_tuned @p_tuned_entries[@P_TUNED_COUNT] = {\n", out);
     for (size_t i = 0; i < export->count; i++)
         words += write_entry(export, &export->items[i], words, out);
-    fputs("};\n\n", out);
-    at_export_write_named(export, ending, out);
-    free(device);
+}
+
+static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
+{
+    static const struct at_export_lines lines[] = {
+        {'M', write_macros, NULL}, {'E', write_entries, NULL}, {0}};
+
+    (void)err;
+    at_export_write_text(export, at_asset_tuned_h, lines, out);
     return AT_OK;
 }
 

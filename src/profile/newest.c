@@ -8,6 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool at_profile_next(const struct at_profile *profile, struct at_placed_entry *at)
+{
+    const struct at_device_record *records = profile->devices.items;
+
+    for (at->record = at->record ? at->record : records;
+         at->record < records + profile->devices.count; at->record++, at->entry = NULL) {
+        struct at_entry *entries = at->record->problems.items;
+
+        at->entry = at->entry ? at->entry + 1 : entries;
+        if (at->entry < entries + at->record->problems.count)
+            return true;
+    }
+    return false;
+}
+
 bool at_same_place(const struct at_device_record *a, const struct at_device_record *b)
 {
     return at_place_compare(a, b) == 0;

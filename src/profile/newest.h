@@ -18,6 +18,9 @@ void at_profile_filter(struct at_profile *profile,
                                      const struct at_entry *entry, const void *state),
                        const void *state);
 
+/* Go to a profile's next entry; from a zeroed `at`, to the first. False: there is no other. */
+bool at_profile_next(const struct at_profile *profile, struct at_placed_entry *at);
+
 /* Remove each entry of which there is a newer one for the same problem, model and policy: of two,
  * the measured one, then the one with newer software. */
 void at_profile_keep_newest(struct at_profile *profile);

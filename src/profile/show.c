@@ -109,12 +109,13 @@ static const struct at_field columns[] = {
 
 static struct row make_row(const struct at_device_record *record, const struct at_entry *entry)
 {
+    const struct at_device_kind *kind = at_device_kind(&record->device);
     const struct at_result_record *winner = &entry->winner;
     bool known = at_entry_is_measured(entry);
 
     return (struct row){
         .device = record->device.name,
-        .times = at_device_kind(&record->device)->predicted ? "predicted" : record->policy.name,
+        .times = kind->predicted ? kind->times : record->policy.name,
         .problem = entry->problem,
         .kernel = winner->family,
         .config = winner->parameters,

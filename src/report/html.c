@@ -178,10 +178,10 @@ void at_html_begin(FILE *out, const char *title)
            "<meta name=\"generator\" content=\"autotune " PACKAGE_VERSION "\">\n"
            "<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>\n%p%p</style>\n"
            "</head>\n<body>\n",
-           title, at_asset_style, at_asset_picture);
+           title, at_asset_report_css, at_asset_picture_css);
 }
 
 void at_html_end(FILE *out)
 {
-    at_put(out, "<script>\n%p</script>\n</body>\n</html>\n", at_asset_script);
+    at_put(out, "<script>\n%p</script>\n</body>\n</html>\n", at_asset_report_js);
 }

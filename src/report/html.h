@@ -26,6 +26,6 @@ void at_html_begin(FILE *out, const char *title);
 void at_html_end(FILE *out);
 
 /* report.css, picture.css and report.js, embedded when the program is built: see assets.awk. */
-extern const char at_asset_style[], at_asset_picture[], at_asset_script[];
+extern const char at_asset_report_css[], at_asset_picture_css[], at_asset_report_js[];
 
 #endif

@@ -8,6 +8,7 @@
 #include "journal/journal.h"
 #include "journal/read.h"
 #include "kernel/render.h"
+#include "profile/newest.h"
 #include "report/sections.h"
 #include "space/named.h"
 
@@ -102,16 +103,11 @@ static struct home *find_home(const struct at_report_searches *searches, const s
 
 static struct at_report_searches *make_searches(const struct at_profile *profile)
 {
-    const struct at_device_record *records = profile->devices.items;
     struct at_report_searches *searches = at_alloc(sizeof *searches);
     size_t capacity = 0;
 
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            AT_PUSH(searches->homes, searches->count, capacity, home_of(&records[i], &entries[j]));
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        AT_PUSH(searches->homes, searches->count, capacity, home_of(at.record, at.entry));
     if (searches->count > 0)
         qsort(searches->homes, searches->count, sizeof *searches->homes, compare_homes);
     return searches;

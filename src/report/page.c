@@ -2,6 +2,7 @@
 /* The page: its title, what stands at the top of each device, and its sections in order. */
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "device/kind.h"
 #include "report/sections.h"
 #include "schema/table.h"
 
@@ -577,7 +578,7 @@ static struct device_data make_device_data(const struct at_report_device *device
                                 .kind = (char *)device->record->device.kind,
                                 .policy = (char *)device->record->policy.name,
                                 .driver = (char *)device->record->environment.driver,
-                                .times = device->predicted ? "predicted" : "measured",
+                                .times = (char *)at_device_kind(&device->record->device)->times,
                                 .problems = {problems, device->count}};
 }
 

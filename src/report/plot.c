@@ -513,7 +513,7 @@ static void draw(struct at_plot *plot, FILE *out)
         at_put(out,
                "<title>%s</title>\n<style>\n%p</style>\n<rect class=\"paper\" width=\"%g\" "
                "height=\"%g\"/>\n",
-               plot->name, at_asset_picture, plot->width, plot->height);
+               plot->name, at_asset_picture_css, plot->width, plot->height);
         print_markers(out);
     }
     print_frame(plot, out);

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Make a C source of the page's style and script:
-#   awk -f assets.awk picture.css report.css report.js
+# Make a C source of texts: the page's style and script, and what `autotune export` writes.
+#   awk -f assets.awk report.css tuned.h.in
 
 function begin(file, name)
 {
     name = file
     sub(/.*\//, "", name)
-    name = name == "picture.css" ? "picture" : name == "report.css" ? "style" : "script"
+    sub(/\.in$/, "", name)
+    gsub(/[^a-z]/, "_", name)
     printf "const char at_asset_%s[] = {\n", name
     return name
 }
@@ -16,6 +17,7 @@ BEGIN {
     for (i = 1; i < 256; i++)
         code[sprintf("%c", i)] = i
     print "/* Made by assets.awk. */"
+    print "#include \"export/export.h\""
     print "#include \"report/html.h\"\n"
 }
 
