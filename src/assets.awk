@@ -18,7 +18,7 @@ BEGIN {
         code[sprintf("%c", i)] = i
     print "/* Made by assets.awk. */"
     print "#include \"export/export.h\""
-    print "#include \"report/html.h\"\n"
+    print "#include \"report/page.h\"\n"
 }
 
 FNR == 1 {

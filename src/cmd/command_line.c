@@ -90,40 +90,6 @@ struct at_choice at_format_choice(size_t index)
 
 /* ---- what an option does with its argument ---- */
 
-/* Take the text of an option into the member that it sets. */
-typedef enum at_status take_fn(const struct at_option *option, void *member, const char *text,
-                               struct at_error *err);
-
-static enum at_status take_flag(const struct at_option *option, void *member, const char *text,
-                                struct at_error *err)
-{
-    (void)option;
-    (void)text;
-    (void)err;
-    *(bool *)member = true;
-    return AT_OK;
-}
-
-static enum at_status take_text(const struct at_option *option, void *member, const char *text,
-                                struct at_error *err)
-{
-    const char **given = member;
-
-    if (!option->name && *given)
-        return at_fail(err, AT_USAGE, "one %s at a time", option->argument);
-    *given = text;
-    return AT_OK;
-}
-
-static enum at_status take_one_of_several(const struct at_option *option, void *member,
-                                          const char *text, struct at_error *err)
-{
-    (void)option;
-    (void)err;
-    at_texts_add(member, text);
-    return AT_OK;
-}
-
 static enum at_status take_integer(const struct at_option *option, void *member, const char *text,
                                    struct at_error *err)
 {
@@ -167,12 +133,6 @@ static enum at_status take_seconds(const struct at_option *option, void *member,
     return status;
 }
 
-static enum at_status take_amount(const struct at_option *option, void *member, const char *text,
-                                  struct at_error *err)
-{
-    return at_amount_parse(member, option->name, text, option->most, err);
-}
-
 static enum at_status take_percent(const struct at_option *option, void *member, const char *text,
                                    struct at_error *err)
 {
@@ -195,49 +155,54 @@ static enum at_status take_percent(const struct at_option *option, void *member,
     return AT_OK;
 }
 
-static enum at_status choose(const struct at_option *option, size_t *index, const char *text,
-                             struct at_error *err)
-{
-    return at_choose(index, option->noun ? option->noun : option->name, text, option->words, err);
-}
-
 static enum at_status take_choice(const struct at_option *option, void *member, const char *text,
                                   struct at_error *err)
 {
     size_t index;
-    enum at_status status = choose(option, &index, text, err);
-
-    if (status == AT_OK)
-        *(unsigned *)member = (unsigned)index;
-    return status;
-}
-
-static enum at_status take_entry(const struct at_option *option, void *member, const char *text,
-                                 struct at_error *err)
-{
-    size_t index;
     const void *entry;
-    enum at_status status = choose(option, &index, text, err);
+    enum at_status status =
+        at_choose(&index, option->noun ? option->noun : option->name, text, option->words, err);
 
     if (status != AT_OK)
         return status;
     entry = option->words(index).entry;
-    memcpy(member, &entry, sizeof entry); /* a pointer to the entry's own type */
+    if (option->kind == AT_OPTION_CHOICE)
+        *(unsigned *)member = (unsigned)index;
+    else
+        memcpy(member, &entry, sizeof entry); /* a pointer to the entry's own type */
     return AT_OK;
 }
 
-static take_fn *const takes[] = {
-    [AT_OPTION_FLAG] = take_flag,
-    [AT_OPTION_TEXT] = take_text,
-    [AT_OPTION_TEXTS] = take_one_of_several,
-    [AT_OPTION_INTEGER] = take_integer,
-    [AT_OPTION_TIME] = take_time,
-    [AT_OPTION_SECONDS] = take_seconds,
-    [AT_OPTION_AMOUNT] = take_amount,
-    [AT_OPTION_PERCENT] = take_percent,
-    [AT_OPTION_CHOICE] = take_choice,
-    [AT_OPTION_ENTRY] = take_entry,
-};
+/* Take the text of an option into the member that it sets. */
+static enum at_status take_value(const struct at_option *option, void *member, const char *text,
+                                 struct at_error *err)
+{
+    switch (option->kind) {
+    case AT_OPTION_FLAG:
+        *(bool *)member = true;
+        return AT_OK;
+    case AT_OPTION_TEXT:
+        if (!option->name && *(const char **)member)
+            return at_fail(err, AT_USAGE, "one %s at a time", option->argument);
+        *(const char **)member = text;
+        return AT_OK;
+    case AT_OPTION_TEXTS:
+        at_texts_add(member, text);
+        return AT_OK;
+    case AT_OPTION_INTEGER:
+        return take_integer(option, member, text, err);
+    case AT_OPTION_TIME:
+        return take_time(option, member, text, err);
+    case AT_OPTION_SECONDS:
+        return take_seconds(option, member, text, err);
+    case AT_OPTION_AMOUNT:
+        return at_amount_parse(member, option->name, text, option->most, err);
+    case AT_OPTION_PERCENT:
+        return take_percent(option, member, text, err);
+    default:
+        return take_choice(option, member, text, err);
+    }
+}
 
 /* ---- the options of a command ---- */
 
@@ -358,10 +323,9 @@ static void take(struct argp_state *state, const struct target *target, const ch
 {
     const struct at_option *option = target->option;
     struct at_error err;
-    enum at_status status =
-        option->kind == AT_OPTION_OTHER
-            ? option->take(target->options, option, text, &err)
-            : takes[option->kind](option, target->options + option->offset, text, &err);
+    enum at_status status = option->kind == AT_OPTION_OTHER
+                                ? option->take(target->options, option, text, &err)
+                                : take_value(option, target->options + option->offset, text, &err);
 
     if (status != AT_OK)
         argp_error(state, "%s", err.message);

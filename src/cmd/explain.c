@@ -7,7 +7,6 @@
 #include "base/suggest.h"
 #include "base/text_stream.h"
 #include "cmd/command_line.h"
-#include "cmd/family_table.h"
 #include "cmd/files.h"
 #include "cmd/guess.h"
 #include "cmd/own_options.h"
@@ -15,7 +14,6 @@
 #include "device/kind.h"
 #include "device/relation.h"
 #include "emulated/time/description.h"
-#include "explain/table.h"
 #include "kernel/render.h"
 #include "pipeline/session.h"
 #include "pipeline/shootout.h"
@@ -454,62 +452,66 @@ static enum at_status measure(const struct explain_options *options, const struc
 
 /* ---- running ---- */
 
-static enum at_status explain(const struct explain_options *options, struct at_error *err)
+/* Explain a config of a family; source: its template. */
+static enum at_status explain_config(const struct explain_options *options,
+                                     const struct target *target,
+                                     struct at_explanation *explanation,
+                                     struct at_explained_text *source, struct at_error *err)
 {
     struct at_problem problem;
-    struct target target = {0};
     struct at_config config;
-    struct at_explanation explanation = {0};
     char *header = NULL;
-    enum at_status status = find_target(options->run.gpu, &target, err);
+    enum at_status status = check_target(options, target, err);
 
     if (status == AT_OK)
-        status = check_target(options, &target, err);
-    if (status == AT_OK)
-        status = choose_config(&options->choice, &options->run.session, &target.device, &config,
+        status = choose_config(&options->choice, &options->run.session, &target->device, &config,
                                &problem, err);
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)
-        status =
-            at_explain(&config, &problem, &target.device, target.described ? &target.rates : NULL,
-                       header, options->blocks, &explanation, err);
-    if (status == AT_OK) {
-        memcpy(explanation.predictions, target.description.predictions,
-               sizeof explanation.predictions);
-        status = measure(options, &target, &config, &problem, &explanation, err);
-    }
-    if (status == AT_OK) {
-        const struct at_explained_text source = {config.family->template_path,
-                                                 config.family->source};
-
-        status = at_explanation_print(&explanation, &source, options->format, err);
-    }
-    at_schema_clear(&at_explanation_schema, &explanation);
+        status = at_explain(&config, &problem, &target->device,
+                            target->described ? &target->rates : NULL, header, options->blocks,
+                            explanation, err);
+    if (status == AT_OK)
+        status = measure(options, target, &config, &problem, explanation, err);
+    if (status == AT_OK)
+        *source = (struct at_explained_text){config.family->template_path, config.family->source};
     free(header);
     return status;
 }
 
-static enum at_status explain_own(struct explain_options *options, struct at_error *err)
+/* Explain a kernel of the user's file. */
+static enum at_status explain_own(const struct explain_options *options,
+                                  const struct target *target, struct at_own_file *file,
+                                  struct at_explanation *explanation, struct at_error *err)
 {
     const struct at_own_launch *launch = &options->own.rows[options->own.count - 1].launch;
+    enum at_status status = at_own_file_read(file, at_given_file(options->own_file),
+                                             &options->own.dirs, &target->device, err);
+
+    if (status != AT_OK)
+        return status;
+    at_detail(options->run.session.progress, "read %s", options->own_file);
+    return at_own_kernel_explain(file, launch, &target->device,
+                                 target->described ? &target->rates : NULL, options->blocks,
+                                 explanation, err);
+}
+
+static enum at_status explain(const struct explain_options *options, struct at_error *err)
+{
     struct target target = {0};
     struct at_own_file file = {0};
     struct at_explanation explanation = {0};
+    struct at_explained_text source;
     enum at_status status = find_target(options->run.gpu, &target, err);
 
-    if (status == AT_OK)
-        status = at_own_file_read(&file, at_given_file(options->own_file), &options->own.dirs,
-                                  &target.device, err);
-    if (status == AT_OK)
-        at_detail(&options->run.progress, "read %s", options->own_file);
-    if (status == AT_OK)
-        status = at_own_kernel_explain(&file, launch, &target.device,
-                                       target.described ? &target.rates : NULL, options->blocks,
-                                       &explanation, err);
+    if (status == AT_OK && options->own_file) {
+        status = explain_own(options, &target, &file, &explanation, err);
+        source = (struct at_explained_text){file.path, file.text};
+    } else if (status == AT_OK) {
+        status = explain_config(options, &target, &explanation, &source, err);
+    }
     if (status == AT_OK) {
-        const struct at_explained_text source = {file.path, file.text};
-
         memcpy(explanation.predictions, target.description.predictions,
                sizeof explanation.predictions);
         status = at_explanation_print(&explanation, &source, options->format, err);
@@ -531,10 +533,9 @@ static enum at_status list_params(const struct explain_options *options, struct 
 static enum at_status run_explain(void *given, struct at_error *err)
 {
     struct explain_options *options = given;
-    enum at_status status =
-        options->own_file ? explain_own(options, err) : at_run_families(&options->run, err);
+    enum at_status status = options->own_file ? AT_OK : at_run_families(&options->run, err);
 
-    if (status == AT_OK && !options->own_file)
+    if (status == AT_OK)
         status = options->params ? list_params(options, err) : explain(options, err);
     free(options->words.items);
     at_own_options_clear(&options->own);

@@ -37,6 +37,10 @@ enum at_status at_run_family(const struct at_family **family,
                              const struct at_session_options *known, const char *name,
                              struct at_error *err);
 
+/* Print a family's parameters (list.c): for people, or as a record. Fails as at_print does. */
+enum at_status at_print_params(const struct at_family *family, enum at_output_format format,
+                               struct at_error *err);
+
 /* The default number of compile workers of each device, or of each of its tuners. */
 int at_default_jobs(size_t devices, size_t tuners);
 

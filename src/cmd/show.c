@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune show: print profiles. */
 #include "base/flow.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "cmd/command_line.h"
@@ -89,11 +90,6 @@ static void take(void *data, const struct at_journal_entry *entry)
     AT_PUSH(rows->items, rows->count, rows->capacity, row);
 }
 
-static int compare_sizes(size_t a, size_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* By problem, newest run, config, and the newest measurement first. Until they are ranked,
  * problem_number is the place in the journal. */
 static int by_config(const void *a_row, const void *b_row)
@@ -107,13 +103,14 @@ static int by_config(const void *a_row, const void *b_row)
         order = strcmp(a->family, b->family);
     if (order == 0)
         order = strcmp(a->config, b->config);
-    return order != 0 ? order : compare_sizes(b->problem_number, a->problem_number);
+    return order != 0 ? order
+                      : at_integer_compare((int64_t)b->problem_number, (int64_t)a->problem_number);
 }
 
 static int by_time(const void *a_row, const void *b_row)
 {
     const struct row *a = a_row, *b = b_row;
-    int order = compare_sizes(a->problem_number, b->problem_number);
+    int order = at_integer_compare((int64_t)a->problem_number, (int64_t)b->problem_number);
 
     if (order == 0)
         order = (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);

@@ -9,7 +9,7 @@
 #include "emulated/time/occupancy.h"
 #include "emulated/time/predict.h"
 #include "kernel/builder.h"
-#include "schema/schema.h"
+#include "schema/print.h"
 
 /* The accesses of one kind at one line that cost alike: those of an unrolled loop are one, two
  * different ones on a line are two. */
@@ -106,5 +106,22 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
                           const struct at_device_info *device, const struct at_rates *rates,
                           const char *header, int64_t max_blocks,
                           struct at_explanation *explanation, struct at_error *err);
+
+/* ---- printing it (table.c) ---- */
+
+/* A source file, whose lines the table shows beside their cost. */
+struct at_explained_text {
+    const char *path, *text; /* borrowed */
+};
+
+/* Print the explanation: for people, as a row per line of the source, or as JSON. */
+enum at_status at_explanation_print(const struct at_explanation *explanation,
+                                    const struct at_explained_text *source,
+                                    enum at_output_format format, struct at_error *err);
+
+/* The text of a line of the source, without indentation; "" for other files. The caller frees it.
+ */
+char *at_explained_source(const struct at_explained_text *source,
+                          const struct at_explained_line *line);
 
 #endif

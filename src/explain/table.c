@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/table.h"
+#include "explain/explain.h"
 
 #include "base/flow.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned kernels in formats that a build can use. Each format is a file that ends in one const
- * struct; export.c lists them. The same answers give the same bytes.
+ * struct; formats.c lists them. The same answers give the same bytes.
  *
  * No text of a profile is copied into an output unchecked. Numbers are written from their values,
  * names are identifiers, and other text (a device's name) goes through at_export_plain. */

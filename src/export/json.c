@@ -25,15 +25,11 @@ static const struct at_schema arguments_schema =
     AT_SCHEMA("arguments", arguments_record, arguments_fields);
 
 static const struct at_field fields[] = {
-    {.key = "answers",
-     .kind = AT_FIELD_OBJECTS,
-     .offset = offsetof(struct document, answers),
-     .object = &at_answer_schema},
+    AT_WRITTEN(document, answers, AT_FIELD_OBJECTS, .object = &at_answer_schema),
     AT_WRITTEN(document, arguments, AT_FIELD_OBJECTS, .object = &arguments_schema),
-    {.key = "schema", .kind = AT_FIELD_INT, .offset = offsetof(struct document, schema)},
+    AT_WRITTEN(document, schema, AT_FIELD_INT),
 };
-static const struct at_schema document_schema = {"an export", sizeof(struct document), fields,
-                                                 AT_COUNT(fields)};
+static const struct at_schema document_schema = AT_SCHEMA("an export", document, fields);
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {

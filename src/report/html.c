@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/html.h"
+#include "report/page.h"
 
 #include "base/memory.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as Markdown: a table for pull requests and job summaries. */
-#include "report/html.h"
-#include "report/report.h"
+#include "report/page.h"
 
 #include <stdio.h>
 #include <string.h>

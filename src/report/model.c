@@ -9,7 +9,7 @@
 #include "journal/read.h"
 #include "kernel/render.h"
 #include "profile/newest.h"
-#include "report/sections.h"
+#include "report/page.h"
 #include "space/named.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page: its title, what stands at the top of each device, and its sections in order. */
+#include "report/page.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "device/kind.h"
-#include "report/sections.h"
 #include "schema/table.h"
 
 #include <math.h>

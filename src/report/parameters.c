@@ -2,7 +2,7 @@
 /* What each parameter is worth: the loss if it is fixed to each value. */
 #include "base/integer.h"
 #include "base/memory.h"
-#include "report/sections.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

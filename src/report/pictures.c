@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/device.h"
-#include "report/sections.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The problems: a table of all, and the details of each. */
 #include "base/memory.h"
-#include "explain/table.h"
-#include "report/sections.h"
+#include "explain/explain.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>

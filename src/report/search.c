@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the search of a problem went: as plots, and as tables. */
 #include "base/memory.h"
-#include "report/sections.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

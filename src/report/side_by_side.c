@@ -3,8 +3,7 @@
  * of `autotune bench` and `autotune study`. */
 #include "base/memory.h"
 #include "replay/compare.h"
-#include "report/plot.h"
-#include "report/report.h"
+#include "report/page.h"
 #include "study/bench_report.h"
 #include "study/study_run.h"
 

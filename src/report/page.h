@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures as SVG, from data: a frame with two axes, and layers of points within it. Series differ
- * by colour and by the shape of their marks; picture.css has the colours. */
-#ifndef AT_REPORT_PLOT_H
-#define AT_REPORT_PLOT_H
+/* What a page is made of: HTML, plots, and the sections of the report's page. */
+#ifndef AT_REPORT_PAGE_H
+#define AT_REPORT_PAGE_H
 
-#include "report/html.h"
+#include "report/report.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- HTML and SVG. Names from files are hostile, so all text is escaped on its way. ---- */
+
+/* Print as printf does, but for these:
+ * %s    text, escaped for HTML and XML, also within double quotes
+ * %p    a char *: markup, as it is
+ * %'jd  a whole number with commas between thousands
+ * %a    a time in nanoseconds as microseconds, with three digits or two decimals; 0: unknown */
+void at_put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Begin a table within a box of these classes; NULL: within a <div> that the caller has begun.
+ * `heads`, formatted as by printf, are separated by '|', and a class may stand before each:
+ * "problem|name:kernel". */
+void at_html_table(FILE *out, const char *box, const char *table, const char *heads, ...)
+    __attribute__((format(printf, 4, 5)));
+void at_html_table_end(FILE *out);
+
+/* Begin a page: its head with style, and the open body. End it, with the script. */
+void at_html_begin(FILE *out, const char *title);
+void at_html_end(FILE *out);
+
+/* report.css, picture.css and report.js, embedded when the program is built: see assets.awk. */
+extern const char at_asset_report_css[], at_asset_picture_css[], at_asset_report_js[];
+
+/* ---- plots (plot.c) ---- */
+
+/* Pictures as SVG, from data: a frame with two axes, and layers of points within it. Series differ
+ * by colour and by the shape of their marks; picture.css has the colours. */
 
 /* TEXTS_MAX: a picture of more marks has none of their texts. */
 enum { AT_PLOT_SERIES = 8, AT_PLOT_BAR = 14, AT_PLOT_TEXTS_MAX = 400 };
@@ -107,5 +137,33 @@ void at_plot_shapes(FILE *out);
 /* Print what a series is, or a line of a class of plot.c. */
 void at_key_series(FILE *out, size_t series, const char *name);
 void at_key_line(FILE *out, const char *class, const char *name);
+
+/* ---- the sections of the page, in its order, and what they share ---- */
+
+/* pictures.c */
+void at_report_changes(const struct at_report *report, FILE *out);
+void at_report_maps(const struct at_report_device *device, FILE *out);
+void at_report_timeline(const struct at_report_device *device, FILE *out);
+
+/* problems.c: all of them as a table; what stands out of one, as a list; and the details of each.
+ */
+void at_report_table(const struct at_report *report, const struct at_report_device *device,
+                     FILE *out);
+void at_report_remarks(const struct at_report_device *device, const struct at_report_row *row,
+                       FILE *out);
+void at_report_problems(const struct at_report *report, const struct at_report_device *device,
+                        FILE *out);
+
+/* search.c: the plots and tables of a problem's search, with few points in a page of many problems.
+ */
+void at_report_search(const struct at_report *report, const struct at_report_device *device,
+                      const struct at_report_row *row, FILE *out);
+
+/* parameters.c: what each is worth; and in a sentence or two, to `lead`, which is worth most. */
+void at_report_parameters(const struct at_report *report, const struct at_report_device *device,
+                          FILE *lead, FILE *out);
+
+/* What a parameter is, in words; "" if no family is known that has it. */
+const char *at_report_words(const struct at_report *report, const char *family, const char *name);
 
 #endif
