@@ -32,7 +32,7 @@ enum {
 };
 
 /* The element size does not matter: bytes are bytes. But on an emulated device only the very same
- * copies are taken, which another process would find too (tune.c has why). */
+ * copies are taken, which another process would find too (remember_best has why). */
 static bool is_as_good(const struct at_session *session, const struct at_problem *known,
                        const struct at_problem *problem)
 {

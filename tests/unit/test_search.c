@@ -483,7 +483,7 @@ static void assert_filled_behind(const struct at_problem *problem)
     }
 }
 
-/* Every tensor in the table of cases.c is a problem, also the padded ones. */
+/* Every tensor in the table of session.c is a problem, also the padded ones. */
 static void test_tensor_cases(void **state)
 {
     enum { TENSORS = 16 };
