@@ -27,12 +27,6 @@ struct at_json_reader {
     struct at_error *err;
 };
 
-/* Read the configs and results of the root object, or of the list that Kernel Tuner's tune_kernel
- * returns. */
-enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t *root);
-enum at_status at_kernel_tuner_read_list(struct at_json_reader *reader, const json_t *root);
-enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root);
-
 /* ---- the member "autotune" ---- */
 
 enum at_status at_json_read_about(struct at_json_reader *reader, const json_t *about);

@@ -170,7 +170,7 @@ static bool is_param(const json_t *rows, const char *name)
     return true;
 }
 
-enum at_status at_kernel_tuner_read_list(struct at_json_reader *reader, const json_t *root)
+static enum at_status read_list(struct at_json_reader *reader, const json_t *root)
 {
     /* With the environment, as the function returns it, or alone. */
     bool whole = json_is_array(json_array_get(root, 0));
@@ -189,10 +189,13 @@ enum at_status at_kernel_tuner_read_list(struct at_json_reader *reader, const js
     return status;
 }
 
-enum at_status at_kernel_tuner_read(struct at_json_reader *reader, const json_t *root)
+/* A cache, or the list of results. */
+static enum at_status read(struct at_json_reader *reader, const json_t *root)
 {
     enum at_status status = AT_OK;
 
+    if (json_is_array(root))
+        return read_list(reader, root);
     if (!reader->ours) {
         read_device(reader, root);
         status = read_space(reader, root);
@@ -417,4 +420,6 @@ const struct at_recording_format at_recording_kernel_tuner = {
     .name = "kernel-tuner",
     .summary = "a cache file of Kernel Tuner",
     .write = write,
+    .member = "cache",
+    .read = read,
 };

@@ -513,32 +513,47 @@ static enum at_status finish(struct at_json_reader *reader)
 
 /* ---- the whole ---- */
 
-static const struct {
-    const char *member; /* the member of the root that identifies the format */
-    enum at_status (*read)(struct at_json_reader *reader, const json_t *root);
-} kinds[] = {{"cache", at_kernel_tuner_read}, {"results", at_t4_read}};
+/* One line per format, in the order in which --help names them. */
+/* clang-format off */
+#define EACH_FORMAT(each) \
+    each(text) \
+    each(kernel_tuner) \
+    each(t4)
+/* clang-format on */
+
+#define DECLARE(name) extern const struct at_recording_format at_recording_##name;
+EACH_FORMAT(DECLARE)
+
+#define ADDRESS(name) &at_recording_##name,
+const struct at_recording_format *const at_recording_formats[] = {EACH_FORMAT(ADDRESS) NULL};
+
+static const struct at_recording_format *find_format(const json_t *root)
+{
+    for (size_t i = 0; at_recording_formats[i]; i++) {
+        const struct at_recording_format *format = at_recording_formats[i];
+
+        if (format->member && json_object_get(root, format->member))
+            return format;
+    }
+    return json_is_array(root) ? &at_recording_kernel_tuner : NULL;
+}
 
 static enum at_status read_root(struct at_json_reader *reader, const json_t *root)
 {
     const json_t *about = json_object_get(root, "autotune");
-    enum at_status status;
+    const struct at_recording_format *format = find_format(root);
+    enum at_status status = AT_OK;
 
-    if (json_is_array(root)) {
-        status = at_kernel_tuner_read_list(reader, root);
-        return status == AT_OK ? finish(reader) : status;
-    }
-    for (size_t i = 0; i < AT_COUNT(kinds); i++) {
-        if (!json_object_get(root, kinds[i].member))
-            continue;
-        status = about ? at_json_read_about(reader, about) : AT_OK;
-        if (status == AT_OK)
-            status = kinds[i].read(reader, root);
-        return status == AT_OK ? finish(reader) : status;
-    }
-    return at_fail(
-        reader->err, AT_USAGE,
-        "this is neither a Kernel Tuner cache, which has \"cache\", nor T4 results, which "
-        "have \"results\", nor a list of tune_kernel's results");
+    if (!format)
+        return at_fail(
+            reader->err, AT_USAGE,
+            "this is neither a Kernel Tuner cache, which has \"cache\", nor T4 results, which "
+            "have \"results\", nor a list of tune_kernel's results");
+    if (about)
+        status = at_json_read_about(reader, about);
+    if (status == AT_OK)
+        status = format->read(reader, root);
+    return status == AT_OK ? finish(reader) : status;
 }
 
 /* Read a Kernel Tuner cache or T4 results. */
@@ -564,20 +579,6 @@ static enum at_status read_json(struct at_recording *recording, const char *path
 }
 
 /* ---- all formats ---- */
-
-/* One line per format, in the order in which --help names them. */
-/* clang-format off */
-#define EACH_FORMAT(each) \
-    each(text) \
-    each(kernel_tuner) \
-    each(t4)
-/* clang-format on */
-
-#define DECLARE(name) extern const struct at_recording_format at_recording_##name;
-EACH_FORMAT(DECLARE)
-
-#define ADDRESS(name) &at_recording_##name,
-const struct at_recording_format *const at_recording_formats[] = {EACH_FORMAT(ADDRESS) NULL};
 
 struct at_choice at_recording_choice(size_t index)
 {

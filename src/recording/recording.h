@@ -81,10 +81,16 @@ char *at_recording_title(const struct at_recording *recording);
 char *at_recording_kind(const struct at_recording *recording);
 
 /* A format in which recordings are written. AT_USAGE for a recording that it cannot hold. */
+struct at_json_reader;
+struct json_t;
 struct at_recording_format {
     const char *name;
     const char *summary; /* for the manual page; plain text */
     enum at_status (*write)(const struct at_recording *recording, FILE *out, struct at_error *err);
+    /* Of a format in JSON: the member that a file's root has, unless it is a list; and how its
+     * configs and results are read (recording/json.h). */
+    const char *member;
+    enum at_status (*read)(struct at_json_reader *reader, const struct json_t *root);
 };
 
 extern const struct at_recording_format *const at_recording_formats[]; /* NULL-ended */

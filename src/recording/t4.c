@@ -103,7 +103,7 @@ static enum at_status read_space(struct at_json_reader *reader, const json_t *ro
     return at_json_read_space(reader, json_object_get(root, "results"), "configuration", NULL);
 }
 
-enum at_status at_t4_read(struct at_json_reader *reader, const json_t *root)
+static enum at_status read(struct at_json_reader *reader, const json_t *root)
 {
     enum at_status status = reader->ours ? AT_OK : read_space(reader, root);
 
@@ -160,4 +160,6 @@ const struct at_recording_format at_recording_t4 = {
     .name = "t4",
     .summary = "T4 results",
     .write = write,
+    .member = "results",
+    .read = read,
 };
