@@ -202,13 +202,11 @@ resumed_amid_copies() {
 
 @test "several problems at a time come to the profile of one, byte for byte, with one journal" {
     tune_on_one
-    for tuners in 2 3; do
-        mv emu:h200.yaml one.yaml
-        mv emu:h200.yaml.journal one.yaml.journal
-        tune_on emu:h200 --tuners $tuners
-        cmp emu:h200.yaml one.yaml
-        diff <(measured emu:h200.yaml.journal) <(measured one.yaml.journal)
-    done
+    mv emu:h200.yaml one.yaml
+    mv emu:h200.yaml.journal one.yaml.journal
+    tune_on emu:h200 --tuners 3
+    cmp emu:h200.yaml one.yaml
+    diff <(measured emu:h200.yaml.journal) <(measured one.yaml.journal)
     [ -z "$(find . -name '*.tuner*')" ]
     tune_on emu:h200,emu:h200 --tuners 2
     cmp emu:h200,emu:h200.yaml one.yaml
