@@ -182,7 +182,8 @@ static void test_architecture(void **state)
         struct seen of_architecture = {0};
 
         for (size_t j = 0; family_is_for(families[i], architecture) && j < ELEM_SIZES; j++)
-            if (runs_with_size(i + (size_t)architecture, j))
+            /* 75, 90 and 12x have different sizes of a family in a sample. */
+            if (runs_with_size(i + (size_t)architecture / 15, j))
                 draw(&tasks, families[i], elem_sizes[j],
                      (struct seen *[]){&seen_with_size[i][j], &of_architecture}, &device, &rng);
     }
