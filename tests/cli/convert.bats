@@ -75,7 +75,7 @@ setup() {
     cp "$recordings/h200-10007x10009-b1.recording" one.recording
     refused 'which file?' convert --to t4
     refused 'one file at a time' convert --to t4 a b
-    refused 'which format? See --to' convert one.recording
+    refused 'which format is the recording to get? See --to' convert one.recording
     refused 'best.yaml:1:1: this is no recording of autotune' convert --to t4 best.yaml
     refused 'unknown format "xml" (did you mean t4?); known are recording, kernel-tuner, t4' convert --to xml a
     refused 'cannot open none.json' convert --to t4 none.json
