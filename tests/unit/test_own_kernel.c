@@ -6,8 +6,8 @@
 #include "explain/entry_point.h"
 #include "explain/kernel_argument.h"
 #include "folder.h"
-#include "kernel/nvrtc.h"
 #include "kernel/compile_worker.h"
+#include "kernel/nvrtc.h"
 
 #include <math.h>
 #include <setjmp.h>
