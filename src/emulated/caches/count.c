@@ -318,10 +318,7 @@ struct at_cache_policy at_cache_policy_of(const char *text)
     return policy;
 }
 
-/* The policies of a kernel's instructions, in their order; the caller frees them. Stores between a
- * barrier and the next load merge: there the warps of a block follow each other, because none waits
- * for its own loads. */
-static struct at_cache_policy *policies_of(const struct at_ptx_kernel *kernel)
+struct at_cache_policy *at_cache_policies_of(const struct at_ptx_kernel *kernel)
 {
     size_t count = kernel->op_count;
     struct at_cache_policy *policies = at_alloc_array(count, sizeof *policies);
@@ -345,7 +342,7 @@ enum at_status at_cache_replay(struct at_caches *caches, struct at_emu_memory *m
                                struct at_error *err)
 {
     const struct at_cache_shape *shape = &caches->shape;
-    struct at_cache_policy *policies = policies_of(launch->kernel);
+    struct at_cache_policy *policies = at_cache_policies_of(launch->kernel);
     struct replay replay = {
         .caches = caches,
         .memory = memory,

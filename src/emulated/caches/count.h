@@ -93,4 +93,9 @@ enum at_status at_cache_record(struct at_cache_stream *streams, struct at_emu_me
 /* The policy of an instruction with this text. */
 struct at_cache_policy at_cache_policy_of(const char *text);
 
+/* The policies of a kernel's instructions, in their order; the caller frees them. Stores between a
+ * barrier and the next load merge: there the warps of a block follow each other, because none waits
+ * for its own loads. */
+struct at_cache_policy *at_cache_policies_of(const struct at_ptx_kernel *kernel);
+
 #endif
