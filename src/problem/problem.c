@@ -5,13 +5,51 @@
 #include "base/memory.h"
 #include "problem/problem_parts.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Problems of several axes: from the axes of a tensor to the canonical form. */
+const struct at_problem_type at_problem_types[AT_PROBLEM_TYPES] = {
+    {"b1", 1},  {"b2", 2},  {"b4", 4},   {"b8", 8},  {"b16", 16}, {"i8", 1},    {"u8", 1},
+    {"fp8", 1}, {"f16", 2}, {"bf16", 2}, {"i16", 2}, {"u16", 2},  {"f32", 4},   {"i32", 4},
+    {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
+};
+
+enum at_status at_problem_fail(struct at_error *err, const char *spec, const char *format, ...)
+{
+    char *reason;
+    va_list args;
+
+    if (!err)
+        return AT_USAGE;
+    va_start(args, format);
+    reason = at_vformat(format, args);
+    va_end(args);
+    at_fail(err, AT_USAGE, "problem \"%.*s\": %s", AT_QUOTED(spec, 200), reason);
+    at_free(reason);
+    return AT_USAGE;
+}
+
+void at_problem_take_type(struct at_problem *problem, size_t type)
+{
+    memcpy(problem->type, at_problem_types[type].name, sizeof problem->type);
+    problem->elem_size = at_problem_types[type].size;
+}
+
+bool at_problem_name_type(struct at_problem *problem)
+{
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
+        if (at_problem_types[i].size == problem->elem_size) {
+            at_problem_take_type(problem, i);
+            return true;
+        }
+    return false;
+}
+
+/* ---- from the axes of a tensor to the canonical form ---- */
 
 void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side)
 {
@@ -293,8 +331,8 @@ static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t c
 }
 
 /* AT_USAGE if elements overlap on either side, or it is undecided. */
-static enum at_status check_elements_overlap(const struct at_problem *problem, const char *spec,
-                                             struct at_error *err)
+static enum at_status check_overlap(const struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
 {
     static const char *const reasons[2][2] = {
         {"elements of the source overlap", "elements of the destination overlap"},
@@ -307,7 +345,7 @@ static enum at_status check_elements_overlap(const struct at_problem *problem, c
         enum at_overlap overlap = at_axes_overlap(axes, count, (enum at_side)side);
 
         if (overlap != AT_APART)
-            return at_problem_fail(err, spec, reasons[overlap == AT_UNDECIDED][side]);
+            return at_problem_fail(err, spec, "%s", reasons[overlap == AT_UNDECIDED][side]);
     }
     return AT_OK;
 }
@@ -353,12 +391,8 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
         return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
     used = split_elements(left, used, elem_size, &made);
     take_axes(&made, left, used);
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
-        if (at_problem_types[i].size == made.elem_size) {
-            at_problem_take_type(&made, i);
-            break;
-        }
-    status = check_elements_overlap(&made, spec, err);
+    at_problem_name_type(&made);
+    status = check_overlap(&made, spec, err);
     if (status == AT_OK)
         *problem = made;
     return status;
@@ -405,19 +439,7 @@ enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_
     return at_problem_of_axes(problem, axes, t.rank, t.elem_size, t.offsets, spec, err);
 }
 
-static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
-                                    struct at_error *err)
-{
-    for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
-        int64_t *value = at_problem_member(problem, i);
-        /* The stride of a single matrix has no meaning; equal work must be an equal problem. */
-        bool unused = at_problem_keys[i].is_stride && problem->batch == 1;
-
-        if ((*value == 0 || unused) && !at_problem_default(problem, i, value))
-            return at_problem_fail(err, spec, "the matrix does not fit 62 bits of bytes");
-    }
-    return AT_OK;
-}
+/* ---- matrices ---- */
 
 /* The bytes of all matrices on one side. Returns false if they do not fit 62 bits. */
 static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t lines, int64_t ld,
@@ -431,8 +453,8 @@ static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t
            !__builtin_mul_overflow(*bytes, problem->elem_size, bytes) && *bytes >> 62 == 0;
 }
 
-static enum at_status check_layout(const struct at_problem *problem, const char *spec,
-                                   struct at_error *err)
+static enum at_status check_sides(const struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
 {
     const struct {
         const char *ld_name, *stride_name, *offset_name;
@@ -447,35 +469,19 @@ static enum at_status check_layout(const struct at_problem *problem, const char 
 
     for (size_t i = 0; i < AT_COUNT(sides); i++) {
         if (sides[i].ld < sides[i].line)
-            return at_fail(err, AT_USAGE,
-                           "problem \"%.*s\": %s=%lld is less than the %lld elements of a row",
-                           AT_QUOTED(spec, 200), sides[i].ld_name, (long long)sides[i].ld,
-                           (long long)sides[i].line);
+            return at_problem_fail(err, spec, "%s=%lld is less than the %lld elements of a row",
+                                   sides[i].ld_name, (long long)sides[i].ld,
+                                   (long long)sides[i].line);
         if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
         if (sides[i].offset > AT_OFFSET_MAX)
-            return at_fail(err, AT_USAGE,
-                           "problem \"%.*s\": %s=%lld is more than %d elements; an offset is the "
-                           "distance of a matrix from an aligned address",
-                           AT_QUOTED(spec, 200), sides[i].offset_name, (long long)sides[i].offset,
-                           AT_OFFSET_MAX);
+            return at_problem_fail(err, spec,
+                                   "%s=%lld is more than %d elements; an offset is the "
+                                   "distance of a matrix from an aligned address",
+                                   sides[i].offset_name, (long long)sides[i].offset, AT_OFFSET_MAX);
     }
     return AT_OK;
-}
-
-/* A side's step from matrix to matrix, and the elements of one, from the first to the last. */
-struct step {
-    const char *name;
-    int64_t stride, matrix;
-};
-
-static enum at_status fail_overlap(const struct step *step, const char *spec, struct at_error *err)
-{
-    return at_fail(err, AT_USAGE,
-                   "problem \"%.*s\": with %s=%lld the matrices overlap: one takes %lld elements",
-                   AT_QUOTED(spec, 200), step->name, (long long)step->stride,
-                   (long long)step->matrix);
 }
 
 /* Matrices may lie inside each other, but no two elements in one place. */
@@ -483,19 +489,23 @@ static enum at_status check_strides(const struct at_problem *problem, const char
                                     struct at_error *err)
 {
     int64_t rows = problem->rows, cols = problem->cols;
-    const struct step steps[] = {
-        {"stride_src", problem->stride_src, (rows - 1) * problem->ld_src + cols},
-        {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
+    const struct {
+        const char *name;
+        int64_t stride,
+            matrix; /* from matrix to matrix; from a matrix's first element to its last */
+    } sides[] = {{"stride_src", problem->stride_src, (rows - 1) * problem->ld_src + cols},
+                 {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
 
     if (problem->outer_count > 0)
-        return check_elements_overlap(problem, spec, err);
-    for (size_t i = 0; i < AT_COUNT(steps); i++)
-        if (steps[i].stride < (problem->in_place ? steps[i].matrix : 1))
-            return fail_overlap(&steps[i], spec, err);
-    for (size_t i = 0; i < AT_COUNT(steps); i++)
-        if (steps[i].stride < steps[i].matrix &&
-            check_elements_overlap(problem, spec, NULL) != AT_OK)
-            return fail_overlap(&steps[i], spec, err);
+        return check_overlap(problem, spec, err);
+    for (int exact = 0; exact < 2; exact++)
+        for (size_t i = 0; i < AT_COUNT(sides); i++)
+            if (exact ? sides[i].stride < sides[i].matrix &&
+                            check_overlap(problem, spec, NULL) != AT_OK
+                      : sides[i].stride < (problem->in_place ? sides[i].matrix : 1))
+                return at_problem_fail(
+                    err, spec, "with %s=%lld the matrices overlap: one takes %lld elements",
+                    sides[i].name, (long long)sides[i].stride, (long long)sides[i].matrix);
     return AT_OK;
 }
 
@@ -514,107 +524,33 @@ static enum at_status check_in_place(const struct at_problem *problem, const cha
     return AT_OK;
 }
 
-/* Elements of several words are tensors of one more axis. */
-static enum at_status split_words(struct at_problem *problem, const char *spec,
-                                  struct at_error *err)
+enum at_status at_problem_check_layout(const struct at_problem *problem, const char *spec,
+                                       struct at_error *err)
+{
+    enum at_status status = problem->in_place ? check_in_place(problem, spec, err) : AT_OK;
+
+    if (status == AT_OK)
+        status = check_sides(problem, spec, err);
+    return status == AT_OK ? check_strides(problem, spec, err) : status;
+}
+
+static int64_t extent_of(const struct at_problem *problem, enum at_side side)
 {
     struct at_axis axes[AT_AXES_MAX];
-    size_t count = at_problem_axes(problem, axes);
+    int64_t extent = 0;
 
-    if (problem->in_place)
-        return at_problem_fail(err, spec, "in place, elements have 1, 2, 4, 8 or 16 bytes");
-    return at_problem_of_axes(problem, axes, count, problem->elem_size,
-                              (const int64_t[]){problem->offset_src, problem->offset_dst}, spec,
-                              err);
-}
-
-enum at_status at_problem_fill(struct at_problem *problem, const char *spec, struct at_error *err)
-{
-    enum at_status status = fill_defaults(problem, spec, err);
-
-    if (status == AT_OK && problem->in_place)
-        status = check_in_place(problem, spec, err);
-    if (status == AT_OK)
-        status = check_layout(problem, spec, err);
-    if (status == AT_OK)
-        status = check_strides(problem, spec, err);
-    return status == AT_OK && !at_problem_is_word(problem->elem_size)
-               ? split_words(problem, spec, err)
-               : status;
-}
-
-/* Take the type that is named after the element size, such as "b4". */
-static enum at_status check_elem_size(struct at_problem *problem, const char *spec,
-                                      struct at_error *err)
-{
-    char type[24];
-
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
-        if (at_problem_types[i].size == problem->elem_size) {
-            at_problem_take_type(problem, i);
-            return AT_OK;
-        }
-    if (problem->elem_size > 0 && problem->elem_size <= AT_ELEM_SIZE_MAX)
-        return AT_OK; /* of several words */
-    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
-    return at_problem_fail_type(err, type, strlen(type), spec);
-}
-
-static enum at_status check_sizes(struct at_problem *problem, const char *spec,
-                                  struct at_error *err)
-{
-    enum at_status status = check_elem_size(problem, spec, err);
-
-    if (status == AT_OK && problem->in_place != 0 && problem->in_place != 1)
-        status = at_problem_fail(err, spec, "in_place can only be 0 or 1");
-    if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))
-        status = at_problem_fail(err, spec, "rows, columns and batch have to be at least 1");
-    if (status == AT_OK && (problem->offset_src < 0 || problem->offset_dst < 0))
-        status = at_problem_fail(err, spec, "offsets have to be at least 0");
-    return status;
-}
-
-enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err)
-{
-    struct at_problem made = *problem;
-    char *spec;
-    enum at_status status = check_sizes(&made, "", NULL);
-
-    if (status == AT_OK)
-        status = at_problem_fill(&made, "", NULL);
-    if (status == AT_OK) {
-        *problem = made;
-        return AT_OK;
-    }
-    /* Once more with a message: formatting a text each time would take longer than the checks. */
-    made = *problem;
-    spec = at_format("%lldx%lld:b%lld", (long long)made.rows, (long long)made.cols,
-                     (long long)made.elem_size);
-    status = check_sizes(&made, spec, err);
-    if (status == AT_OK)
-        status = at_problem_fill(&made, spec, err);
-    at_free(spec);
-    return status;
+    at_axes_extent(axes, at_problem_axes(problem, axes), side, &extent);
+    return extent;
 }
 
 int64_t at_problem_src_extent(const struct at_problem *problem)
 {
-    int64_t extent = (problem->batch - 1) * problem->stride_src +
-                     (problem->rows - 1) * problem->ld_src + problem->cols;
-
-    for (int64_t i = 0; i < problem->outer_count; i++)
-        extent += (problem->outer[i].extent - 1) * problem->outer[i].stride_src;
-    return extent;
+    return extent_of(problem, AT_SOURCE);
 }
 
 int64_t at_problem_dst_extent(const struct at_problem *problem)
 {
-    int64_t extent = (problem->batch - 1) * problem->stride_dst +
-                     (problem->cols - 1) * problem->ld_dst + problem->rows;
-
-    for (int64_t i = 0; i < problem->outer_count; i++)
-        extent += (problem->outer[i].extent - 1) * problem->outer[i].stride_dst;
-    return extent;
+    return extent_of(problem, AT_DESTINATION);
 }
 
 int64_t at_problem_bytes(const struct at_problem *problem)
@@ -634,19 +570,18 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
 
 struct at_problem at_problem_copy_of(const struct at_problem *problem)
 {
-    struct at_problem copy = *problem;
     int64_t count = problem->rows * problem->cols * at_problem_matrices(problem);
+    struct at_problem copy = {
+        .elem_size = problem->elem_size,
+        .rows = 1,
+        .cols = count,
+        .ld_src = count,
+        .ld_dst = 1,
+        .batch = 1,
+        .stride_src = count,
+        .stride_dst = count,
+    };
 
-    copy.rows = 1;
-    copy.cols = count;
-    copy.ld_src = count;
-    copy.ld_dst = 1;
-    copy.batch = 1;
-    copy.in_place = 0;
-    copy.stride_src = count;
-    copy.stride_dst = count;
-    copy.offset_src = copy.offset_dst = 0;
-    copy.outer_count = 0;
-    memset(copy.outer, 0, sizeof copy.outer);
+    memcpy(copy.type, problem->type, sizeof copy.type);
     return copy;
 }

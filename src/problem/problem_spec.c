@@ -1,14 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...], and tensors. */
+/* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...], and tensors. Completes those of
+ * which only the size is given. */
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/suggest.h"
+#include "base/text_stream.h"
 #include "problem/problem.h"
 #include "problem/problem_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+enum { LD_SRC, LD_DST, BATCH, STRIDE_SRC, STRIDE_DST, OFFSET_SRC, OFFSET_DST };
+
+/* The optional keys. Each default depends only on keys before it. */
+static const struct {
+    const char *name;
+    size_t offset; /* in struct at_problem */
+    bool is_stride;
+} keys[] = {
+    [LD_SRC] = {"ld_src", offsetof(struct at_problem, ld_src), false},
+    [LD_DST] = {"ld_dst", offsetof(struct at_problem, ld_dst), false},
+    [BATCH] = {"batch", offsetof(struct at_problem, batch), false},
+    [STRIDE_SRC] = {"stride_src", offsetof(struct at_problem, stride_src), true},
+    [STRIDE_DST] = {"stride_dst", offsetof(struct at_problem, stride_dst), true},
+    [OFFSET_SRC] = {"offset_src", offsetof(struct at_problem, offset_src), false},
+    [OFFSET_DST] = {"offset_dst", offsetof(struct at_problem, offset_dst), false},
+};
+
+static int64_t *member_of(struct at_problem *problem, size_t key)
+{
+    return (int64_t *)((char *)problem + keys[key].offset);
+}
+
+/* The default of a key. Returns false if it does not fit 64 bits. */
+static bool default_of(const struct at_problem *problem, size_t key, int64_t *value)
+{
+    bool in_place = problem->in_place != 0;
+
+    switch (key) {
+    case LD_SRC:
+        *value = problem->cols;
+        return true;
+    case LD_DST:
+        *value = in_place ? problem->ld_src : problem->rows;
+        return true;
+    case BATCH:
+        *value = 1;
+        return true;
+    case STRIDE_SRC:
+        return !__builtin_mul_overflow(problem->rows, problem->ld_src, value);
+    case STRIDE_DST:
+        *value = problem->stride_src;
+        return in_place || !__builtin_mul_overflow(problem->cols, problem->ld_dst, value);
+    default:
+        *value = in_place && key == OFFSET_DST ? problem->offset_src : 0;
+        return true;
+    }
+}
+
+static enum at_status fail_type(struct at_error *err, const char *text, size_t length,
+                                const char *spec)
+{
+    const char *names[AT_PROBLEM_TYPES];
+    char *known, *word = at_strndup(text, (size_t)at_text_fit(text, length, 40)), nearest[64];
+
+    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
+        names[i] = at_problem_types[i].name;
+    known = at_join(names, AT_PROBLEM_TYPES);
+    at_suggest(nearest, sizeof nearest, word, names, AT_PROBLEM_TYPES);
+    at_problem_fail(err, spec,
+                    "unknown type \"%s\" (did you mean %s?); known are %s, and bN for "
+                    "elements of N bytes, up to %d",
+                    word, nearest, known, AT_ELEM_SIZE_MAX);
+    at_free(word);
+    at_free(known);
+    return AT_USAGE;
+}
 
 /* The names of these types in C, NumPy, PyTorch and CUDA. Upper and lower case are read, never
  * written. */
@@ -71,7 +141,7 @@ static enum at_status read_type(const char *text, size_t length, int64_t *elem_s
     if (length > 1 && *text == 'b' && at_integer_parse(text + 1, length - 1, elem_size) &&
         *elem_size >= 1 && *elem_size <= AT_ELEM_SIZE_MAX)
         return AT_OK;
-    return at_problem_fail_type(err, text, length, spec);
+    return fail_type(err, text, length, spec);
 }
 
 /* Write a text, a number, or ",KEY=VALUE" at `at`, and a NUL. Return where it is. printf takes
@@ -121,13 +191,14 @@ enum { DIGITS = 10 };
 static enum at_status fail(const struct reading *t, const char *what, const char *text,
                            size_t length)
 {
-    return at_fail(t->err, AT_USAGE, "problem \"%.*s\": %s is \"%.*s\"; expected %s, %s",
-                   AT_QUOTED(t->spec, 200), what, at_text_fit(text, length, 40), text,
-                   strcmp(what, "perm") != 0 ? "integers of at least 1, one per axis"
-                   : t->tensor.rank > DIGITS
-                       ? "each axis of the source once, with a point between two: perm=0.11.2"
-                       : "each axis of the source once, 0 the slowest",
-                   tensor_example);
+    return at_problem_fail(
+        t->err, t->spec, "%s is \"%.*s\"; expected %s, %s", what, at_text_fit(text, length, 40),
+        text,
+        strcmp(what, "perm") != 0 ? "integers of at least 1, one per axis"
+        : t->tensor.rank > DIGITS
+            ? "each axis of the source once, with a point between two: perm=0.11.2"
+            : "each axis of the source once, 0 the slowest",
+        tensor_example);
 }
 
 /* Read integers between separators. Returns how many, 0 for a mistake. */
@@ -193,38 +264,37 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
         const char *name;
         int side; /* -1: perm */
         bool offset;
-    } keys[] = {{perm_key, -1, false},
-                {"strides_src=", AT_SOURCE, false},
-                {"strides_dst=", AT_DESTINATION, false},
-                {"offset_src=", AT_SOURCE, true},
-                {"offset_dst=", AT_DESTINATION, true}};
+    } tensor_keys[] = {{perm_key, -1, false},
+                       {"strides_src=", AT_SOURCE, false},
+                       {"strides_dst=", AT_DESTINATION, false},
+                       {"offset_src=", AT_SOURCE, true},
+                       {"offset_dst=", AT_DESTINATION, true}};
 
-    for (size_t i = 0; i < AT_COUNT(keys); i++) {
-        size_t name = strlen(keys[i].name), left = length - name;
+    for (size_t i = 0; i < AT_COUNT(tensor_keys); i++) {
+        size_t name = strlen(tensor_keys[i].name), left = length - name;
         const char *value = text + name;
-        int side = keys[i].side;
+        int side = tensor_keys[i].side;
 
-        if (length < name || memcmp(text, keys[i].name, name) != 0)
+        if (length < name || memcmp(text, tensor_keys[i].name, name) != 0)
             continue;
         if (t->keys >> i & 1)
-            return at_fail(t->err, AT_USAGE, "problem \"%.*s\": %.*s is given twice",
-                           AT_QUOTED(t->spec, 200), (int)name - 1, text);
+            return at_problem_fail(t->err, t->spec, "%.*s is given twice", (int)name - 1, text);
         t->keys |= 1U << i;
         if (side < 0)
             return read_perm(t, value, left);
-        if (keys[i].offset)
+        if (tensor_keys[i].offset)
             return at_integer_parse(value, left, &t->tensor.offsets[side]) &&
                            t->tensor.offsets[side] >= 1
                        ? AT_OK
                        : fail(t, "an offset", value, left);
         return read_list(t->tensor.strides[side], value, left, 'x', 1) == t->tensor.rank
                    ? AT_OK
-                   : fail(t, keys[i].name, value, left);
+                   : fail(t, tensor_keys[i].name, value, left);
     }
-    return at_fail(t->err, AT_USAGE,
-                   "problem \"%.*s\": unknown \"%.*s\"; with perm=, expected one of "
-                   "strides_src=, strides_dst=, offset_src=, offset_dst=",
-                   AT_QUOTED(t->spec, 200), at_text_fit(text, length, 40), text);
+    return at_problem_fail(t->err, t->spec,
+                           "unknown \"%.*s\"; with perm=, expected one of "
+                           "strides_src=, strides_dst=, offset_src=, offset_dst=",
+                           at_text_fit(text, length, 40), text);
 }
 
 static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
@@ -237,9 +307,8 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
 
     t.tensor.rank = read_list(t.tensor.extents, spec, length, 'x', 1);
     if (*at != ':' || t.tensor.rank == 0)
-        return at_fail(err, AT_USAGE,
-                       "problem \"%.*s\": expected 1 to %d extents from 1 on and a type, %s",
-                       AT_QUOTED(spec, 200), AT_RANK_MAX, tensor_example);
+        return at_problem_fail(err, spec, "expected 1 to %d extents from 1 on and a type, %s",
+                               AT_RANK_MAX, tensor_example);
     length = strcspn(++at, ",");
     status = read_type(at, length, &t.tensor.elem_size, &type, spec, err);
     for (at += length; status == AT_OK && *at == ','; at += length) {
@@ -303,6 +372,97 @@ static char *tensor_format(const struct at_problem *problem)
     return at_strdup(spec);
 }
 
+/* ---- matrices ---- */
+
+static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
+{
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        int64_t *value = member_of(problem, i);
+        /* The stride of a single matrix has no meaning; equal work must be an equal problem. */
+        bool unused = keys[i].is_stride && problem->batch == 1;
+
+        if ((*value == 0 || unused) && !default_of(problem, i, value))
+            return at_problem_fail(err, spec, "the matrix does not fit 62 bits of bytes");
+    }
+    return AT_OK;
+}
+
+/* Elements of several words are tensors of one more axis. */
+static enum at_status split_words(struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+
+    if (problem->in_place)
+        return at_problem_fail(err, spec, "in place, elements have 1, 2, 4, 8 or 16 bytes");
+    return at_problem_of_axes(problem, axes, count, problem->elem_size,
+                              (const int64_t[]){problem->offset_src, problem->offset_dst}, spec,
+                              err);
+}
+
+/* Fill in defaults for the keys that are 0, and check the problem. */
+static enum at_status fill(struct at_problem *problem, const char *spec, struct at_error *err)
+{
+    bool words = problem->elem_size > 16 || (problem->elem_size & (problem->elem_size - 1)) != 0;
+    enum at_status status = fill_defaults(problem, spec, err);
+
+    if (status == AT_OK)
+        status = at_problem_check_layout(problem, spec, err);
+    return status == AT_OK && words ? split_words(problem, spec, err) : status;
+}
+
+/* Take the type that is named after the element size, such as "b4". */
+static enum at_status check_elem_size(struct at_problem *problem, const char *spec,
+                                      struct at_error *err)
+{
+    char type[24];
+
+    if (at_problem_name_type(problem) ||
+        (problem->elem_size > 0 && problem->elem_size <= AT_ELEM_SIZE_MAX)) /* of several words */
+        return AT_OK;
+    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
+    return fail_type(err, type, strlen(type), spec);
+}
+
+static enum at_status check_sizes(struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
+{
+    enum at_status status = check_elem_size(problem, spec, err);
+
+    if (status == AT_OK && problem->in_place != 0 && problem->in_place != 1)
+        status = at_problem_fail(err, spec, "in_place can only be 0 or 1");
+    if (status == AT_OK && (problem->rows < 1 || problem->cols < 1 || problem->batch < 0))
+        status = at_problem_fail(err, spec, "rows, columns and batch have to be at least 1");
+    if (status == AT_OK && (problem->offset_src < 0 || problem->offset_dst < 0))
+        status = at_problem_fail(err, spec, "offsets have to be at least 0");
+    return status;
+}
+
+enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err)
+{
+    struct at_problem made = *problem;
+    char *spec;
+    enum at_status status = check_sizes(&made, "", NULL);
+
+    if (status == AT_OK)
+        status = fill(&made, "", NULL);
+    if (status == AT_OK) {
+        *problem = made;
+        return AT_OK;
+    }
+    /* Once more with a message: formatting a text each time would take longer than the checks. */
+    made = *problem;
+    spec = at_format("%lldx%lld:b%lld", (long long)made.rows, (long long)made.cols,
+                     (long long)made.elem_size);
+    status = check_sizes(&made, spec, err);
+    if (status == AT_OK)
+        status = fill(&made, spec, err);
+    at_free(spec);
+    return status;
+}
+
 static const char example[] =
     "expected ROWSxCOLS:TYPE[,key=value...], for instance 10007x10009:f16,ld_src=10016";
 
@@ -313,14 +473,11 @@ static const char in_place_key[] = "inplace";
 static enum at_status read_size(int64_t *value, const char *text, size_t length, const char *what,
                                 const char *spec, struct at_error *err)
 {
-    char reason[256];
-
     if (at_integer_parse(text, length, value) && *value >= 1)
         return AT_OK;
-    snprintf(reason, sizeof reason,
-             "%s is \"%.*s\", not a whole number from 1 on, at most 2^62; %s", what,
-             at_text_fit(text, length, 40), text, example);
-    return at_problem_fail(err, spec, reason);
+    return at_problem_fail(err, spec,
+                           "%s is \"%.*s\", not a whole number from 1 on, at most 2^62; %s", what,
+                           at_text_fit(text, length, 40), text, example);
 }
 
 /* Read the value of "inplace=1". */
@@ -344,23 +501,22 @@ static enum at_status read_key(struct at_problem *problem, const char *text, siz
 
     if (length > in_place && memcmp(text, in_place_key, in_place) == 0 && text[in_place] == '=')
         return read_in_place(problem, text + in_place + 1, length - in_place - 1, spec, err);
-    for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
-        size_t name = strlen(at_problem_keys[i].name);
-        int64_t *value = at_problem_member(problem, i);
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        size_t name = strlen(keys[i].name);
+        int64_t *value = member_of(problem, i);
 
-        if (length <= name || memcmp(text, at_problem_keys[i].name, name) != 0 || text[name] != '=')
+        if (length <= name || memcmp(text, keys[i].name, name) != 0 || text[name] != '=')
             continue;
         if (*value != 0)
-            return at_fail(err, AT_USAGE, "problem \"%.*s\": %s is given twice",
-                           AT_QUOTED(spec, 200), at_problem_keys[i].name);
-        return read_size(value, text + name + 1, length - name - 1, at_problem_keys[i].name, spec,
-                         err);
+            return at_problem_fail(err, spec, "%s is given twice", keys[i].name);
+        return read_size(value, text + name + 1, length - name - 1, keys[i].name, spec, err);
     }
-    return at_fail(err, AT_USAGE,
-                   "problem \"%.*s\": unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
-                   "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, as in "
-                   "256x256:f32,batch=4096",
-                   AT_QUOTED(spec, 200), at_text_fit(text, length, 40), text);
+    return at_problem_fail(
+        err, spec,
+        "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
+        "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, as in "
+        "256x256:f32,batch=4096",
+        at_text_fit(text, length, 40), text);
 }
 
 static enum at_status read_parts(struct at_problem *problem, const char *spec, struct at_error *err)
@@ -370,10 +526,10 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
     enum at_status status;
 
     if (*at != 'x')
-        return at_problem_fail(err, spec, example);
+        return at_problem_fail(err, spec, "%s", example);
     cols = strcspn(at + 1, ":,");
     if (at[1 + cols] != ':')
-        return at_problem_fail(err, spec, example);
+        return at_problem_fail(err, spec, "%s", example);
     if (memchr(at + 1, 'x', cols))
         return at_problem_fail(err, spec,
                                "a tensor needs its permutation, as in 8x32x2048x128:f16,perm=0213");
@@ -403,7 +559,7 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
         return tensor_parse(problem, spec, err);
     status = read_parts(&read, spec, err);
     if (status == AT_OK)
-        status = at_problem_fill(&read, spec, err);
+        status = fill(&read, spec, err);
     if (status == AT_OK)
         *problem = read;
     return status;
@@ -418,23 +574,23 @@ bool at_problem_is_spec(const char *text)
 
 static int64_t value_of(const struct at_problem *problem, size_t key)
 {
-    return *(const int64_t *)((const char *)problem + at_problem_keys[key].offset);
+    return *(const int64_t *)((const char *)problem + keys[key].offset);
 }
 
 char *at_problem_format(const struct at_problem *problem)
 {
-    char spec[(AT_PROBLEM_KEYS + 3) * 40], *at = spec; /* a key takes at most 31 */
+    char spec[(AT_COUNT(keys) + 3) * 40], *at = spec; /* a key takes at most 31 */
 
     if (problem->outer_count > 0)
         return tensor_format(problem);
     at = put_number(at, problem->rows);
     at = put_number(put_text(at, "x"), problem->cols);
     at = put_text(put_text(at, ":"), problem->type);
-    for (size_t i = 0; i < AT_PROBLEM_KEYS; i++) {
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
         int64_t value = value_of(problem, i), usual;
 
-        if (!at_problem_default(problem, i, &usual) || value != usual)
-            at = put_key(at, at_problem_keys[i].name, value);
+        if (!default_of(problem, i, &usual) || value != usual)
+            at = put_key(at, keys[i].name, value);
     }
     if (problem->in_place)
         put_key(at, in_place_key, 1);
