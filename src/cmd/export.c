@@ -138,7 +138,7 @@ static enum at_status write_export(const struct at_export *export, struct export
         status = format->write(export, at_text_open(&stream), err);
         return at_out_write(options->out, &stream, status, progress, err);
     }
-    status = at_path_make_public(options->out, err);
+    status = at_path_make(options->out, 0777, err);
     if (status == AT_OK)
         status = format->write_folder(export, options->out, err);
     if (status == AT_OK)

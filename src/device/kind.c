@@ -2,6 +2,7 @@
 #include "device/kind.h"
 
 #include "base/memory.h"
+#include "device/device.h"
 
 #include <stddef.h>
 
@@ -33,3 +34,9 @@ const struct at_device_kind *at_device_kind(const struct at_device_info *info)
             return &kinds[i];
     return &kinds[0];
 }
+
+const char *const at_throttle_names[AT_THROTTLES] = {
+    "sw_power_cap",        "hw_slowdown",         "sync_boost",
+    "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
+    "display_clock",
+};

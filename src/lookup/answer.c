@@ -15,10 +15,10 @@ enum { WIDTH = 100, LABEL_WIDTH = 13 };
 
 /* ---- as JSON ---- */
 
-#define FACT(member) AT_WRITTEN(at_fact_record, member, AT_FIELD_CHARS, AT_OPTIONAL)
+#define FACT(member) AT_WRITTEN(at_fact, member, AT_FIELD_CHARS, AT_OPTIONAL)
 
 static const struct at_field fact_fields[] = {FACT(here), FACT(name), FACT(state), FACT(tuned)};
-static const struct at_schema fact_schema = AT_SCHEMA("a fact", at_fact_record, fact_fields);
+static const struct at_schema fact_schema = AT_SCHEMA("a fact", at_fact, fact_fields);
 
 static const struct at_field answer_fields[] = {
     AT_WRITTEN(at_answer_record, block, AT_FIELD_INTS),
@@ -86,18 +86,8 @@ static struct at_list facts_of(const struct at_answer *answer, const struct at_q
 {
     struct at_fact facts[AT_FACTS_MAX];
     size_t count = answer->record ? at_facts_compare(facts, query, answer->record) : 0;
-    struct at_fact_record *records = at_alloc_array(count, sizeof *records);
 
-    for (size_t i = 0; i < count; i++) {
-        const struct at_fact *fact = &facts[i];
-
-        snprintf(records[i].name, sizeof records[i].name, "%s", fact->name);
-        snprintf(records[i].state, sizeof records[i].state, "%s",
-                 fact->conflict ? "conflict" : "unknown");
-        memcpy(records[i].here, fact->here, AT_FACT_CHARS);
-        memcpy(records[i].tuned, fact->tuned, AT_FACT_CHARS);
-    }
-    return (struct at_list){records, count};
+    return (struct at_list){at_memdup(facts, count * sizeof *facts), count};
 }
 
 struct at_answer_record at_answer_record(const struct at_answer *answer,
@@ -211,9 +201,10 @@ static void show_facts(const struct at_answer *answer, const struct at_query *qu
     struct at_flow flow;
 
     for (size_t i = 0; i < count; i++) {
-        unknown += !facts[i].conflict;
-        if (!facts[i].conflict)
+        if (!at_fact_is_conflict(&facts[i])) {
+            unknown++;
             continue;
+        }
         flow = line(out, "conflict");
         at_flow_add(&flow, "%s:", facts[i].name);
         at_flow_add(&flow, "%s here, %s there", facts[i].here, facts[i].tuned);
@@ -223,7 +214,7 @@ static void show_facts(const struct at_answer *answer, const struct at_query *qu
         return;
     flow = line(out, "unknown");
     for (size_t i = 0; i < count; i++)
-        if (!facts[i].conflict)
+        if (!at_fact_is_conflict(&facts[i]))
             at_flow_add(&flow, "%s%s", facts[i].name, --unknown ? "," : "");
     at_flow_end(&flow);
 }

@@ -5,11 +5,6 @@
 
 #include "lookup/facts.h"
 
-struct at_fact_record {
-    char here[AT_FACT_CHARS], tuned[AT_FACT_CHARS];
-    char name[32], state[16]; /* "conflict", "unknown" */
-};
-
 struct at_answer_record {
     char *device, *family, *note, *policy, *problem, *tier, *tuned_device, *tuned_path,
         *tuned_policy, *tuned_problem;
@@ -17,7 +12,7 @@ struct at_answer_record {
     int64_t carveout_percent, distance_thousandths, expected_of_copy_permille, shared_bytes;
     int64_t measured_configs, measured_looked_up_ns, measured_ns, predicted_of;
     struct at_list block, grid; /* of int64_t */
-    struct at_list facts;       /* of struct at_fact_record */
+    struct at_list facts;       /* of struct at_fact */
     struct at_list parameters, terms;
 };
 

@@ -36,8 +36,10 @@ _Static_assert(AT_COUNT(texts) + AT_COUNT(numbers) + 1 <= AT_FACTS_MAX, "and the
 
 static struct at_fact text_fact(const char *name, const char *here, const char *tuned)
 {
-    struct at_fact fact = {.name = name, .conflict = *here && *tuned};
+    struct at_fact fact;
 
+    snprintf(fact.name, sizeof fact.name, "%s", name);
+    snprintf(fact.state, sizeof fact.state, "%s", *here && *tuned ? "conflict" : "unknown");
     snprintf(fact.here, sizeof fact.here, "%s", here);
     snprintf(fact.tuned, sizeof fact.tuned, "%s", tuned);
     return fact;

@@ -9,11 +9,16 @@
 /* Something that differs between here and where an entry was tuned. */
 enum { AT_FACT_CHARS = 64, AT_FACTS_MAX = 12 };
 struct at_fact {
-    const char *name;         /* "driver" */
-    bool conflict;            /* both are known; else one of them is unknown */
+    char name[32];            /* "driver" */
+    char state[16];           /* "conflict": both are known; "unknown": one of them is not */
     char here[AT_FACT_CHARS]; /* "": unknown */
     char tuned[AT_FACT_CHARS];
 };
+
+static inline bool at_fact_is_conflict(const struct at_fact *fact)
+{
+    return fact->state[0] == 'c';
+}
 
 /* Fill in the facts that differ between the query and the record. Returns how many. */
 size_t at_facts_compare(struct at_fact facts[AT_FACTS_MAX], const struct at_query *query,

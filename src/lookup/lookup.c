@@ -234,7 +234,7 @@ enum at_status at_lookup_find(const struct at_lookup *lookup, const struct at_qu
 
         if (status != AT_OK)
             return status;
-        at_default_take(&made, &usual);
+        at_option_take(lookup, query, NULL, &usual, false, &made);
     }
     if (!made.refused[0] && lookup->unusable > 0)
         snprintf(made.refused, sizeof made.refused, "%zu %s not used: %.200s", lookup->unusable,

@@ -47,11 +47,30 @@ enum at_status at_default_find(const struct at_lookup *lookup, const struct at_q
     return status;
 }
 
-void at_default_take(struct at_answer *answer, const struct at_option *option)
+size_t at_known_predict(const struct at_lookup *lookup, struct at_slowdown_asked *asked,
+                        const bool *considered, float *predictions)
 {
-    answer->tier = AT_TIER_DEFAULT;
-    answer->config = option->config;
-    answer->launch = option->launch;
+    struct at_shortlist shortlist = {.count = 0};
+    struct at_option option;
+    size_t estimated = 0;
+
+    for (uint32_t i = 0; i < lookup->config_count; i++) {
+        predictions[i] = INFINITY;
+        if (considered[i] && at_known_fit(lookup, i, &asked->point, &option))
+            predictions[i] =
+                at_slowdown_estimate(lookup->slowdown, asked, &option.config, &option.launch);
+        if (predictions[i] == INFINITY)
+            continue;
+        estimated++;
+        at_shortlist_add(&shortlist, predictions[i]);
+    }
+    for (uint32_t i = 0; i < lookup->config_count; i++)
+        predictions[i] =
+            at_shortlist_has(&shortlist, predictions[i]) &&
+                    at_known_fit(lookup, i, &asked->point, &option)
+                ? at_slowdown_predict(lookup->slowdown, asked, &option.config, &option.launch)
+                : INFINITY;
+    return estimated;
 }
 
 /* ---- ranks ---- */
@@ -64,8 +83,8 @@ void at_default_take(struct at_answer *answer, const struct at_option *option)
 /* Fields of a rank, the last to decide first. */
 enum { OTHER_PROBLEM_SHIFT, POLICY_SHIFT, PREDICTED_SHIFT, GAP_SHIFT, TIER_SHIFT = 32 };
 
-enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
-                        bool same_problem)
+static enum at_tier tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
+                            bool same_problem)
 {
     switch (at_device_relation(tuned, device)) {
     case AT_SAME_DEVICE:
@@ -79,13 +98,36 @@ enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_devi
     }
 }
 
+void at_option_take(const struct at_lookup *lookup, const struct at_query *query,
+                    struct at_traits *asked, const struct at_option *option, bool same_problem,
+                    struct at_answer *answer)
+{
+    const struct at_candidate *candidate = option->candidate;
+    const struct at_place *place = candidate ? &lookup->places[candidate->place] : NULL;
+
+    answer->config = option->config;
+    answer->launch = option->launch;
+    answer->tier = AT_TIER_DEFAULT;
+    if (!candidate)
+        return;
+    answer->tier = tier_of(&place->record->device, query->device, same_problem);
+    answer->path = place->path;
+    answer->record = place->record;
+    answer->tuned_problem = candidate->problem;
+    answer->entry = candidate->entry;
+    at_traits_launch(asked, query->problem, &option->launch);
+    answer->distance = at_distance_between(&candidate->traits, asked);
+    answer->predicted = place->emulated;
+    answer->expected_of_copy_permille = candidate->of_copy_permille;
+}
+
 /* The rank of what a profile has of a device, for a query: of an entry for the very problem, or of
  * entries of others. Emulated devices have predictions. */
 static uint64_t rank_of(const struct at_place *place, const struct at_query *query,
                         bool same_problem)
 {
     const struct at_device_record *record = place->record;
-    enum at_tier tier = at_tier_of(&record->device, query->device, same_problem);
+    enum at_tier tier = tier_of(&record->device, query->device, same_problem);
     bool together = tier == AT_TIER_CHIP && !query->strict; /* with the entries of this model */
     uint64_t gap = (uint64_t)at_architecture_gap(&record->device, query->device) & 0xffffff;
     uint64_t other_policy = strcmp(record->policy.name, query->policy) != 0;
@@ -167,30 +209,11 @@ static bool is_same_problem(const struct search *search, const struct at_candida
 
 static void take(struct search *search, const struct at_option *option, struct at_answer *answer)
 {
-    const struct at_candidate *candidate = option->candidate;
-    const struct at_place *place = &search->lookup->places[candidate->place];
-
-    answer->tier = at_tier_of(&place->record->device, search->query->device,
-                              is_same_problem(search, candidate));
-    answer->config = option->config;
-    answer->launch = option->launch;
-    answer->path = place->path;
-    answer->record = place->record;
-    answer->tuned_problem = candidate->problem;
-    answer->entry = candidate->entry;
-    at_traits_launch(&search->asked, search->query->problem, &option->launch);
-    answer->distance = at_distance_between(&candidate->traits, &search->asked);
-    answer->predicted = place->emulated;
-    answer->expected_of_copy_permille = candidate->of_copy_permille;
-}
-
-static void take_default(const struct search *search, const struct at_option *usual,
-                         struct at_answer *answer)
-{
     const struct fit *nearest = &search->nearest;
 
-    at_default_take(answer, usual);
-    if (!answer->refused[0])
+    at_option_take(search->lookup, search->query, &search->asked, option,
+                   option->candidate && is_same_problem(search, option->candidate), answer);
+    if (!option->candidate && !answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
                  "the nearest entry, %.120s, is far or poor: its distance is %.0f",
                  nearest->option.candidate->problem, nearest->distance);
@@ -363,10 +386,9 @@ static bool is_nearest_best(const struct search *search)
 struct choosing {
     struct search *search;
     struct at_slowdown_asked asked;
-    float *predictions; /* by a config's number; first estimates. INFINITY: it is left out */
-    struct at_shortlist shortlist;
-    float least; /* prediction */
-    size_t of;   /* configs that are compared */
+    float *predictions; /* by a config's number; INFINITY: it is left out */
+    float least;        /* prediction */
+    size_t of;          /* configs that are compared */
 };
 
 static bool is_considered(const struct choosing *choosing, const struct at_candidate *candidate)
@@ -374,8 +396,7 @@ static bool is_considered(const struct choosing *choosing, const struct at_candi
     return choosing->search->places[candidate->place].others == choosing->search->rank;
 }
 
-/* Estimate all configs that are considered and legal. */
-static void estimate_all(struct choosing *choosing)
+static void predict(struct choosing *choosing)
 {
     const struct at_lookup *lookup = choosing->search->lookup;
     bool *considered = at_alloc_array(lookup->config_count, sizeof *considered);
@@ -383,39 +404,10 @@ static void estimate_all(struct choosing *choosing)
     for (size_t i = 0; i < lookup->count; i++)
         if (is_considered(choosing, &lookup->candidates[i]))
             considered[lookup->candidates[i].config] = true;
-    for (uint32_t i = 0; i < lookup->config_count; i++) {
-        float *prediction = &choosing->predictions[i];
-        struct at_option option;
-
-        *prediction = INFINITY;
-        if (considered[i] && at_known_fit(lookup, i, &choosing->asked.point, &option))
-            *prediction = at_slowdown_estimate(lookup->slowdown, &choosing->asked, &option.config,
-                                               &option.launch);
-        if (*prediction == INFINITY)
-            continue;
-        choosing->of++;
-        at_shortlist_add(&choosing->shortlist, *prediction);
-    }
+    choosing->of = at_known_predict(lookup, &choosing->asked, considered, choosing->predictions);
+    for (size_t i = 0; i < lookup->config_count; i++)
+        choosing->least = fminf(choosing->least, choosing->predictions[i]);
     at_free(considered);
-}
-
-/* Predict for those on the shortlist, and leave out the others. */
-static void predict_least(struct choosing *choosing)
-{
-    const struct at_lookup *lookup = choosing->search->lookup;
-
-    for (uint32_t i = 0; i < lookup->config_count; i++) {
-        float *prediction = &choosing->predictions[i];
-        struct at_option option;
-
-        if (at_shortlist_has(&choosing->shortlist, *prediction) &&
-            at_known_fit(lookup, i, &choosing->asked.point, &option))
-            *prediction = at_slowdown_predict(lookup->slowdown, &choosing->asked, &option.config,
-                                              &option.launch);
-        else
-            *prediction = INFINITY;
-        choosing->least = fminf(choosing->least, *prediction);
-    }
 }
 
 /* Configs whose predictions differ by no more than this count as equally fast. */
@@ -478,14 +470,10 @@ static void choose(struct search *search, struct at_answer *answer)
     };
     struct at_option option;
 
-    estimate_all(&choosing);
-    predict_least(&choosing);
-    if (find_fast_default(&choosing, &option)) {
-        take_default(search, &option, answer);
-    } else {
+    predict(&choosing);
+    if (!find_fast_default(&choosing, &option))
         option = nearest_of_fastest(&choosing);
-        take(search, &option, answer);
-    }
+    take(search, &option, answer);
     answer->predicted_of = choosing.of;
     at_free(choosing.predictions);
 }

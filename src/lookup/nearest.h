@@ -66,12 +66,16 @@ bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_poi
 enum at_status at_default_find(const struct at_lookup *lookup, const struct at_query *query,
                                struct at_option *option, struct at_error *err);
 
-/* Answer with the default config: set the tier, the config and the launch. */
-void at_default_take(struct at_answer *answer, const struct at_option *option);
+/* Predict how fast the considered configs are, by their numbers. INFINITY: a config is not
+ * considered, not legal, of a family that the networks do not know, or not among those of which
+ * most is expected. Returns how many were estimated. */
+size_t at_known_predict(const struct at_lookup *lookup, struct at_slowdown_asked *asked,
+                        const bool *considered, float *predictions);
 
-/* The tier of what was tuned on one device, for another. */
-enum at_tier at_tier_of(const struct at_device_info *tuned, const struct at_device_info *device,
-                        bool same_problem);
+/* Answer with an option. `asked` are the traits of the query's problem; they get the launch. */
+void at_option_take(const struct at_lookup *lookup, const struct at_query *query,
+                    struct at_traits *asked, const struct at_option *option, bool same_problem,
+                    struct at_answer *answer);
 
 /* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
  * that is far or poor, with the config that is predicted to be the fastest, of theirs and the

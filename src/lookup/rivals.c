@@ -10,16 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A config of an entry, and the nearest entry that has it. */
-struct kernel {
-    const struct at_candidate *candidate; /* NULL: none */
-    float bound;                          /* of the entry's distance */
-    float estimate;
-};
-
-/* A kernel on the problem that is asked for. */
+/* A config on the problem that is asked for. */
 struct rival {
-    struct at_answer answer;
+    struct at_option option;
     float key; /* its prediction, or its entry's distance */
 };
 
@@ -35,8 +28,6 @@ struct rivals {
     const struct at_answer *answer;
     struct at_traits asked; /* with the launch of the last config that was tried */
     struct at_slowdown_asked predicted;
-    struct kernel *kernels; /* by config */
-    struct at_shortlist shortlist;
     struct list fastest, nearest;
 };
 
@@ -53,31 +44,34 @@ static bool is_safe(const struct rivals *rivals, const struct at_candidate *cand
             at_models_have(&place->record->also_correct_on, device));
 }
 
-/* ---- the kernels ---- */
+/* ---- the best ---- */
 
-/* Find, for each config, the nearest entry that has it. */
-static void find_kernels(struct rivals *rivals)
+/* Find, for each config, the nearest entry that has it; NULL: none. */
+static const struct at_candidate **find_nearest(const struct rivals *rivals)
 {
     const struct at_lookup *lookup = rivals->lookup;
+    const struct at_candidate **nearest = at_alloc_array(lookup->config_count, sizeof(void *));
+    float *bounds = at_alloc_array(lookup->config_count, sizeof *bounds);
 
-    rivals->kernels = at_alloc_array(lookup->config_count, sizeof *rivals->kernels);
     for (size_t i = 0; i < lookup->count; i++) {
         const struct at_candidate *candidate = &lookup->candidates[i];
-        struct kernel *kernel = &rivals->kernels[candidate->config];
+        uint32_t config = candidate->config;
         float bound;
 
         if (!is_safe(rivals, candidate))
             continue;
         bound = at_distance_bound(&candidate->traits, &rivals->asked);
-        if (!kernel->candidate || bound < kernel->bound)
-            *kernel = (struct kernel){.candidate = candidate, .bound = bound};
+        if (nearest[config] && bound >= bounds[config])
+            continue;
+        nearest[config] = candidate;
+        bounds[config] = bound;
     }
+    at_free(bounds);
+    return nearest;
 }
 
-/* ---- the best ---- */
-
 /* Sort the rival in, after those with the same key. */
-static void insert(struct list *list, const struct at_answer *answer, float key)
+static void insert(struct list *list, const struct at_option *option, float key)
 {
     size_t place = list->count;
 
@@ -87,7 +81,7 @@ static void insert(struct list *list, const struct at_answer *answer, float key)
         return;
     for (; place > 0 && list->items[place - 1].key > key; place--)
         list->items[place] = list->items[place - 1];
-    list->items[place] = (struct rival){*answer, key};
+    list->items[place] = (struct rival){*option, key};
 }
 
 /* Return false if the config is not legal here, or is the answer's. */
@@ -97,63 +91,33 @@ static bool fits(struct rivals *rivals, uint32_t config, struct at_option *optio
            !at_config_equal(&option->config, &rivals->answer->config);
 }
 
-static struct at_answer answer_of(struct rivals *rivals, const struct at_candidate *candidate,
-                                  const struct at_option *option)
-{
-    const struct at_query *query = rivals->query;
-    const struct at_place *place = &rivals->lookup->places[candidate->place];
-
-    at_traits_launch(&rivals->asked, query->problem, &option->launch);
-    return (struct at_answer){
-        .tier = at_tier_of(&place->record->device, query->device, false),
-        .config = option->config,
-        .launch = option->launch,
-        .path = place->path,
-        .record = place->record,
-        .tuned_problem = candidate->problem,
-        .entry = candidate->entry,
-        .distance = at_distance_between(&candidate->traits, &rivals->asked),
-        .expected_of_copy_permille = candidate->of_copy_permille,
-    };
-}
-
-/* Find the nearest, and estimate all. */
-static void try_all(struct rivals *rivals)
+/* List the nearest, and those that are predicted to be the fastest. */
+static void list_rivals(struct rivals *rivals)
 {
     const struct at_lookup *lookup = rivals->lookup;
+    const struct at_candidate **nearest = find_nearest(rivals);
+    bool *considered = at_alloc_array(lookup->config_count, sizeof *considered);
+    float *predictions = at_alloc_array(lookup->config_count, sizeof *predictions);
+    struct at_option option;
 
     for (uint32_t i = 0; i < lookup->config_count; i++) {
-        struct kernel *kernel = &rivals->kernels[i];
-        struct at_option option;
-        struct at_answer answer;
-
-        kernel->estimate = INFINITY;
-        if (!kernel->candidate || !fits(rivals, i, &option))
+        option.candidate = nearest[i];
+        considered[i] = nearest[i] && fits(rivals, i, &option);
+        if (!considered[i])
             continue;
-        answer = answer_of(rivals, kernel->candidate, &option);
-        insert(&rivals->nearest, &answer, answer.distance.total + kernel->candidate->of_share);
-        kernel->estimate = at_slowdown_estimate(lookup->slowdown, &rivals->predicted,
-                                                &option.config, &option.launch);
-        at_shortlist_add(&rivals->shortlist, kernel->estimate);
+        at_traits_launch(&rivals->asked, rivals->query->problem, &option.launch);
+        insert(&rivals->nearest, &option,
+               at_distance_total(&nearest[i]->traits, &rivals->asked) + nearest[i]->of_share);
     }
-}
-
-static void predict_least(struct rivals *rivals)
-{
-    const struct at_lookup *lookup = rivals->lookup;
-
+    at_known_predict(lookup, &rivals->predicted, considered, predictions);
     for (uint32_t i = 0; i < lookup->config_count; i++) {
-        const struct kernel *kernel = &rivals->kernels[i];
-        struct at_option option;
-        struct at_answer answer;
-
-        if (!at_shortlist_has(&rivals->shortlist, kernel->estimate) || !fits(rivals, i, &option))
-            continue;
-        answer = answer_of(rivals, kernel->candidate, &option);
-        insert(&rivals->fastest, &answer,
-               at_slowdown_predict(lookup->slowdown, &rivals->predicted, &option.config,
-                                   &option.launch));
+        option.candidate = nearest[i];
+        if (predictions[i] < INFINITY && fits(rivals, i, &option))
+            insert(&rivals->fastest, &option, predictions[i]);
     }
+    at_free(predictions);
+    at_free(considered);
+    at_free(nearest);
 }
 
 /* ---- the default config ---- */
@@ -184,17 +148,11 @@ static bool is_proven(const struct rivals *rivals, const struct at_config *confi
     return false;
 }
 
-static bool find_default(const struct rivals *rivals, struct at_answer *found)
+static bool find_default(const struct rivals *rivals, struct at_option *usual)
 {
-    struct at_option usual;
-
-    if (at_default_find(rivals->lookup, rivals->query, &usual, NULL) != AT_OK ||
-        at_config_equal(&usual.config, &rivals->answer->config) ||
-        !is_proven(rivals, &usual.config))
-        return false;
-    *found = (struct at_answer){0};
-    at_default_take(found, &usual);
-    return true;
+    return at_default_find(rivals->lookup, rivals->query, usual, NULL) == AT_OK &&
+           !at_config_equal(&usual->config, &rivals->answer->config) &&
+           is_proven(rivals, &usual->config);
 }
 
 bool at_answer_is_settled(const struct at_answer *answer, const struct at_query *query)
@@ -215,12 +173,12 @@ static bool has_config(const struct at_answer *answers, size_t count,
 }
 
 /* The first of a list that is not yet chosen; NULL: all are. */
-static const struct at_answer *next_of(const struct list *list, const struct at_answer *chosen,
+static const struct at_option *next_of(const struct list *list, const struct at_answer *chosen,
                                        size_t count)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!has_config(chosen, count, &list->items[i].answer.config))
-            return &list->items[i].answer;
+        if (!has_config(chosen, count, &list->items[i].option.config))
+            return &list->items[i].option;
     return NULL;
 }
 
@@ -228,17 +186,17 @@ static const struct at_answer *next_of(const struct list *list, const struct at_
  * 95 % of an H200's problems then lose at most 9.8 %, and 15.8 % with the default first. */
 enum { BEFORE_DEFAULT = 1 };
 
-/* Of three rivals two are predicted to be the fastest, and one is the nearest: one knows what the
- * other does not. */
+/* Of three rivals two are predicted to be the fastest, and one is the nearest: the two fail on
+ * different problems. */
 enum { TURNS = 3 };
 
-static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
+static size_t choose(struct rivals *rivals, const struct at_option *usual,
                      struct at_answer chosen[AT_RIVALS_MAX])
 {
     size_t count = 0, turn = 0;
 
     while (count < AT_RIVALS_MAX) {
-        const struct at_answer *next = NULL;
+        const struct at_option *next = NULL;
 
         if (usual && count == BEFORE_DEFAULT && !has_config(chosen, count, &usual->config))
             next = usual;
@@ -246,22 +204,27 @@ static size_t choose(const struct rivals *rivals, const struct at_answer *usual,
             next = next_of(&rivals->fastest, chosen, count);
         if (!next)
             next = next_of(&rivals->nearest, chosen, count);
+        if (!next && count < BEFORE_DEFAULT)
+            next = usual;
         if (!next)
             break;
-        chosen[count++] = *next;
+        chosen[count] = (struct at_answer){0};
+        at_option_take(rivals->lookup, rivals->query, &rivals->asked, next, false,
+                       &chosen[count++]);
     }
-    if (usual && count < BEFORE_DEFAULT)
-        chosen[count++] = *usual;
     return count;
 }
 
 size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *query,
                       const struct at_answer *answer, struct at_answer rivals[AT_RIVALS_MAX])
 {
-    struct rivals *found = at_alloc(sizeof *found);
-    struct at_answer usual;
-    size_t count = 0;
+    struct rivals *found;
+    struct at_option usual;
+    size_t count;
 
+    if (at_answer_is_settled(answer, query))
+        return 0;
+    found = at_alloc(sizeof *found);
     *found = (struct rivals){
         .lookup = lookup,
         .query = query,
@@ -269,13 +232,8 @@ size_t at_rivals_find(const struct at_lookup *lookup, const struct at_query *que
         .asked = at_traits_of(query->problem, query->device),
         .predicted = at_slowdown_ask(lookup->slowdown, query->problem, query->device),
     };
-    if (!at_answer_is_settled(answer, query)) {
-        find_kernels(found);
-        try_all(found);
-        predict_least(found);
-        count = choose(found, find_default(found, &usual) ? &usual : NULL, rivals);
-    }
-    at_free(found->kernels);
+    list_rivals(found);
+    count = choose(found, find_default(found, &usual) ? &usual : NULL, rivals);
     at_free(found);
     return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single configs: comparing, formatting, legality, launch, and names in files. */
+/* Single configs: comparing, formatting, and names in files; points. */
 #include "space/config.h"
 
 #include "base/error.h"
@@ -9,7 +9,6 @@
 #include "problem/problem.h"
 #include "space/family.h"
 #include "space/named.h"
-#include "space/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,169 +176,6 @@ bool at_config_equal(const struct at_config *a, const struct at_config *b)
 {
     return a->family == b->family &&
            memcmp(a->values, b->values, a->family->param_count * sizeof *a->values) == 0;
-}
-
-/* Find the first parameter with a value outside of its list; NULL if there is none. */
-static const struct at_param *find_illegal(const struct at_config *config)
-{
-    for (size_t i = 0; i < config->family->param_count; i++)
-        if (!at_param_has_value(&config->family->params[i], config->values[i]))
-            return &config->family->params[i];
-    return NULL;
-}
-
-enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,
-                               const struct at_device_info *device, bool *legal, char **why,
-                               struct at_error *err)
-{
-    const struct at_family *family = config->family;
-    struct at_point point = at_point_make(family, problem, device);
-    const struct at_param *illegal = find_illegal(config);
-
-    at_point_move(&point, config);
-    if (illegal) {
-        if (why)
-            *why = at_format("%s=%d is none of its values in %s", illegal->name,
-                             config->values[illegal - family->params], family->path);
-        *legal = false;
-        return AT_OK;
-    }
-    for (size_t i = 0; i < family->rule_count; i++) {
-        bool holds;
-        enum at_status status = at_rule_holds(&family->rules[i], &point, &holds, err);
-
-        if (status != AT_OK)
-            return status;
-        if (holds)
-            continue;
-        if (why)
-            *why = at_rule_explain(&family->rules[i], &point);
-        *legal = false;
-        return AT_OK;
-    }
-    *legal = true;
-    return AT_OK;
-}
-
-enum at_status at_config_require(const struct at_config *config, const struct at_problem *problem,
-                                 const struct at_device_info *device, const char *refusal,
-                                 struct at_error *err)
-{
-    bool legal;
-    char *why = NULL;
-    enum at_status status = at_config_legal(config, problem, device, &legal, &why, err);
-
-    if (status == AT_OK && !legal)
-        status =
-            at_fail(err, AT_FAILED, "%s%s%s", refusal ? refusal : "", refusal ? ": " : "", why);
-    at_free(why);
-    return status;
-}
-
-static enum at_status launch_at(const struct at_point *point, struct at_launch *launch,
-                                struct at_error *err)
-{
-    struct at_launch result;
-
-    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
-        enum at_status status =
-            at_rule_launch(point, (enum at_launch_field)i, &result.field[i], err);
-
-        if (status != AT_OK)
-            return status;
-    }
-    *launch = result;
-    return AT_OK;
-}
-
-enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
-                                const struct at_device_info *device, struct at_launch *launch,
-                                struct at_error *err)
-{
-    struct at_point point = at_point_make(config->family, problem, device);
-
-    at_point_move(&point, config);
-    return launch_at(&point, launch, err);
-}
-
-/* Give the parameters that the problem determines their values, which makes the rules hold that
- * determine them. False if one is none of its parameter's. *next is the first of the other rules.
- */
-static bool follow_problem(struct at_config *config, const struct at_point *point, size_t *next)
-{
-    const struct at_family *family = config->family;
-    size_t i;
-
-    for (i = 0; i < family->adapting_count; i++) {
-        const struct at_rule *rule = family->adapting[i];
-        int64_t value;
-
-        if (rule->determines == AT_DETERMINES_NOTHING)
-            break;
-        if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
-            !at_param_has_value(&family->params[rule->determines], value))
-            return false;
-        config->values[rule->determines] = (int32_t)value;
-    }
-    *next = i;
-    return true;
-}
-
-enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
-                                          struct at_error *err)
-{
-    const struct at_family *family = config->family;
-    struct at_point point = {.values = {[AT_NAME_ELEM_SIZE] = elem_size}};
-
-    at_point_move(&point, config);
-    for (size_t i = 0; i < family->rule_count; i++) {
-        const struct at_rule *rule = &family->rules[i];
-        bool holds = true;
-        enum at_status status = rule->inherent ? at_rule_holds(rule, &point, &holds, err) : AT_OK;
-
-        if (status != AT_OK)
-            return status;
-        if (!holds)
-            return at_fail(err, AT_USAGE, "the constraint %s of family %s does not hold",
-                           at_expr_text(rule->expr), family->name);
-    }
-    return AT_OK;
-}
-
-/* Do the rules hold from this one on? The bounds of the launch are left to launch_fits. */
-static bool rules_hold(const struct at_point *point, size_t first)
-{
-    const struct at_family *family = point->family;
-
-    for (size_t i = first; i < family->adapting_count; i++) {
-        bool holds;
-
-        if (at_rule_holds(family->adapting[i], point, &holds, NULL) != AT_OK || !holds)
-            return false;
-    }
-    return true;
-}
-
-/* Is the launch within its bounds? */
-static bool launch_fits(const struct at_point *point, const struct at_launch *launch)
-{
-    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
-        if (point->family->launch[i] &&
-            !at_rule_launch_fits(point, (enum at_launch_field)i, launch->field[i]))
-            return false;
-    return launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z] <=
-           point->device->max_threads_per_block;
-}
-
-bool at_config_adapt(struct at_config *config, struct at_point *point, struct at_launch *launch)
-{
-    size_t next;
-
-    if (!follow_problem(config, point, &next))
-        return false;
-    at_point_move(point, config);
-    return rules_hold(point, next) && launch_at(point, launch, NULL) == AT_OK &&
-           launch_fits(point, launch);
 }
 
 /* ---- configs in files ---- */

@@ -6,13 +6,66 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/word.h"
-#include "space/expr_code.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The parser makes code for the evaluator, a stack machine. Jumps only go forward, so every
+ * evaluation ends, and the parser has checked the height of the stack. */
+enum { CHARS_MAX = 4096, DEPTH_MAX = 64 };
+
+/* b is the second operand: the topmost value on the stack, or part of the instruction (most second
+ * operands are numbers or names, which need no push). a is the value below. -x is compiled as 0 -
+ * x, and !x as x == 0. */
+enum opcode {
+    OP_PUSH,   /* push operand */
+    OP_LOAD,   /* push the value of the name `operand` */
+    OP_AND,    /* if the top is 0, jump to operand; else drop it */
+    OP_OR,     /* if the top is not 0, replace it by 1 and jump to operand; else drop it */
+    OP_UNLESS, /* drop the top; if it was 0, jump to operand */
+    OP_JUMP,   /* jump to operand */
+    /* From here on: replace a and b by one value. */
+    OP_EQUAL,
+    OP_UNEQUAL,
+    OP_LESS,
+    OP_AT_MOST,
+    OP_GREATER,
+    OP_AT_LEAST,
+    OP_SHIFT_LEFT,
+    OP_SHIFT_RIGHT,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_REMAINDER,
+    OP_MIN,
+    OP_MAX,
+    OP_CEIL_DIV,
+};
+
+enum second {
+    SECOND_STACKED,
+    SECOND_NUMBER, /* operand */
+    SECOND_NAMED,  /* the value of the name `operand` */
+};
+
+struct instruction {
+    enum opcode opcode : 16;
+    enum second second : 16; /* where b is */
+    int offset;              /* of its source in the text */
+    int64_t operand;
+};
+
+struct at_expr {
+    char *text;  /* on one line */
+    char *lines; /* the same, with line breaks */
+    struct at_source source;
+    struct instruction *code;
+    size_t count, capacity;
+};
 
 void at_expr_free(struct at_expr *expr)
 {
@@ -45,11 +98,11 @@ static enum at_status expr_fail(const struct at_expr *expr, int offset, const ch
     return at_fail_at(err, source, "%s in \"%.*s\"", reason, AT_QUOTED(expr->text, 400));
 }
 
-static bool uses_any(const struct at_instruction *instruction, size_t first, size_t end)
+static bool uses_any(const struct instruction *instruction, size_t first, size_t end)
 {
     size_t name = (size_t)instruction->operand;
 
-    return (instruction->opcode == AT_OP_LOAD || instruction->second == AT_SECOND_NAMED) &&
+    return (instruction->opcode == OP_LOAD || instruction->second == SECOND_NAMED) &&
            name >= first && name < end;
 }
 
@@ -68,23 +121,23 @@ bool at_expr_uses(const struct at_expr *expr, size_t name)
 
 bool at_expr_equates(const struct at_expr *expr, size_t name)
 {
-    const struct at_instruction *code = expr->code, *last = &code[expr->count - 1];
+    const struct instruction *code = expr->code, *last = &code[expr->count - 1];
     size_t depth = 1;
 
-    if (code[0].opcode != AT_OP_LOAD || (size_t)code[0].operand != name ||
-        last->opcode != AT_OP_EQUAL || uses_any(last, name, name + 1))
+    if (code[0].opcode != OP_LOAD || (size_t)code[0].operand != name || last->opcode != OP_EQUAL ||
+        uses_any(last, name, name + 1))
         return false;
     /* Only the last instruction may use the value that the first one pushed. */
-    for (const struct at_instruction *now = code + 1; now < last; now++) {
-        bool pushes = now->opcode == AT_OP_PUSH || now->opcode == AT_OP_LOAD;
-        bool has_second = now->second != AT_SECOND_STACKED;
-        size_t takes = pushes ? 0 : now->opcode < AT_OP_EQUAL || has_second ? 1 : 2;
+    for (const struct instruction *now = code + 1; now < last; now++) {
+        bool pushes = now->opcode == OP_PUSH || now->opcode == OP_LOAD;
+        bool has_second = now->second != SECOND_STACKED;
+        size_t takes = pushes ? 0 : now->opcode < OP_EQUAL || has_second ? 1 : 2;
 
         if (depth < takes + 1 || uses_any(now, name, name + 1))
             return false;
         depth = depth + pushes - (!pushes && !has_second);
     }
-    return depth == (last->second == AT_SECOND_STACKED ? 2 : 1);
+    return depth == (last->second == SECOND_STACKED ? 2 : 1);
 }
 
 /* Rounds towards plus infinity; C's division rounds towards zero. */
@@ -108,58 +161,58 @@ static const char *check_shift(int64_t b)
 }
 
 /* Set *a to `*a opcode b`. Returns the error; NULL for success. */
-static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
+static const char *apply(enum opcode opcode, int64_t *a, int64_t b)
 {
     const char *wrong;
 
     switch (opcode) {
-    case AT_OP_EQUAL:
+    case OP_EQUAL:
         *a = *a == b;
         return NULL;
-    case AT_OP_UNEQUAL:
+    case OP_UNEQUAL:
         *a = *a != b;
         return NULL;
-    case AT_OP_LESS:
+    case OP_LESS:
         *a = *a < b;
         return NULL;
-    case AT_OP_AT_MOST:
+    case OP_AT_MOST:
         *a = *a <= b;
         return NULL;
-    case AT_OP_GREATER:
+    case OP_GREATER:
         *a = *a > b;
         return NULL;
-    case AT_OP_AT_LEAST:
+    case OP_AT_LEAST:
         *a = *a >= b;
         return NULL;
-    case AT_OP_SHIFT_LEFT:
+    case OP_SHIFT_LEFT:
         if ((wrong = check_shift(b)))
             return wrong;
         return __builtin_mul_overflow(*a, INT64_C(1) << b, a) ? overflow : NULL;
-    case AT_OP_SHIFT_RIGHT:
+    case OP_SHIFT_RIGHT:
         if (!(wrong = check_shift(b)))
             *a >>= b; /* arithmetic in GNU C */
         return wrong;
-    case AT_OP_ADD:
+    case OP_ADD:
         return __builtin_add_overflow(*a, b, a) ? overflow : NULL;
-    case AT_OP_SUBTRACT:
+    case OP_SUBTRACT:
         return __builtin_sub_overflow(*a, b, a) ? overflow : NULL;
-    case AT_OP_MULTIPLY:
+    case OP_MULTIPLY:
         return __builtin_mul_overflow(*a, b, a) ? overflow : NULL;
-    case AT_OP_DIVIDE:
+    case OP_DIVIDE:
         if (!(wrong = check_division(*a, b)))
             *a /= b;
         return wrong;
-    case AT_OP_REMAINDER:
+    case OP_REMAINDER:
         if (!(wrong = check_division(*a, b)))
             *a %= b;
         return wrong;
-    case AT_OP_MIN:
+    case OP_MIN:
         *a = *a < b ? *a : b;
         return NULL;
-    case AT_OP_MAX:
+    case OP_MAX:
         *a = *a > b ? *a : b;
         return NULL;
-    case AT_OP_CEIL_DIV:
+    case OP_CEIL_DIV:
         if (!(wrong = check_division(*a, b)))
             *a = ceil_div(*a, b);
         return wrong;
@@ -169,22 +222,22 @@ static const char *apply(enum at_opcode opcode, int64_t *a, int64_t b)
 }
 
 /* The second operand if the instruction contains it: a number, or the value of a name. */
-static int64_t own_operand(const struct at_instruction *now, const int64_t *values)
+static int64_t own_operand(const struct instruction *now, const int64_t *values)
 {
-    return now->second == AT_SECOND_NUMBER ? now->operand : values[now->operand];
+    return now->second == SECOND_NUMBER ? now->operand : values[now->operand];
 }
 
 /* Run the instructions from first to end - 1, which leave one value. */
 static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
                           const int64_t *values, int64_t *result, struct at_error *err)
 {
-    int64_t stack[1 + AT_EXPR_DEPTH_MAX], *top = stack;
-    const struct at_instruction *code = expr->code, *next;
+    int64_t stack[1 + DEPTH_MAX], *top = stack;
+    const struct instruction *code = expr->code, *next;
 
-    for (const struct at_instruction *now = code + first; now < code + end; now = next) {
+    for (const struct instruction *now = code + first; now < code + end; now = next) {
         next = now + 1;
-        if (now->opcode >= AT_OP_EQUAL) {
-            int64_t b = now->second == AT_SECOND_STACKED ? *top-- : own_operand(now, values);
+        if (now->opcode >= OP_EQUAL) {
+            int64_t b = now->second == SECOND_STACKED ? *top-- : own_operand(now, values);
             const char *wrong = apply(now->opcode, top, b);
 
             if (wrong)
@@ -192,26 +245,26 @@ static enum at_status run(const struct at_expr *expr, size_t first, size_t end,
             continue;
         }
         switch (now->opcode) {
-        case AT_OP_PUSH:
+        case OP_PUSH:
             *++top = now->operand;
             break;
-        case AT_OP_LOAD:
+        case OP_LOAD:
             *++top = values[now->operand];
             break;
-        case AT_OP_AND:
-        case AT_OP_OR:
-            if ((*top != 0) == (now->opcode == AT_OP_OR)) {
-                *top = now->opcode == AT_OP_OR;
+        case OP_AND:
+        case OP_OR:
+            if ((*top != 0) == (now->opcode == OP_OR)) {
+                *top = now->opcode == OP_OR;
                 next = code + now->operand;
             } else {
                 top--;
             }
             break;
-        case AT_OP_UNLESS:
+        case OP_UNLESS:
             if (*top-- == 0)
                 next = code + now->operand;
             break;
-        default: /* AT_OP_JUMP */
+        default: /* OP_JUMP */
             next = code + now->operand;
         }
     }
@@ -228,9 +281,9 @@ enum at_status at_expr_eval(const struct at_expr *expr, const int64_t *values, i
 enum at_status at_expr_eval_equated(const struct at_expr *expr, const int64_t *values,
                                     int64_t *result)
 {
-    const struct at_instruction *last = &expr->code[expr->count - 1];
+    const struct instruction *last = &expr->code[expr->count - 1];
 
-    if (last->second == AT_SECOND_STACKED) /* the code between the name and the comparison */
+    if (last->second == SECOND_STACKED) /* the code between the name and the comparison */
         return run(expr, 1, expr->count - 1, values, result, NULL);
     *result = own_operand(last, values);
     return AT_OK;
@@ -254,19 +307,19 @@ struct parser {
 static const struct binary {
     char sign[3];
     int binding;
-    enum at_opcode opcode;
+    enum opcode opcode;
 } binaries[] = {
-    {"||", 1, AT_OP_OR},         {"&&", 2, AT_OP_AND},         {"==", 3, AT_OP_EQUAL},
-    {"!=", 3, AT_OP_UNEQUAL},    {"<=", 4, AT_OP_AT_MOST},     {">=", 4, AT_OP_AT_LEAST},
-    {"<<", 5, AT_OP_SHIFT_LEFT}, {">>", 5, AT_OP_SHIFT_RIGHT}, {"<", 4, AT_OP_LESS},
-    {">", 4, AT_OP_GREATER},     {"+", 6, AT_OP_ADD},          {"-", 6, AT_OP_SUBTRACT},
-    {"*", 7, AT_OP_MULTIPLY},    {"/", 7, AT_OP_DIVIDE},       {"%", 7, AT_OP_REMAINDER},
+    {"||", 1, OP_OR},         {"&&", 2, OP_AND},         {"==", 3, OP_EQUAL},
+    {"!=", 3, OP_UNEQUAL},    {"<=", 4, OP_AT_MOST},     {">=", 4, OP_AT_LEAST},
+    {"<<", 5, OP_SHIFT_LEFT}, {">>", 5, OP_SHIFT_RIGHT}, {"<", 4, OP_LESS},
+    {">", 4, OP_GREATER},     {"+", 6, OP_ADD},          {"-", 6, OP_SUBTRACT},
+    {"*", 7, OP_MULTIPLY},    {"/", 7, OP_DIVIDE},       {"%", 7, OP_REMAINDER},
 };
 
 static const struct {
     const char *name;
-    enum at_opcode opcode;
-} functions[] = {{"min", AT_OP_MIN}, {"max", AT_OP_MAX}, {"ceil_div", AT_OP_CEIL_DIV}};
+    enum opcode opcode;
+} functions[] = {{"min", OP_MIN}, {"max", OP_MAX}, {"ceil_div", OP_CEIL_DIV}};
 
 static bool parse_choice(struct parser *parser);
 
@@ -297,13 +350,13 @@ static bool fail_expected(const struct parser *parser, const char *expected)
 
 /* Emit an instruction that changes the height of the stack by `change`. Returns its index, for
  * setting the target of a jump later. */
-static size_t emit(struct parser *parser, enum at_opcode opcode, const char *at, int64_t operand,
+static size_t emit(struct parser *parser, enum opcode opcode, const char *at, int64_t operand,
                    int change)
 {
     struct at_expr *expr = parser->expr;
 
     AT_PUSH(expr->code, expr->count, expr->capacity,
-            ((struct at_instruction){opcode, AT_SECOND_STACKED, offset_of(parser, at), operand}));
+            ((struct instruction){opcode, SECOND_STACKED, offset_of(parser, at), operand}));
     parser->stack += change;
     return expr->count - 1;
 }
@@ -315,7 +368,7 @@ static void land(struct parser *parser, size_t jump)
 }
 
 /* The last instruction; NULL if a jump leads behind it. */
-static struct at_instruction *last_of(struct parser *parser)
+static struct instruction *last_of(struct parser *parser)
 {
     struct at_expr *expr = parser->expr;
 
@@ -323,23 +376,23 @@ static struct at_instruction *last_of(struct parser *parser)
 }
 
 /* Emit an operator. If the second operand was just pushed, its push becomes the operator. */
-static void emit_binary(struct parser *parser, enum at_opcode opcode, const char *at)
+static void emit_binary(struct parser *parser, enum opcode opcode, const char *at)
 {
-    struct at_instruction *last = last_of(parser);
+    struct instruction *last = last_of(parser);
 
-    if (!last || (last->opcode != AT_OP_PUSH && last->opcode != AT_OP_LOAD)) {
+    if (!last || (last->opcode != OP_PUSH && last->opcode != OP_LOAD)) {
         emit(parser, opcode, at, 0, -1);
         return;
     }
-    last->second = last->opcode == AT_OP_PUSH ? AT_SECOND_NUMBER : AT_SECOND_NAMED;
+    last->second = last->opcode == OP_PUSH ? SECOND_NUMBER : SECOND_NAMED;
     last->opcode = opcode;
     last->offset = offset_of(parser, at);
     parser->stack--;
 }
 
-static bool push(struct parser *parser, enum at_opcode opcode, const char *at, int64_t operand)
+static bool push(struct parser *parser, enum opcode opcode, const char *at, int64_t operand)
 {
-    if (parser->stack == AT_EXPR_DEPTH_MAX)
+    if (parser->stack == DEPTH_MAX)
         return fail(parser, at, "more than 64 levels");
     emit(parser, opcode, at, operand, 1);
     return true;
@@ -384,10 +437,10 @@ static bool parse_number(struct parser *parser, size_t length)
         return fail(parser, start,
                     "not a number (decimal, no 0 in front, at most 9223372036854775807)");
     parser->at += length;
-    return push(parser, AT_OP_PUSH, start, value);
+    return push(parser, OP_PUSH, start, value);
 }
 
-static bool parse_call(struct parser *parser, enum at_opcode opcode, const char *start)
+static bool parse_call(struct parser *parser, enum opcode opcode, const char *start)
 {
     if (!expect(parser, '(') || !parse_choice(parser) || !expect(parser, ',') ||
         !parse_choice(parser) || !expect(parser, ')'))
@@ -420,7 +473,7 @@ static bool parse_word(struct parser *parser, size_t length)
     for (size_t i = 0; i < parser->name_count; i++) {
         if (word[0] == parser->names[i][0] && strcmp(word, parser->names[i]) == 0) {
             parser->at += length;
-            return push(parser, AT_OP_LOAD, start, (int64_t)i);
+            return push(parser, OP_LOAD, start, (int64_t)i);
         }
     }
     return fail_unknown(parser, word);
@@ -448,15 +501,15 @@ static bool parse_unary(struct parser *parser)
     start = parser->at;
     if (*start != '-' && *start != '!')
         return parse_primary(parser);
-    if (++parser->level > AT_EXPR_DEPTH_MAX)
+    if (++parser->level > DEPTH_MAX)
         return fail(parser, start, "more than 64 levels");
     parser->at++;
     if (*start == '-')
-        parsed = push(parser, AT_OP_PUSH, start, 0) && parse_unary(parser);
+        parsed = push(parser, OP_PUSH, start, 0) && parse_unary(parser);
     else
-        parsed = parse_unary(parser) && push(parser, AT_OP_PUSH, start, 0);
+        parsed = parse_unary(parser) && push(parser, OP_PUSH, start, 0);
     if (parsed)
-        emit_binary(parser, *start == '-' ? AT_OP_SUBTRACT : AT_OP_EQUAL, start);
+        emit_binary(parser, *start == '-' ? OP_SUBTRACT : OP_EQUAL, start);
     parser->level--;
     return parsed;
 }
@@ -481,7 +534,7 @@ static bool parse_binary(struct parser *parser, int binding)
         return false;
     while ((binary = find_binary(parser)) && binary->binding >= binding) {
         const char *start = parser->at;
-        bool jumps = binary->opcode == AT_OP_AND || binary->opcode == AT_OP_OR;
+        bool jumps = binary->opcode == OP_AND || binary->opcode == OP_OR;
         size_t jump = jumps ? emit(parser, binary->opcode, start, 0, -1) : 0;
 
         parser->at += strlen(binary->sign);
@@ -491,9 +544,9 @@ static bool parse_binary(struct parser *parser, int binding)
             emit_binary(parser, binary->opcode, start);
             continue;
         }
-        if (!push(parser, AT_OP_PUSH, start, 0))
+        if (!push(parser, OP_PUSH, start, 0))
             return false;
-        emit_binary(parser, AT_OP_UNEQUAL, start);
+        emit_binary(parser, OP_UNEQUAL, start);
         land(parser, jump);
     }
     return true;
@@ -507,15 +560,15 @@ static bool parse_choice(struct parser *parser)
 
     skip_blanks(parser);
     start = parser->at;
-    if (++parser->level > AT_EXPR_DEPTH_MAX)
+    if (++parser->level > DEPTH_MAX)
         return fail(parser, start, "more than 64 levels");
     if (!parse_binary(parser, 1))
         return false;
     if (accept(parser, '?')) {
-        otherwise = emit(parser, AT_OP_UNLESS, start, 0, -1);
+        otherwise = emit(parser, OP_UNLESS, start, 0, -1);
         if (!parse_choice(parser) || !expect(parser, ':'))
             return false;
-        done = emit(parser, AT_OP_JUMP, start, 0, -1); /* the other branch pushes its own value */
+        done = emit(parser, OP_JUMP, start, 0, -1); /* the other branch pushes its own value */
         land(parser, otherwise);
         if (!parse_choice(parser))
             return false;
@@ -530,9 +583,8 @@ enum at_status at_expr_parse(struct at_expr **expr, const char *text, struct at_
 {
     struct parser parser = {.names = names, .name_count = name_count, .err = err};
 
-    if (strlen(text) > AT_EXPR_CHARS_MAX)
-        return at_fail_at(err, source, "an expression has at most %d characters",
-                          AT_EXPR_CHARS_MAX);
+    if (strlen(text) > CHARS_MAX)
+        return at_fail_at(err, source, "an expression has at most %d characters", CHARS_MAX);
     parser.expr = at_alloc(sizeof *parser.expr);
     parser.expr->text = at_strdup(text);
     parser.expr->lines = at_strdup(text);

@@ -169,6 +169,20 @@ static int64_t blocks_of(int64_t tiles, int64_t tiles_per_block, int64_t multipr
     return each * multiprocessors < tiles ? each * multiprocessors : tiles;
 }
 
+static enum at_status launch_field(const struct at_point *point, enum at_launch_field field,
+                                   int64_t *value, struct at_error *err);
+
+static int64_t most(const struct at_point *point, enum at_launch_field field)
+{
+    return field == AT_SHARED_BYTES ? point->device->shared_bytes_per_block_optin
+                                    : fields[field].max;
+}
+
+static bool field_fits(const struct at_point *point, enum at_launch_field field, int64_t value)
+{
+    return value >= fields[field].min && value <= most(point, field);
+}
+
 /* The blocks of a packed family. grid_x says how many tiles a block has at most. */
 static enum at_status packed_blocks(const struct at_point *point, int64_t *value,
                                     struct at_error *err)
@@ -181,9 +195,8 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
     for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++) {
         if (!decides_tiles((enum at_launch_field)i))
             continue;
-        status = at_rule_launch(point, (enum at_launch_field)i, &launch.field[i], err);
-        if (status == AT_OK &&
-            !at_rule_launch_fits(point, (enum at_launch_field)i, launch.field[i]))
+        status = launch_field(point, (enum at_launch_field)i, &launch.field[i], err);
+        if (status == AT_OK && !field_fits(point, (enum at_launch_field)i, launch.field[i]))
             return *value = 0, AT_OK; /* no legal config */
     }
     if (status != AT_OK)
@@ -197,8 +210,9 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
     return AT_OK;
 }
 
-enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,
-                              int64_t *value, struct at_error *err)
+/* Evaluate a launch field. */
+static enum at_status launch_field(const struct at_point *point, enum at_launch_field field,
+                                   int64_t *value, struct at_error *err)
 {
     const struct at_expr *expr = point->family->launch[field];
 
@@ -210,24 +224,13 @@ enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field
     return AT_OK;
 }
 
-static int64_t most(const struct at_point *point, enum at_launch_field field)
-{
-    return field == AT_SHARED_BYTES ? point->device->shared_bytes_per_block_optin
-                                    : fields[field].max;
-}
-
-bool at_rule_launch_fits(const struct at_point *point, enum at_launch_field field, int64_t value)
-{
-    return value >= fields[field].min && value <= most(point, field);
-}
-
 static enum at_status count_threads(const struct at_point *point, int64_t *threads,
                                     struct at_error *err)
 {
     int64_t product = 1, size;
 
     for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++) {
-        enum at_status status = at_rule_launch(point, (enum at_launch_field)i, &size, err);
+        enum at_status status = launch_field(point, (enum at_launch_field)i, &size, err);
 
         if (status != AT_OK)
             return status;
@@ -259,8 +262,8 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
         *holds = value != 0;
         break;
     case AT_RULE_LAUNCH:
-        status = at_rule_launch(point, rule->field, &value, err);
-        *holds = at_rule_launch_fits(point, rule->field, value);
+        status = launch_field(point, rule->field, &value, err);
+        *holds = field_fits(point, rule->field, value);
         break;
     case AT_RULE_THREADS:
         status = count_threads(point, &value, err);
@@ -270,7 +273,26 @@ enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *
     return status;
 }
 
-char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
+enum at_status at_rules_broken(const struct at_point *point, const struct at_rule **broken,
+                               struct at_error *err)
+{
+    const struct at_family *family = point->family;
+
+    *broken = NULL;
+    for (size_t i = 0; i < family->rule_count && !*broken; i++) {
+        bool holds;
+        enum at_status status = at_rule_holds(&family->rules[i], point, &holds, err);
+
+        if (status != AT_OK)
+            return status;
+        if (!holds)
+            *broken = &family->rules[i];
+    }
+    return AT_OK;
+}
+
+/* Say why the rule does not hold at this point; the caller frees the text. */
+static char *explain(const struct at_rule *rule, const struct at_point *point)
 {
     int64_t value = 0;
 
@@ -287,7 +309,7 @@ char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
     case AT_RULE_NEED:
         return at_format("needs %s", at_expr_text(rule->expr));
     case AT_RULE_LAUNCH:
-        at_rule_launch(point, rule->field, &value, NULL);
+        launch_field(point, rule->field, &value, NULL);
         return at_format("%s is %lld; it has to be %lld to %lld", fields[rule->field].name,
                          (long long)value, (long long)fields[rule->field].min,
                          (long long)most(point, rule->field));
@@ -297,4 +319,162 @@ char *at_rule_explain(const struct at_rule *rule, const struct at_point *point)
                          (long long)point->device->max_threads_per_block);
     }
     return at_strdup("an unknown rule");
+}
+
+/* ---- legal configs ---- */
+
+/* Find the first parameter with a value outside of its list; NULL if there is none. */
+static const struct at_param *find_illegal(const struct at_config *config)
+{
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (!at_param_has_value(&config->family->params[i], config->values[i]))
+            return &config->family->params[i];
+    return NULL;
+}
+
+enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,
+                               const struct at_device_info *device, bool *legal, char **why,
+                               struct at_error *err)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = at_point_make(family, problem, device);
+    const struct at_param *illegal = find_illegal(config);
+    const struct at_rule *broken;
+    enum at_status status;
+
+    at_point_move(&point, config);
+    if (illegal) {
+        if (why)
+            *why = at_format("%s=%d is none of its values in %s", illegal->name,
+                             config->values[illegal - family->params], family->path);
+        *legal = false;
+        return AT_OK;
+    }
+    status = at_rules_broken(&point, &broken, err);
+    if (status != AT_OK)
+        return status;
+    if (broken && why)
+        *why = explain(broken, &point);
+    *legal = !broken;
+    return AT_OK;
+}
+
+enum at_status at_config_require(const struct at_config *config, const struct at_problem *problem,
+                                 const struct at_device_info *device, const char *refusal,
+                                 struct at_error *err)
+{
+    bool legal;
+    char *why = NULL;
+    enum at_status status = at_config_legal(config, problem, device, &legal, &why, err);
+
+    if (status == AT_OK && !legal)
+        status =
+            at_fail(err, AT_FAILED, "%s%s%s", refusal ? refusal : "", refusal ? ": " : "", why);
+    at_free(why);
+    return status;
+}
+
+static enum at_status launch_at(const struct at_point *point, struct at_launch *launch,
+                                struct at_error *err)
+{
+    struct at_launch result;
+
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        enum at_status status = launch_field(point, (enum at_launch_field)i, &result.field[i], err);
+
+        if (status != AT_OK)
+            return status;
+    }
+    *launch = result;
+    return AT_OK;
+}
+
+enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
+                                const struct at_device_info *device, struct at_launch *launch,
+                                struct at_error *err)
+{
+    struct at_point point = at_point_make(config->family, problem, device);
+
+    at_point_move(&point, config);
+    return launch_at(&point, launch, err);
+}
+
+/* Give the parameters that the problem determines their values, which makes the rules hold that
+ * determine them. False if one is none of its parameter's. *next is the first of the other rules.
+ */
+static bool follow_problem(struct at_config *config, const struct at_point *point, size_t *next)
+{
+    const struct at_family *family = config->family;
+    size_t i;
+
+    for (i = 0; i < family->adapting_count; i++) {
+        const struct at_rule *rule = family->adapting[i];
+        int64_t value;
+
+        if (rule->determines == AT_DETERMINES_NOTHING)
+            break;
+        if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
+            !at_param_has_value(&family->params[rule->determines], value))
+            return false;
+        config->values[rule->determines] = (int32_t)value;
+    }
+    *next = i;
+    return true;
+}
+
+enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
+                                          struct at_error *err)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = {.values = {[AT_NAME_ELEM_SIZE] = elem_size}};
+
+    at_point_move(&point, config);
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool holds = true;
+        enum at_status status = rule->inherent ? at_rule_holds(rule, &point, &holds, err) : AT_OK;
+
+        if (status != AT_OK)
+            return status;
+        if (!holds)
+            return at_fail(err, AT_USAGE, "the constraint %s of family %s does not hold",
+                           at_expr_text(rule->expr), family->name);
+    }
+    return AT_OK;
+}
+
+/* Do the rules hold from this one on? The bounds of the launch are left to launch_fits. */
+static bool rules_hold(const struct at_point *point, size_t first)
+{
+    const struct at_family *family = point->family;
+
+    for (size_t i = first; i < family->adapting_count; i++) {
+        bool holds;
+
+        if (at_rule_holds(family->adapting[i], point, &holds, NULL) != AT_OK || !holds)
+            return false;
+    }
+    return true;
+}
+
+/* Is the launch within its bounds? */
+static bool launch_fits(const struct at_point *point, const struct at_launch *launch)
+{
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        if (point->family->launch[i] &&
+            !field_fits(point, (enum at_launch_field)i, launch->field[i]))
+            return false;
+    return launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z] <=
+           point->device->max_threads_per_block;
+}
+
+bool at_config_adapt(struct at_config *config, struct at_point *point, struct at_launch *launch)
+{
+    size_t next;
+
+    if (!follow_problem(config, point, &next))
+        return false;
+    at_point_move(point, config);
+    return rules_hold(point, next) && launch_at(point, launch, NULL) == AT_OK &&
+           launch_fits(point, launch);
 }

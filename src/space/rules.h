@@ -38,12 +38,8 @@ void at_rules_make(struct at_family *family);
 enum at_status at_rule_holds(const struct at_rule *rule, const struct at_point *point, bool *holds,
                              struct at_error *err);
 
-/* Say why the rule does not hold at this point; the caller frees the text. */
-char *at_rule_explain(const struct at_rule *rule, const struct at_point *point);
-
-/* Evaluate a launch field; is a value within its bounds? */
-enum at_status at_rule_launch(const struct at_point *point, enum at_launch_field field,
-                              int64_t *value, struct at_error *err);
-bool at_rule_launch_fits(const struct at_point *point, enum at_launch_field field, int64_t value);
+/* Find the first rule that does not hold at the point; NULL: all hold. */
+enum at_status at_rules_broken(const struct at_point *point, const struct at_rule **broken,
+                               struct at_error *err);
 
 #endif

@@ -158,25 +158,6 @@ static bool yield_default(struct at_config *config, size_t count)
     return false;
 }
 
-/* Find the first rule that does not hold at the point; NULL: all hold. */
-static enum at_status find_broken(const struct at_point *point, const struct at_rule **broken,
-                                  struct at_error *err)
-{
-    const struct at_family *family = point->family;
-
-    *broken = NULL;
-    for (size_t i = 0; i < family->rule_count && !*broken; i++) {
-        bool holds;
-        enum at_status status = at_rule_holds(&family->rules[i], point, &holds, err);
-
-        if (status != AT_OK)
-            return status;
-        if (!holds)
-            *broken = &family->rules[i];
-    }
-    return AT_OK;
-}
-
 /* Find the family's default for a problem. A broken rule stays broken until one of the parameters
  * that it needs has another value: there can be thousands of configs between. */
 static enum at_status find_default(struct at_config *config, const struct at_family *family,
@@ -191,7 +172,7 @@ static enum at_status find_default(struct at_config *config, const struct at_fam
     *config = at_family_default(family);
     do {
         at_point_move(&point, config);
-        status = find_broken(&point, &broken, err);
+        status = at_rules_broken(&point, &broken, err);
     } while (status == AT_OK && broken && yield_default(config, broken->params_needed));
     *legal = status == AT_OK && !broken;
     return status;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- names ---- */
 #include "system/output.h"
 
 #include "base/clock.h"
@@ -7,7 +6,6 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "system/interrupt.h"
-#include "system/output_parts.h"
 #include "system/paths.h"
 #include "system/progress.h"
 
@@ -26,7 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Creates and locks the temporary file; removes one that a killed process has left. */
+struct at_output {
+    char *path;      /* as given */
+    char *target;    /* path with links followed */
+    char *temporary; /* in the target's folder */
+    int fd;          /* of the temporary file; -1: none */
+    bool unlocked;   /* the file system has no locks */
+};
 
 /* Fail with AT_USAGE, "cannot write PATH" and the reason of an errno value. */
 static enum at_status output_cannot(const struct at_output *output, int error, struct at_error *err)
@@ -212,6 +216,8 @@ static enum at_status output_take(struct at_output *output, enum at_output_wait 
     write_holder(output->fd);
     return AT_OK;
 }
+
+/* ---- names ---- */
 
 enum { LINKS_MAX = 40 }; /* the system's own limit */
 

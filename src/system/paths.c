@@ -195,7 +195,7 @@ const char *at_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static enum at_status make_folders(const char *folder, mode_t mode, struct at_error *err)
+enum at_status at_path_make(const char *folder, unsigned mode, struct at_error *err)
 {
     char *path = at_strdup(folder);
     enum at_status status = AT_OK;
@@ -214,14 +214,4 @@ static enum at_status make_folders(const char *folder, mode_t mode, struct at_er
     }
     at_free(path);
     return status;
-}
-
-enum at_status at_path_make(const char *folder, struct at_error *err)
-{
-    return make_folders(folder, 0700, err);
-}
-
-enum at_status at_path_make_public(const char *folder, struct at_error *err)
-{
-    return make_folders(folder, 0777, err);
 }

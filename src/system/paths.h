@@ -36,10 +36,7 @@ char *at_path_cache(void);
 /* The part of path after the last '/'. */
 const char *at_path_name(const char *path);
 
-/* Make a folder and its missing parents, with mode 0700. */
-enum at_status at_path_make(const char *folder, struct at_error *err);
-
-/* The same with mode 0777 & ~umask. */
-enum at_status at_path_make_public(const char *folder, struct at_error *err);
+/* Make a folder and its missing parents, with mode & ~umask. */
+enum at_status at_path_make(const char *folder, unsigned mode, struct at_error *err);
 
 #endif

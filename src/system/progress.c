@@ -64,13 +64,6 @@ void at_progress_init(struct at_progress *progress)
     *progress = (struct at_progress){.terminal = can_erase && isatty(STDERR_FILENO) == 1};
 }
 
-static int terminal_width(void)
-{
-    struct winsize window;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
-}
-
 /* The time left, no longer than until the budget ends. Negative: unknown. */
 static double within_budget(double left_s, int64_t ends_ns, int64_t now_ns)
 {
@@ -158,6 +151,7 @@ char *at_progress_line(const struct at_progress_state *state, int width, int64_t
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state)
 {
     int64_t now_ns = at_now_ns();
+    int width = at_streams_width(STDERR_FILENO);
     char *line;
 
     if (progress->quiet || !progress->terminal || now_ns < progress->next_draw_ns)
@@ -168,7 +162,8 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
         progress->draw(progress->draw_data, state);
         return;
     }
-    line = at_progress_line(state, terminal_width() - 1, now_ns); /* a line that wraps stays */
+    line =
+        at_progress_line(state, (width > 0 ? width : 80) - 1, now_ns); /* a line that wraps stays */
     fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
     at_free(line);

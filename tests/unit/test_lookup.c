@@ -580,12 +580,12 @@ static void test_facts(void **state)
     query.policy = "warm";
     facts = facts_of(lookup, &query);
     assert_int_equal(facts.count, 4);
-    assert_true(find_fact(&facts, "driver")->conflict);
+    assert_true(at_fact_is_conflict(find_fact(&facts, "driver")));
     assert_string_equal(find_fact(&facts, "driver")->here, "1.0");
     assert_string_equal(find_fact(&facts, "driver")->tuned, "580.159.04");
-    assert_false(find_fact(&facts, "nvrtc_identity")->conflict);
-    assert_false(find_fact(&facts, "pci_device_id")->conflict);
-    assert_true(find_fact(&facts, "policy")->conflict);
+    assert_false(at_fact_is_conflict(find_fact(&facts, "nvrtc_identity")));
+    assert_false(at_fact_is_conflict(find_fact(&facts, "pci_device_id")));
+    assert_true(at_fact_is_conflict(find_fact(&facts, "policy")));
     assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
     assert_int_equal(answer.tier, AT_TIER_EXACT);
     assert_int_equal(at_answer_check_device(&answer, &query, &err), AT_OK);
@@ -593,8 +593,8 @@ static void test_facts(void **state)
     device.multiprocessors--;
     device.memory_bytes /= 2;
     facts = facts_of(lookup, &query);
-    assert_true(find_fact(&facts, "multiprocessors")->conflict);
-    assert_true(find_fact(&facts, "memory_bytes")->conflict);
+    assert_true(at_fact_is_conflict(find_fact(&facts, "multiprocessors")));
+    assert_true(at_fact_is_conflict(find_fact(&facts, "memory_bytes")));
     assert_int_equal(at_lookup_find(lookup, &query, &answer, &err), AT_OK);
     assert_int_equal(at_answer_check_device(&answer, &query, &err), AT_MISMATCH);
     at_lookup_close(lookup);

@@ -527,9 +527,36 @@ static enum at_outcome write_there(struct at_device *device, at_address address,
     return at_cuda_outcome(at_cuda.cuMemcpyHtoDAsync(address, bytes, size, stream), "writing", err);
 }
 
+static enum at_status cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err)
+{
+    struct at_device_info *list;
+    int number = 0;
+    enum at_status status = at_cuda_load(err);
+
+    if (status != AT_OK)
+        return status;
+    at_cuda.cuDeviceGetCount(&number);
+    if (number == 0)
+        return at_cuda_no_gpu(CUDA_ERROR_NO_DEVICE, err);
+    list = at_alloc_array((size_t)number, sizeof *list);
+    for (int i = 0; i < number && status == AT_OK; i++) {
+        CUdevice handle;
+
+        at_cuda.cuDeviceGet(&handle, i);
+        status = at_cuda_info(handle, i, &list[i], err);
+    }
+    if (status != AT_OK) {
+        at_free(list);
+        return status;
+    }
+    *infos = list;
+    *count = (size_t)number;
+    return AT_OK;
+}
+
 const struct at_device_ops at_cuda_device_ops = {
     .kind = "cuda",
-    .list = at_cuda_list,
+    .list = cuda_list,
     .open = open_device,
     .versions = versions,
     .state = state,

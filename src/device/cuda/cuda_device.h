@@ -31,7 +31,7 @@ struct at_cuda_device {
     CUdevice handle;
     CUcontext context;
     CUstream stream;
-    struct at_nvml *nvml;
+    void *nvml; /* its handle; NULL: none */
     CUfunction stamp;
     struct at_cuda_clock_stamp *stamps; /* before and after a train, in host memory; NULL: none */
     CUevent marks[AT_MARKS];            /* made when first wanted */
@@ -53,8 +53,7 @@ enum at_outcome at_cuda_enter(struct at_cuda_device *device, struct at_error *er
 /* Free the stream and all blocks. The context must be current. */
 void at_cuda_leave(struct at_cuda_device *device);
 
-/* List all devices, and describe one of them; in nvml.c. */
-enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err);
+/* Describe a device; in nvml.c. */
 enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_info *info,
                             struct at_error *err);
 

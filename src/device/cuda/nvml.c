@@ -70,10 +70,6 @@ static const struct {
     {0x100, AT_THROTTLE_DISPLAY_CLOCK},
 };
 
-struct at_nvml {
-    nvml_handle handle;
-};
-
 static bool load(void)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
@@ -101,31 +97,21 @@ static bool load(void)
     return ready;
 }
 
-struct at_nvml *at_nvml_open(const char *pci_bus_id)
+void *at_nvml_open(const char *pci_bus_id)
 {
-    struct at_nvml *nvml;
     nvml_handle handle;
 
-    if (!load() || api.by_bus_id(pci_bus_id, &handle) != 0)
-        return NULL;
-    nvml = at_alloc(sizeof *nvml);
-    nvml->handle = handle;
-    return nvml;
-}
-
-static void nvml_close(struct at_nvml *nvml)
-{
-    at_free(nvml);
+    return load() && api.by_bus_id(pci_bus_id, &handle) == 0 ? handle : NULL;
 }
 
 /* Read the counters of lowered clocks. */
-static void read_held(const struct at_nvml *nvml, struct at_device_state *state)
+static void read_held(nvml_handle nvml, struct at_device_state *state)
 {
     struct nvml_field fields[HELD_FIELDS] = {0};
 
     for (size_t i = 0; i < HELD_FIELDS; i++)
         fields[i].id = held_fields[i].id;
-    if (!api.fields || api.fields(nvml->handle, HELD_FIELDS, fields) != 0)
+    if (!api.fields || api.fields(nvml, HELD_FIELDS, fields) != 0)
         return;
     for (size_t i = 0; i < HELD_FIELDS; i++) {
         int64_t *sum = held_fields[i].capped ? &state->capped_ns : &state->slowed_ns;
@@ -138,7 +124,7 @@ static void read_held(const struct at_nvml *nvml, struct at_device_state *state)
 /* Count the other processes with a context: all but one, because this process has a context too.
  * Its id cannot be looked up, since it may differ in a container. A container may also hide others.
  */
-static void count_processes(const struct at_nvml *nvml, struct at_device_state *state)
+static void count_processes(nvml_handle nvml, struct at_device_state *state)
 {
     static const int insufficient_size = 7; /* NVML_ERROR_INSUFFICIENT_SIZE; count is set */
     struct nvml_process processes[64];
@@ -147,12 +133,12 @@ static void count_processes(const struct at_nvml *nvml, struct at_device_state *
 
     if (!api.processes)
         return;
-    result = api.processes(nvml->handle, &count, processes);
+    result = api.processes(nvml, &count, processes);
     if (result == 0 || result == insufficient_size)
         state->other_processes = count > 0 ? (int64_t)count - 1 : 0;
 }
 
-void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state)
+void at_nvml_state(nvml_handle nvml, struct at_device_state *state)
 {
     unsigned value;
     unsigned long long reasons;
@@ -162,21 +148,21 @@ void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state)
         return;
     read_held(nvml, state);
     count_processes(nvml, state);
-    if (api.clock(nvml->handle, NVML_CLOCK_SM, &value) == 0)
+    if (api.clock(nvml, NVML_CLOCK_SM, &value) == 0)
         state->clock_sm_khz = INT64_C(1000) * value;
-    if (api.clock(nvml->handle, NVML_CLOCK_MEM, &value) == 0)
+    if (api.clock(nvml, NVML_CLOCK_MEM, &value) == 0)
         state->clock_memory_khz = INT64_C(1000) * value;
-    if (api.power(nvml->handle, &value) == 0)
+    if (api.power(nvml, &value) == 0)
         state->power_mw = value;
-    if (api.temperature(nvml->handle, NVML_TEMPERATURE_GPU, &value) == 0)
+    if (api.temperature(nvml, NVML_TEMPERATURE_GPU, &value) == 0)
         state->temperature_c = value;
-    state->throttle_known = api.reasons(nvml->handle, &reasons) == 0;
+    state->throttle_known = api.reasons(nvml, &reasons) == 0;
     for (size_t i = 0; i < AT_COUNT(reason_bits) && state->throttle_known; i++)
         if (reasons & reason_bits[i].nvml)
             state->throttle |= reason_bits[i].ours;
 }
 
-void at_nvml_driver_version(struct at_nvml *nvml, char *text, size_t capacity)
+void at_nvml_driver_version(nvml_handle nvml, char *text, size_t capacity)
 {
     text[0] = '\0';
     if (nvml && api.driver_version(text, (unsigned)capacity) != 0)
@@ -184,14 +170,14 @@ void at_nvml_driver_version(struct at_nvml *nvml, char *text, size_t capacity)
 }
 
 /* Device id in the high 16 bits, vendor in the low ones; 0 if unknown. */
-static int64_t nvml_pci_device_id(struct at_nvml *nvml)
+static int64_t nvml_pci_device_id(nvml_handle nvml)
 {
     struct nvml_pci_info info;
 
-    return nvml && api.pci_info(nvml->handle, &info) == 0 ? info.device_id : 0;
+    return nvml && api.pci_info(nvml, &info) == 0 ? info.device_id : 0;
 }
 
-/* Lists and describes the CUDA devices. */
+/* ---- the description of a CUDA device ---- */
 
 static int64_t attribute(CUdevice handle, CUdevice_attribute which)
 {
@@ -227,14 +213,10 @@ static int64_t pci_device_id(CUdevice handle, const char *bus_id)
 {
     enum { GPU_PCI_DEVICE_ID = 139, VENDOR_NVIDIA = 0x10de };
     int64_t id = attribute(handle, (CUdevice_attribute)GPU_PCI_DEVICE_ID);
-    struct at_nvml *nvml;
 
     if ((id & 0xffff) == VENDOR_NVIDIA)
         return id & 0xffffffff;
-    nvml = at_nvml_open(bus_id);
-    id = nvml_pci_device_id(nvml);
-    nvml_close(nvml);
-    return id;
+    return nvml_pci_device_id(at_nvml_open(bus_id));
 }
 
 enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_info *info,
@@ -280,32 +262,5 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
         *(int64_t *)((char *)info + attributes[i].offset) = attribute(handle, attributes[i].which);
     info->peak_bandwidth_MB_per_s = peak_MB_per_s(info);
     info->pci_device_id = pci_device_id(handle, info->pci_bus_id);
-    return AT_OK;
-}
-
-enum at_status at_cuda_list(struct at_device_info **infos, size_t *count, struct at_error *err)
-{
-    struct at_device_info *list;
-    int number = 0;
-    enum at_status status = at_cuda_load(err);
-
-    if (status != AT_OK)
-        return status;
-    at_cuda.cuDeviceGetCount(&number);
-    if (number == 0)
-        return at_cuda_no_gpu(CUDA_ERROR_NO_DEVICE, err);
-    list = at_alloc_array((size_t)number, sizeof *list);
-    for (int i = 0; i < number && status == AT_OK; i++) {
-        CUdevice handle;
-
-        at_cuda.cuDeviceGet(&handle, i);
-        status = at_cuda_info(handle, i, &list[i], err);
-    }
-    if (status != AT_OK) {
-        at_free(list);
-        return status;
-    }
-    *infos = list;
-    *count = (size_t)number;
     return AT_OK;
 }

@@ -8,15 +8,13 @@
 
 #include <stddef.h>
 
-struct at_nvml; /* NULL: no NVML */
+/* Return the handle of the device with this PCI bus id ("0000:0f:00.0"), which needs no closing;
+ * NULL if there is no NVML. All functions accept NULL. */
+void *at_nvml_open(const char *pci_bus_id);
 
-/* Open the device with this PCI bus id ("0000:0f:00.0"); NULL if there is no NVML. All functions
- * accept NULL. */
-struct at_nvml *at_nvml_open(const char *pci_bus_id);
-
-void at_nvml_state(struct at_nvml *nvml, struct at_device_state *state);
+void at_nvml_state(void *nvml, struct at_device_state *state);
 
 /* The driver's version ("580.159.04"); "" if unknown. */
-void at_nvml_driver_version(struct at_nvml *nvml, char *text, size_t capacity);
+void at_nvml_driver_version(void *nvml, char *text, size_t capacity);
 
 #endif
