@@ -248,7 +248,7 @@ static enum at_status check_link(const char *folder, struct at_error *err)
 enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
                                    struct at_error *err)
 {
-    char *path = folder ? at_strdup(folder) : at_path_cache();
+    char *path = folder ? at_strdup(folder) : at_path_user("XDG_CACHE_HOME", ".cache");
     struct at_cubin_cache *opened;
     enum at_status status;
     int fd;
@@ -261,7 +261,7 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
         goto free_all;
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        status = at_path_make(path, err);
+        status = at_path_make(path, 0700, err);
         if (status != AT_OK)
             goto free_all;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -533,7 +533,8 @@ static enum at_status run_contender(struct at_strategy_record *records, size_t p
 
     plan->strategy = contender->strategy;
     plan->start.numbers = without ? without : advance->options->numbers;
-    if (contender->held_out && (!without || at_numbers_equal(without, &at_numbers_chosen))) {
+    if (contender->held_out &&
+        (!without || memcmp(without, &at_numbers_chosen, sizeof *without) == 0)) {
         records[place] = copy_record(&records[place - 1]);
         advance->done += advance->options->runs;
     } else

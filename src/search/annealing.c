@@ -6,7 +6,6 @@
 #include "search/landscape.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CHAINS = 8 };
 
@@ -18,8 +17,7 @@ enum { KNOWN_STEPS = 200 };
 static const double first_temperature = 0.5, cooling = 0.98, last_temperature = 0.002;
 
 struct annealing {
-    struct at_landscape land;
-    struct at_starts starts;
+    struct at_landscape land; /* first: at_landscape_free frees all */
     double temperature;
     struct chain {
         size_t here;  /* SIZE_MAX: nowhere yet */
@@ -32,8 +30,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
     struct annealing *annealing = at_alloc(sizeof *annealing);
 
     annealing->temperature = first_temperature;
-    at_landscape_init(&annealing->land, space);
-    at_starts_init(&annealing->starts, start);
+    at_landscape_begin(&annealing->land, space, start);
     for (size_t i = 0; i < CHAINS; i++)
         annealing->chains[i] = (struct chain){SIZE_MAX, SIZE_MAX};
     return annealing;
@@ -49,7 +46,7 @@ static void step(struct annealing *annealing, struct chain *chain, size_t there)
         return;
     }
     loss = time_ns[there] / time_ns[chain->here] - 1;
-    if (loss <= 0 || at_rng_fraction(&annealing->starts.rng) < exp(-loss / annealing->temperature))
+    if (loss <= 0 || at_rng_fraction(&annealing->land.rng) < exp(-loss / annealing->temperature))
         chain->here = there;
 }
 
@@ -65,7 +62,7 @@ static bool propose(struct annealing *annealing, struct chain *chain, size_t *in
 
         if (count == 0)
             break;
-        drawn = neighbours[at_rng_below(&annealing->starts.rng, count)];
+        drawn = neighbours[at_rng_below(&annealing->land.rng, count)];
         if (at_landscape_take(land, drawn)) {
             *index = drawn;
             return true;
@@ -73,7 +70,7 @@ static bool propose(struct annealing *annealing, struct chain *chain, size_t *in
         if (land->told[drawn])
             step(annealing, chain, drawn);
     }
-    return at_starts_next(&annealing->starts, land, index);
+    return at_landscape_start(&annealing->land, index);
 }
 
 static bool ask(void *state, size_t *index)
@@ -107,20 +104,11 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
     }
 }
 
-static void destroy(void *state)
-{
-    struct annealing *annealing = state;
-
-    at_starts_clear(&annealing->starts);
-    at_landscape_clear(&annealing->land);
-    free(annealing);
-}
-
 const struct at_strategy at_strategy_annealing = {
     .name = "annealing",
     .summary = "simulated annealing: accepts slower configs, less and less often",
     .create = create,
     .ask = ask,
     .tell = tell,
-    .destroy = destroy,
+    .destroy = at_landscape_free,
 };

@@ -6,7 +6,6 @@
 #include "search/landscape.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { POPULATION = 20 };
 
@@ -20,8 +19,7 @@ enum { ATTEMPTS = 50 };
 enum { MUTATION = 3 };
 
 struct genetic {
-    struct at_landscape land;
-    struct at_starts starts;
+    struct at_landscape land;      /* first: at_landscape_free frees all */
     size_t population[POPULATION]; /* with results; in no order */
     size_t count;
 };
@@ -30,17 +28,16 @@ static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct genetic *genetic = at_alloc(sizeof *genetic);
 
-    at_landscape_init(&genetic->land, space);
-    at_starts_init(&genetic->starts, start);
+    at_landscape_begin(&genetic->land, space, start);
     return genetic;
 }
 
 static size_t choose_parent(struct genetic *genetic)
 {
-    size_t best = genetic->population[at_rng_below(&genetic->starts.rng, genetic->count)];
+    size_t best = genetic->population[at_rng_below(&genetic->land.rng, genetic->count)];
 
     for (int i = 1; i < RIVALS; i++) {
-        size_t rival = genetic->population[at_rng_below(&genetic->starts.rng, genetic->count)];
+        size_t rival = genetic->population[at_rng_below(&genetic->land.rng, genetic->count)];
 
         if (genetic->land.time_ns[rival] < genetic->land.time_ns[best])
             best = rival;
@@ -53,7 +50,7 @@ static size_t choose_parent(struct genetic *genetic)
 static size_t make_child(struct genetic *genetic, size_t mother, size_t father)
 {
     const struct at_landscape *land = &genetic->land;
-    struct at_rng *rng = &genetic->starts.rng;
+    struct at_rng *rng = &genetic->land.rng;
     size_t region = land->region_of[mother], child = mother;
     size_t neighbours[AT_NEIGHBOURS_MAX], count;
 
@@ -86,7 +83,7 @@ static bool ask(void *state, size_t *index)
         *index = child;
         return true;
     }
-    return at_starts_next(&genetic->starts, land, index);
+    return at_landscape_start(&genetic->land, index);
 }
 
 static void tell(void *state, size_t index, enum at_outcome outcome, double time_ns)
@@ -107,20 +104,11 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
         genetic->population[slowest] = index;
 }
 
-static void destroy(void *state)
-{
-    struct genetic *genetic = state;
-
-    at_starts_clear(&genetic->starts);
-    at_landscape_clear(&genetic->land);
-    free(genetic);
-}
-
 const struct at_strategy at_strategy_genetic = {
     .name = "genetic",
     .summary = "crosses the better configs of a population",
     .create = create,
     .ask = ask,
     .tell = tell,
-    .destroy = destroy,
+    .destroy = at_landscape_free,
 };

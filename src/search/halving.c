@@ -18,7 +18,6 @@ struct arm {
 
 struct halving {
     struct at_landscape land;
-    struct at_starts starts;
     struct arm arms[ARMS];
     size_t count, share;
     size_t *arm_of; /* by config in flight */
@@ -36,8 +35,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
 {
     struct halving *halving = at_alloc(sizeof *halving);
 
-    at_landscape_init(&halving->land, space);
-    at_starts_init(&halving->starts, start);
+    at_landscape_begin(&halving->land, space, start);
     halving->arm_of = at_alloc_array(space->count, sizeof *halving->arm_of);
     begin(halving);
     return halving;
@@ -75,9 +73,9 @@ static bool ask_arm(struct halving *halving, struct arm *arm, size_t *index)
     size_t neighbours[AT_NEIGHBOURS_MAX], count;
 
     if (arm->best == SIZE_MAX)
-        return arm->given == 0 && at_starts_next(&halving->starts, &halving->land, index);
+        return arm->given == 0 && at_landscape_start(&halving->land, index);
     count = at_landscape_neighbours(&halving->land, arm->best, neighbours);
-    at_shuffle(&halving->starts.rng, neighbours, count);
+    at_shuffle(&halving->land.rng, neighbours, count);
     for (size_t i = 0; i < count; i++)
         if (at_landscape_take(&halving->land, neighbours[i])) {
             *index = neighbours[i];
@@ -127,7 +125,6 @@ static void destroy(void *state)
     struct halving *halving = state;
 
     free(halving->arm_of);
-    at_starts_clear(&halving->starts);
     at_landscape_clear(&halving->land);
     free(halving);
 }

@@ -78,6 +78,7 @@ void at_landscape_clear(struct at_landscape *land)
     free(land->told);
     free(land->time_ns);
     free(land->deck);
+    free(land->likely);
     *land = (struct at_landscape){0};
 }
 
@@ -214,32 +215,34 @@ size_t at_landscape_waiting(const struct at_landscape *land)
 
 /* ---- where searches begin ---- */
 
-void at_starts_init(struct at_starts *starts, const struct at_start *start)
+void at_landscape_begin(struct at_landscape *land, const struct at_space *space,
+                        const struct at_start *start)
 {
-    *starts = (struct at_starts){.rng = {start->seed}, .count = start->likely_count};
-    if (start->likely_count > 0)
-        starts->likely = at_memdup(start->likely, start->likely_count * sizeof *starts->likely);
+    at_landscape_init(land, space);
+    land->rng.state = start->seed;
+    land->likely = at_memdup(start->likely, start->likely_count * sizeof *land->likely);
+    land->likely_count = start->likely_count;
 }
 
-void at_starts_clear(struct at_starts *starts)
+void at_landscape_free(void *state)
 {
-    free(starts->likely);
-    *starts = (struct at_starts){0};
+    at_landscape_clear(state);
+    free(state);
 }
 
-bool at_starts_has_likely(const struct at_starts *starts)
+bool at_landscape_has_likely(const struct at_landscape *land)
 {
-    return starts->next < starts->count;
+    return land->likely_next < land->likely_count;
 }
 
-bool at_starts_next(struct at_starts *starts, struct at_landscape *land, size_t *index)
+bool at_landscape_start(struct at_landscape *land, size_t *index)
 {
-    while (at_starts_has_likely(starts)) {
-        *index = starts->likely[starts->next++];
+    while (at_landscape_has_likely(land)) {
+        *index = land->likely[land->likely_next++];
         if (at_landscape_take(land, *index))
             return true;
     }
-    return at_landscape_draw(land, &starts->rng, index);
+    return at_landscape_draw(land, &land->rng, index);
 }
 
 void at_shuffle(struct at_rng *rng, size_t *items, size_t count)

@@ -31,6 +31,10 @@ struct at_landscape {
     /* Configs to draw at random. Requested configs stay until they are drawn. */
     size_t *deck;
     size_t deck_count;
+
+    struct at_rng rng; /* the search's own generator */
+    size_t *likely;    /* the configs to begin with */
+    size_t likely_count, likely_next;
 };
 
 void at_landscape_init(struct at_landscape *land, const struct at_space *space);
@@ -67,21 +71,19 @@ void at_landscape_tell(struct at_landscape *land, size_t index, enum at_outcome 
 /* Count the requested configs without a result. */
 size_t at_landscape_waiting(const struct at_landscape *land);
 
-/* Where searches begin: with the likely configs of the initial design, then anywhere. */
-struct at_starts {
-    struct at_rng rng; /* the search's own generator */
-    size_t *likely;    /* owned */
-    size_t count, next;
-};
+/* The same as at_landscape_init, for a search that begins with the likely configs. */
+void at_landscape_begin(struct at_landscape *land, const struct at_space *space,
+                        const struct at_start *start);
 
-void at_starts_init(struct at_starts *starts, const struct at_start *start);
-void at_starts_clear(struct at_starts *starts);
+/* Free a strategy's state that begins with a landscape and owns nothing else. */
+void at_landscape_free(void *state);
 
-/* Take the next start that was not requested yet; false: all configs were requested. */
-bool at_starts_next(struct at_starts *starts, struct at_landscape *land, size_t *index);
+/* Take the next likely config that was not requested yet; when there is none, a random one. False:
+ * all configs were requested. */
+bool at_landscape_start(struct at_landscape *land, size_t *index);
 
 /* Is a likely config left? */
-bool at_starts_has_likely(const struct at_starts *starts);
+bool at_landscape_has_likely(const struct at_landscape *land);
 
 void at_shuffle(struct at_rng *rng, size_t *items, size_t count);
 

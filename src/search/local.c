@@ -5,12 +5,9 @@
 #include "base/memory.h"
 #include "search/landscape.h"
 
-#include <stdlib.h>
-
 struct local {
-    struct at_landscape land;
-    struct at_starts starts;
-    size_t here; /* SIZE_MAX: a new start is needed */
+    struct at_landscape land; /* first: at_landscape_free frees all */
+    size_t here;              /* SIZE_MAX: a new start is needed */
     size_t neighbours[AT_NEIGHBOURS_MAX];
     size_t count, next;
 };
@@ -20,8 +17,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
     struct local *local = at_alloc(sizeof *local);
 
     local->here = SIZE_MAX;
-    at_landscape_init(&local->land, space);
-    at_starts_init(&local->starts, start);
+    at_landscape_begin(&local->land, space, start);
     return local;
 }
 
@@ -30,7 +26,7 @@ static void go_to(struct local *local, size_t index)
     local->here = index;
     local->count = at_landscape_neighbours(&local->land, index, local->neighbours);
     local->next = 0;
-    at_shuffle(&local->starts.rng, local->neighbours, local->count);
+    at_shuffle(&local->land.rng, local->neighbours, local->count);
 }
 
 /* The best of this config and its neighbours, of those with results. */
@@ -68,7 +64,7 @@ static bool ask(void *state, size_t *index)
             return false;
         local->here = SIZE_MAX; /* a local minimum */
     }
-    if (!at_starts_next(&local->starts, &local->land, index))
+    if (!at_landscape_start(&local->land, index))
         return false;
     go_to(local, *index);
     return true;
@@ -81,20 +77,11 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
     at_landscape_tell(&local->land, index, outcome, time_ns);
 }
 
-static void destroy(void *state)
-{
-    struct local *local = state;
-
-    at_starts_clear(&local->starts);
-    at_landscape_clear(&local->land);
-    free(local);
-}
-
 const struct at_strategy at_strategy_local = {
     .name = "local",
     .summary = "moves to faster neighbours, from many random configs",
     .create = create,
     .ask = ask,
     .tell = tell,
-    .destroy = destroy,
+    .destroy = at_landscape_free,
 };

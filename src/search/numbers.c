@@ -46,11 +46,6 @@ const struct at_numbers *at_numbers_without(const char *kind)
     return NULL;
 }
 
-bool at_numbers_equal(const struct at_numbers *a, const struct at_numbers *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
 static struct at_choice number_choice(size_t index)
 {
     return (struct at_choice){.name = index < AT_COUNT(members) ? members[index].name : NULL};

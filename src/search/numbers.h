@@ -7,8 +7,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
-
 struct at_numbers {
     /* Without a warm start, random configs: of the initial design, and of a family at first, if
      * there are several families; among the first of a family that coverage takes; and of how many
@@ -36,8 +34,6 @@ extern const struct at_held_out at_held_out[]; /* ended by a NULL kind */
 /* Return the numbers that were chosen without spaces of this kind; NULL: it was not among those on
  * which they were chosen. */
 const struct at_numbers *at_numbers_without(const char *kind);
-
-bool at_numbers_equal(const struct at_numbers *a, const struct at_numbers *b);
 
 /* Change numbers by "NAME=VALUE,...", names as above. AT_USAGE; the numbers are then unchanged. */
 enum at_status at_numbers_parse(struct at_numbers *numbers, const char *text, struct at_error *err);

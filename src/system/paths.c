@@ -183,11 +183,6 @@ char *at_path_user(const char *variable, const char *below)
     return path;
 }
 
-char *at_path_cache(void)
-{
-    return at_path_user("XDG_CACHE_HOME", ".cache");
-}
-
 const char *at_path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

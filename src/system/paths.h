@@ -30,9 +30,6 @@ char *at_path_from_own_file(const char *folder);
  * frees it. */
 char *at_path_user(const char *variable, const char *below);
 
-/* at_path_user("XDG_CACHE_HOME", ".cache") */
-char *at_path_cache(void);
-
 /* The part of path after the last '/'. */
 const char *at_path_name(const char *path);
 

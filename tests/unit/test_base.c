@@ -261,7 +261,7 @@ static void test_path_without_home(void **state)
 
         unsetenv("HOME");
         unsetenv("XDG_CACHE_HOME");
-        if (setuid(54321) != 0 || at_path_cache() ||
+        if (setuid(54321) != 0 || at_path_user("XDG_CACHE_HOME", ".cache") ||
             at_cubin_cache_open(&cache, NULL, &err) != AT_USAGE)
             _exit(1);
         _exit(strstr(err.message, "set HOME or XDG_CACHE_HOME") ? 0 : 2);

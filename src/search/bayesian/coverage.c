@@ -62,65 +62,6 @@ bool at_design_take_random(struct at_design *design, struct at_landscape *land, 
     return at_landscape_take(land, *index) || at_landscape_draw(land, rng, index);
 }
 
-/* Count the configs of a region that were taken, and those with each value of a parameter. */
-static size_t count_taken(const struct at_landscape *land, const struct at_region *region,
-                          size_t with[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX])
-{
-    size_t taken = 0;
-
-    for (size_t i = region->first; i < region->first + region->count; i++) {
-        const uint8_t *levels = at_landscape_levels(land, i);
-
-        taken += land->asked[i];
-        for (size_t j = 0; land->asked[i] && j < region->family->param_count; j++)
-            with[j][levels[j]]++;
-    }
-    return taken;
-}
-
-/* How rare a config's values are among those that were taken. */
-static double rarity(const uint8_t *levels, size_t params,
-                     size_t with[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX])
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < params; i++)
-        sum += 1 / (1 + (double)with[i][levels[i]]);
-    return sum;
-}
-
-bool at_design_take_instead(const struct at_design *design, struct at_landscape *land,
-                            struct at_rng *rng, size_t first, size_t *index)
-{
-    const struct at_region *region = &land->regions[land->region_of[*index]];
-    size_t with[AT_PARAMS_MAX][AT_PARAM_VALUES_MAX] = {{0}}, rarest = SIZE_MAX;
-    double most = 0;
-
-    if (design->warm_start || count_taken(land, region, with) >= first)
-        return false;
-    for (int i = 0; i < design->draws; i++) {
-        size_t drawn = region->first + at_rng_below(rng, region->count);
-        double rare = rarity(at_landscape_levels(land, drawn), region->family->param_count, with);
-
-        if (land->asked[drawn] || rare <= most)
-            continue;
-        rarest = drawn;
-        most = rare;
-    }
-    if (rarest == SIZE_MAX)
-        return false;
-    *index = rarest;
-    return at_landscape_take(land, rarest);
-}
-
-/* Values are covered in families whose best takes at most this many times the best time. */
-static const double near_best = 1.04;
-
-/* After n measured configs, a family's best is assumed to improve by at most hope / n: a sixth
- * after three, 2 % after 24. In the recordings, this held for 94, 92, 92 and 87 of 100 draws of 3,
- * 6, 12 and 24 random configs. */
-static const double hope = 0.5;
-
 /* The covered part of a family. */
 struct seen {
     size_t configs;
@@ -143,6 +84,52 @@ static void see(struct seen *seen, const struct at_landscape *land, const struct
             seen->best_ns = fmin(seen->best_ns, land->time_ns[i]);
     }
 }
+
+/* How rare a config's values are among those that were taken. */
+static double rarity(const struct seen *seen, const uint8_t *levels, size_t params)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < params; i++)
+        sum += 1 / (1 + (double)seen->level[i][levels[i]]);
+    return sum;
+}
+
+bool at_design_take_instead(const struct at_design *design, struct at_landscape *land,
+                            struct at_rng *rng, size_t first, size_t *index)
+{
+    const struct at_region *region = &land->regions[land->region_of[*index]];
+    struct seen seen;
+    size_t rarest = SIZE_MAX;
+    double most = 0;
+
+    if (design->warm_start)
+        return false;
+    see(&seen, land, region);
+    if (seen.configs >= first)
+        return false;
+    for (int i = 0; i < design->draws; i++) {
+        size_t drawn = region->first + at_rng_below(rng, region->count);
+        double rare = rarity(&seen, at_landscape_levels(land, drawn), region->family->param_count);
+
+        if (land->asked[drawn] || rare <= most)
+            continue;
+        rarest = drawn;
+        most = rare;
+    }
+    if (rarest == SIZE_MAX)
+        return false;
+    *index = rarest;
+    return at_landscape_take(land, rarest);
+}
+
+/* Values are covered in families whose best takes at most this many times the best time. */
+static const double near_best = 1.04;
+
+/* After n measured configs, a family's best is assumed to improve by at most hope / n: a sixth
+ * after three, 2 % after 24. In the recordings, this held for 94, 92, 92 and 87 of 100 draws of 3,
+ * 6, 12 and 24 random configs. */
+static const double hope = 0.5;
 
 static bool has_rare_value(const struct seen *seen, const uint8_t *levels, size_t params,
                            size_t least)

@@ -189,8 +189,8 @@ static bool has(const struct at_compiled *compiled, size_t index)
 
 /* Choose among improvements, sorted greatest first: the first compiled config, if not much less is
  * expected of it than of the greatest; else the greatest. */
-static size_t compiled_choose(const struct at_compiled *compiled,
-                              const struct at_improvement *improvements, size_t count)
+static size_t choose(const struct at_compiled *compiled, const struct at_improvement *improvements,
+                     size_t count)
 {
     for (size_t i = 0; i < count && improvements[i].gain >= choice_share * improvements[0].gain;
          i++)
@@ -250,8 +250,8 @@ static void update_acquisition(struct at_guided *guided)
 }
 
 /* List the configs with the greatest expected improvement, among the wanted ones (NULL: all). */
-static size_t guided_promising(struct at_guided *guided, const bool *wanted,
-                               struct at_improvement improvements[COMPILED_CHOICE])
+static size_t promising(struct at_guided *guided, const bool *wanted,
+                        struct at_improvement improvements[COMPILED_CHOICE])
 {
     update_acquisition(guided);
     return at_acquisition_best(guided->acquisition, wanted, improvements,
@@ -292,7 +292,7 @@ static bool find_uncovered(const struct at_guided *guided, size_t turn, size_t a
 }
 
 /* If none of the uncovered is a candidate, as in a large space, it is the first. */
-static bool guided_take_uncovered(struct at_guided *guided, size_t *index)
+static bool take_uncovered(struct at_guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[COMPILED_CHOICE];
@@ -302,11 +302,11 @@ static bool guided_take_uncovered(struct at_guided *guided, size_t *index)
         return false;
     if (region != SIZE_MAX)
         guided->value_turns.taken[region]++;
-    count = guided_promising(guided, guided->uncovered, improvements);
-    *index = count > 0 ? compiled_choose(&guided->compiled, improvements, count) : 0;
+    count = promising(guided, guided->uncovered, improvements);
+    *index = count > 0 ? choose(&guided->compiled, improvements, count) : 0;
     while (!guided->uncovered[*index])
         ++*index;
-    return at_design_take_instead(&guided->design, land, &guided->starts.rng,
+    return at_design_take_instead(&guided->design, land, &guided->land.rng,
                                   (size_t)guided->numbers.covered, index) ||
            at_landscape_take(land, *index);
 }
@@ -321,7 +321,7 @@ bool at_guided_is_coverage_due(const struct at_guided *guided)
 
 /* Take a neighbour of the best config, unless that is near the copy limit. So a search ends with a
  * config that is better than all that differ in one parameter. */
-static bool guided_take_neighbour(struct at_guided *guided, size_t *index)
+static bool take_neighbour(struct at_guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     size_t neighbours[AT_NEIGHBOURS_MAX], count;
@@ -356,7 +356,7 @@ static bool is_turn_of_surroundings(const struct at_guided *guided)
 
 /* Take the neighbour of the fastest configs with the greatest expected improvement, if it is their
  * turn. */
-static bool guided_take_surroundings(struct at_guided *guided, size_t *index)
+static bool take_surroundings(struct at_guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[COMPILED_CHOICE];
@@ -367,8 +367,8 @@ static bool guided_take_surroundings(struct at_guided *guided, size_t *index)
     for (size_t i = 0; i < land->space->count; i++)
         if (guided->uncovered[i])
             at_acquisition_consider(guided->acquisition, i);
-    count = guided_promising(guided, guided->uncovered, improvements);
-    *index = compiled_choose(&guided->compiled, improvements, count);
+    count = promising(guided, guided->uncovered, improvements);
+    *index = choose(&guided->compiled, improvements, count);
     guided->last.way = AT_WAY_AROUND;
     return at_landscape_take(land, *index);
 }
@@ -397,8 +397,9 @@ static size_t expect_uncovered(const struct at_guided *guided, struct at_improve
 
 /* Predict what is taken next, likeliest first, at most `most`: by turns of the greatest expected
  * improvement, coverage, and the surroundings of the fastest configs. Returns how many. */
-static size_t guided_next(const struct at_guided *guided, size_t *indices, size_t most)
+static size_t likely_next(const void *state, size_t *indices, size_t most)
 {
+    const struct at_guided *guided = state;
     struct at_improvement expected[AT_NEXT_MAX], wanted[AT_NEXT_MAX], near[AT_NEXT_MAX];
     size_t count = 0, expected_count, wanted_count = 0, near_count = 0;
 
@@ -471,7 +472,7 @@ static const char process_full[] = "its Gaussian process holds no more results";
 /* Are there more likely configs than the families' defaults? The others are winners. */
 static bool has_warm_start(const struct at_guided *guided)
 {
-    return guided->starts.count > guided->land.region_count;
+    return guided->land.likely_count > guided->land.region_count;
 }
 
 static void *create(const struct at_space *space, const struct at_start *start)
@@ -483,8 +484,7 @@ static void *create(const struct at_space *space, const struct at_start *start)
                                  .winner_ns = start->winner_ns,
                                  .compiled = start->compiled,
                                  .centre = SIZE_MAX};
-    at_landscape_init(&guided->land, space);
-    at_starts_init(&guided->starts, start);
+    at_landscape_begin(&guided->land, space, start);
     guided->patience = (struct at_patience){.numbers = &guided->numbers,
                                             .copy_ns = start->copy_ns,
                                             .searched_before = start->searched_before,
@@ -513,7 +513,7 @@ static bool is_confirmed(const struct at_guided *guided)
 /* Take this config by its expected improvement, unless its family has too few results. */
 static bool take_of_family(struct at_guided *guided, size_t *index)
 {
-    if (at_design_take_instead(&guided->design, &guided->land, &guided->starts.rng,
+    if (at_design_take_instead(&guided->design, &guided->land, &guided->land.rng,
                                at_design_first(&guided->numbers, guided->land.region_count),
                                index)) {
         guided->last.basis = AT_BASIS_DESIGN;
@@ -539,14 +539,14 @@ static bool take_by_improvement(struct at_guided *guided, size_t *index)
 {
     struct at_landscape *land = &guided->land;
     struct at_improvement improvements[COMPILED_CHOICE];
-    size_t count = guided_promising(guided, NULL, improvements);
+    size_t count = promising(guided, NULL, improvements);
 
     if (count > 0 && (improvements[0].gain >= least_gain || !is_over(guided))) {
         guided->last.basis = AT_BASIS_EXPECTATION;
-        *index = compiled_choose(&guided->compiled, improvements, count);
+        *index = choose(&guided->compiled, improvements, count);
         return take_of_family(guided, index);
     }
-    if (guided_take_uncovered(guided, index) || guided_take_neighbour(guided, index))
+    if (take_uncovered(guided, index) || take_neighbour(guided, index))
         return true;
     if (!at_compiled_should_wait(&guided->compiled, land) && land->told_count < land->space->count)
         guided->reason = no_gain;
@@ -558,19 +558,19 @@ static bool take(struct at_guided *guided, size_t *index)
     struct at_landscape *land = &guided->land;
 
     guided->last = (struct at_request){.basis = AT_BASIS_DESIGN, .way = AT_WAY_MODEL};
-    if (at_starts_has_likely(&guided->starts))
-        return at_starts_next(&guided->starts, land, index);
+    if (at_landscape_has_likely(&guided->land))
+        return at_landscape_start(&guided->land, index);
     if (at_design_has_random(&guided->design))
-        return at_design_take_random(&guided->design, land, &guided->starts.rng, index);
+        return at_design_take_random(&guided->design, land, &guided->land.rng, index);
     if (land->best == SIZE_MAX) /* no correct result yet */
-        return at_landscape_draw(land, &guided->starts.rng, index);
+        return at_landscape_draw(land, &guided->land.rng, index);
     guided->last.basis = AT_BASIS_RULE;
-    if (guided_take_surroundings(guided, index))
+    if (take_surroundings(guided, index))
         return true;
-    if (at_guided_is_coverage_due(guided) && guided_take_uncovered(guided, index))
+    if (at_guided_is_coverage_due(guided) && take_uncovered(guided, index))
         return true;
     if (at_patience_leaves_to_chance(&guided->patience, land->asked_count) &&
-        at_landscape_draw_near(land, &guided->starts.rng, land->best, NEAR_PARAMS, index))
+        at_landscape_draw_near(land, &guided->land.rng, land->best, NEAR_PARAMS, index))
         return true;
     return take_by_improvement(guided, index);
 }
@@ -592,7 +592,7 @@ static bool may_ask(struct at_guided *guided)
     }
     if (most > WAITING_MAX)
         most = WAITING_MAX;
-    if (at_starts_has_likely(&guided->starts) || at_design_has_random(&guided->design))
+    if (at_landscape_has_likely(&guided->land) || at_design_has_random(&guided->design))
         most = WAITING_FIXED;
     return !guided->reason && at_landscape_waiting(land) < most;
 }
@@ -646,11 +646,6 @@ static void tell(void *state, size_t index, enum at_outcome outcome, double time
     guided->stale = true;
 }
 
-static size_t likely_next(const void *state, size_t *indices, size_t most)
-{
-    return guided_next(state, indices, most);
-}
-
 static const char *reason(const void *state)
 {
     return ((const struct at_guided *)state)->reason;
@@ -662,7 +657,6 @@ static void destroy(void *state)
 
     at_acquisition_free(guided->acquisition);
     at_value_turns_clear(&guided->value_turns);
-    at_starts_clear(&guided->starts);
     at_landscape_clear(&guided->land);
     free(guided->uncovered);
     free(guided->requests);

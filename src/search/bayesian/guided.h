@@ -88,7 +88,6 @@ struct at_request {
 struct at_guided {
     struct at_numbers numbers;
     struct at_landscape land;
-    struct at_starts starts;
     struct at_acquisition *acquisition;
     struct at_patience patience;
     size_t winner;    /* the winner of an earlier search of this problem */
