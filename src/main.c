@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a subcommand. The only place that prints errors and chooses exit codes. */
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "cmd/command_line.h"
 #include "roles.h"
 #include "system/progress.h"

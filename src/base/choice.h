@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choose an entry of a fixed table by its name: a strategy, an export format, ... */
+/* Choose an entry of a fixed table by its name: a strategy, an export format, ... For an unknown
+ * word, suggest those that are nearest to it. */
 #ifndef AT_BASE_CHOICE_H
 #define AT_BASE_CHOICE_H
 
@@ -24,5 +25,13 @@ enum at_status at_choose(size_t *index, const char *what, const char *name, at_c
 
 /* Return text and the entries: "text: a, b (note of b), c". The caller frees it. */
 char *at_choices_list(const char *text, at_choice_fn *entry);
+
+/* Write up to three known words that are nearest to `word` into list, as "a, b, c", nearest first.
+ * A word is listed if its edit distance is at most one more than the smallest. Case is ignored. */
+void at_suggest(char *list, size_t size, const char *word, const char *const *known, size_t count);
+
+/* Fail with this status: WHAT "word" (did you mean a, b?); known are a, b, c. */
+enum at_status at_fail_unknown(struct at_error *err, enum at_status status, const char *what,
+                               const char *word, const char *const *known, size_t count);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/command_line.h"
 
+#include "base/choice.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "cmd/guess.h"
 #include "problem/problem.h"
 #include "system/file.h"

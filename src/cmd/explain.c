@@ -2,9 +2,9 @@
 /* autotune explain: print what each source line of a kernel costs in memory transactions, and how
  * long the kernel takes: predicted, and on a GPU also measured. */
 #include "explain/explain.h"
+#include "base/choice.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"

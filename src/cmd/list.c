@@ -12,7 +12,7 @@
 #include "measure/select.h"
 #include "profile/newest.h"
 #include "schema/table.h"
-#include "system/folder.h"
+#include "system/file.h"
 #include "system/paths.h"
 
 #include <stdio.h>

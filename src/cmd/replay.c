@@ -9,7 +9,7 @@
 #include "schema/print.h"
 #include "schema/table.h"
 #include "system/cpus.h"
-#include "system/folder.h"
+#include "system/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_options.h"
 
+#include "base/choice.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "cmd/files.h"
 #include "cmd/guess.h"
 #include "device/kind.h"

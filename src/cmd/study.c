@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune study: run a classic experiment on memory accesses and print it as a table. */
+#include "base/choice.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "schema/table.h"
 #include "study/study_run.h"
-#include "system/folder.h"
+#include "system/file.h"
 #include "system/interrupt.h"
 #include "system/paths.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/entry_point.h"
 
+#include "base/choice.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "emulated/ptx/lex.h"
 

@@ -24,11 +24,6 @@ static const float log2_pitch_min = 15, log2_pitch_max = 22;
  * access. */
 enum { ROW_ALIGN_MAX = 128, STEP_ALIGN_MAX = 16 };
 
-float at_alignment(int64_t elements, int64_t elem_size, int64_t most)
-{
-    return (float)__builtin_ctzll((unsigned long long)(elements * elem_size | most));
-}
-
 /* Blocks per multiprocessor that keep all of them busy, with a second one to follow the first. */
 enum { BLOCKS_ENOUGH = 2 };
 

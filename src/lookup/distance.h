@@ -61,7 +61,10 @@ extern const float at_distance_far;
 
 /* Return the logarithm of the power of two that divides a distance in elements, in bytes: at most
  * that of `most`, a power of two. Distances joined by | have what divides all of them. */
-float at_alignment(int64_t elements, int64_t elem_size, int64_t most);
+static inline float at_alignment(int64_t elements, int64_t elem_size, int64_t most)
+{
+    return (float)__builtin_ctzll((unsigned long long)(elements * elem_size | most));
+}
 
 /* Return the name of a term: "waste", "element", ... */
 const char *at_distance_name(int term);

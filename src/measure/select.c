@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/select.h"
 
+#include "base/choice.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "device/relation.h"
 #include "emulated/time/description.h"

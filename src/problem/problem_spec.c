@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...], and tensors. Completes those of
  * which only the size is given. */
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "base/text_stream.h"
 #include "problem/problem.h"
 #include "problem/problem_parts.h"

@@ -2,7 +2,7 @@
 #include "profile/profiles.h"
 
 #include "base/memory.h"
-#include "system/folder.h"
+#include "system/file.h"
 #include "system/paths.h"
 
 #include <errno.h>

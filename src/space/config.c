@@ -196,16 +196,20 @@ static const struct at_param *find_param(const struct at_family *family, const c
     return NULL;
 }
 
-/* Make a config from names, with defaults for missing parameters; given[] tells which are there. */
-static enum at_status from_names(struct at_config *config, bool given[AT_PARAMS_MAX],
-                                 const struct at_family *known, const char *family,
-                                 const struct at_list *parameters, struct at_error *err)
+/* Make a config from names. With `all`, files name the parameters, and a missing one has its
+ * neutral value; else its default. */
+static enum at_status from_names(struct at_config *config, struct at_family *const *families,
+                                 size_t family_count, const char *family,
+                                 const struct at_list *parameters, bool all, struct at_error *err)
 {
+    const struct at_family *known = at_family_find(families, family_count, family);
     const struct at_named_int *named = parameters->items;
+    bool given[AT_PARAMS_MAX] = {false};
+    struct at_config found;
 
     if (!known)
         return at_fail(err, AT_USAGE, "there is no family \"%s\"", family);
-    *config = at_family_default(known);
+    found = at_family_default(known);
     for (size_t i = 0; i < parameters->count; i++) {
         const struct at_param *param = find_param(known, named[i].name);
 
@@ -214,39 +218,10 @@ static enum at_status from_names(struct at_config *config, bool given[AT_PARAMS_
         if (!at_param_has_value(param, named[i].value))
             return at_fail(err, AT_USAGE, "%s=%lld is not in the space of family %s", named[i].name,
                            (long long)named[i].value, family);
-        config->values[param - known->params] = (int32_t)named[i].value;
+        found.values[param - known->params] = (int32_t)named[i].value;
         given[param - known->params] = true;
     }
-    return AT_OK;
-}
-
-enum at_status at_config_from_some_names(struct at_config *config,
-                                         struct at_family *const *families, size_t family_count,
-                                         const char *family, const struct at_list *parameters,
-                                         struct at_error *err)
-{
-    bool given[AT_PARAMS_MAX] = {false};
-    struct at_config found;
-    enum at_status status = from_names(
-        &found, given, at_family_find(families, family_count, family), family, parameters, err);
-
-    if (status == AT_OK)
-        *config = found;
-    return status;
-}
-
-enum at_status at_config_from_names(struct at_config *config, struct at_family *const *families,
-                                    size_t family_count, const char *family,
-                                    const struct at_list *parameters, struct at_error *err)
-{
-    const struct at_family *known = at_family_find(families, family_count, family);
-    bool given[AT_PARAMS_MAX] = {false};
-    struct at_config found;
-    enum at_status status = from_names(&found, given, known, family, parameters, err);
-
-    if (status != AT_OK)
-        return status;
-    for (size_t i = 0; i < known->param_count; i++) {
+    for (size_t i = 0; all && i < known->param_count; i++) {
         if (!given[i] && !known->params[i].has_neutral)
             return at_fail(err, AT_USAGE, "a config of family %s needs parameter %s", family,
                            known->params[i].name);
@@ -255,6 +230,21 @@ enum at_status at_config_from_names(struct at_config *config, struct at_family *
     }
     *config = found;
     return AT_OK;
+}
+
+enum at_status at_config_from_some_names(struct at_config *config,
+                                         struct at_family *const *families, size_t family_count,
+                                         const char *family, const struct at_list *parameters,
+                                         struct at_error *err)
+{
+    return from_names(config, families, family_count, family, parameters, false, err);
+}
+
+enum at_status at_config_from_names(struct at_config *config, struct at_family *const *families,
+                                    size_t family_count, const char *family,
+                                    const struct at_list *parameters, struct at_error *err)
+{
+    return from_names(config, families, family_count, family, parameters, true, err);
 }
 
 /* Split "NAME=VALUE" in place. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "space/expr.h"
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "base/word.h"
 
 #include <stdbool.h>

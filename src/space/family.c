@@ -4,10 +4,9 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "schema/table.h"
-#include "space/rules.h"
+#include "space/config.h"
 #include "space/space.h"
 #include "system/file.h"
-#include "system/folder.h"
 #include "system/paths.h"
 
 #include <string.h>

@@ -32,7 +32,7 @@ struct at_param {
     bool yields;     /* where the default config is not legal, the next value is taken */
 };
 
-struct at_rule; /* space/rules.h */
+struct at_rule; /* space/space.c */
 
 /* Which tensors a family takes: matrices and plain batches only; batches of any axes; or all axes,
  * from which the host makes the sides of tiles (problem/arguments.h). */

@@ -1,8 +1,506 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The rules for a legal config: the family's own, and the limits of CUDA and of the device on a
+ * launch. Enumeration and the check of a single config evaluate them in the same order, so that
+ * they agree, also in errors. */
 #include "space/space.h"
 
 #include "base/memory.h"
-#include "space/rules.h"
+#include "problem/arguments.h"
+#include "space/config.h"
+
+enum rule_kind {
+    RULE_IN_PLACE, /* family and problem are both in place, or both not */
+    RULE_TENSORS,  /* the family takes batches of as many axes */
+    RULE_CONSTRAINT,
+    RULE_NEED,
+    RULE_LAUNCH,  /* a launch field is within its bounds */
+    RULE_THREADS, /* the block has at most max_threads_per_block threads */
+};
+
+struct at_rule {
+    enum rule_kind kind;
+    const struct at_expr *expr; /* CONSTRAINT, NEED */
+    enum at_launch_field field; /* LAUNCH */
+    uint32_t params_used;       /* the parameters that it uses, as bits */
+    size_t params_needed;       /* it can be evaluated once this many parameters have values */
+    size_t determines; /* 1 + the parameter in "parameter == VALUE of the problem"; 0: none */
+    bool inherent;     /* a config that is legal anywhere keeps it wherever it is adapted to, for
+                          elements of the same size: beside that it uses parameters alone, none of
+                          which the problem determines */
+};
+
+/* Bounds from the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
+ * the same for every device that NVRTC still compiles for. */
+static const struct {
+    const char *name;
+    int64_t usual; /* if the family does not give it */
+    int64_t min, max;
+} fields[AT_LAUNCH_FIELDS] = {
+    [AT_GRID_X] = {"grid_x", 1, 1, INT32_MAX},
+    [AT_GRID_Y] = {"grid_y", 1, 1, 65535},
+    [AT_GRID_Z] = {"grid_z", 1, 1, 65535},
+    [AT_BLOCK_X] = {"block_x", 1, 1, 1024},
+    [AT_BLOCK_Y] = {"block_y", 1, 1, 1024},
+    [AT_BLOCK_Z] = {"block_z", 1, 1, 64},
+    [AT_SHARED_BYTES] = {"shared_bytes", 0, 0, INT32_MAX}, /* the device's limit is lower */
+    [AT_CARVEOUT_PERCENT] = {"carveout_percent", -1, -1, 100},
+    [AT_SIDE_SRC] = {"side_src", 0, 0, AT_SIDE_MAX},
+    [AT_SIDE_DST] = {"side_dst", 0, 0, AT_SIDE_MAX},
+    [AT_VEC_SRC] = {"vec_src", 0, 0, 16},
+    [AT_VEC_DST] = {"vec_dst", 0, 0, 16},
+    [AT_UNIT_WORDS] = {"unit_words", 0, 0, 16},
+    [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
+    [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
+};
+
+_Static_assert(AT_PARAMS_MAX <= 32, "params_used has a bit per parameter");
+
+/* The parameters that the expression uses, as bits; 0 for NULL. */
+static uint32_t params_used(const struct at_family *family, const struct at_expr *expr)
+{
+    uint32_t used = 0;
+
+    for (size_t i = 0; expr && i < family->param_count; i++)
+        used |= (uint32_t)at_expr_uses(expr, AT_NAME_PARAM_FIRST + i) << i;
+    return used;
+}
+
+/* Does it use more of the problem than the element size? */
+static bool uses_shape(const struct at_expr *expr)
+{
+    return at_expr_uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
+}
+
+/* 1 + the parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter;
+ * else 0. */
+static size_t determined(const struct at_family *family, const struct at_expr *expr)
+{
+    uint32_t used = params_used(family, expr);
+    size_t at = used ? (size_t)__builtin_ctz(used) : 0;
+
+    return __builtin_popcount(used) == 1 && uses_shape(expr) &&
+                   at_expr_equates(expr, AT_NAME_PARAM_FIRST + at)
+               ? at + 1
+               : 0;
+}
+
+/* Insert a rule, sorted by params_needed. Equal ones keep their order. */
+static void insert(struct at_family *family, struct at_rule rule)
+{
+    size_t at = family->rule_count++;
+
+    rule.params_needed = rule.params_used ? 32 - (size_t)__builtin_clz(rule.params_used) : 0;
+    while (at > 0 && family->rules[at - 1].params_needed > rule.params_needed) {
+        family->rules[at] = family->rules[at - 1];
+        at--;
+    }
+    family->rules[at] = rule;
+}
+
+/* Mark the rules that are inherent, once all are known. */
+static void mark_inherent(struct at_family *family)
+{
+    uint32_t determined = 0;
+
+    for (size_t i = 0; i < family->rule_count; i++)
+        if (family->rules[i].determines > 0)
+            determined |= UINT32_C(1) << (family->rules[i].determines - 1);
+    for (size_t i = 0; i < family->rule_count; i++) {
+        struct at_rule *rule = &family->rules[i];
+
+        rule->inherent = rule->expr && !(rule->params_used & determined) &&
+                         !at_expr_uses_any(rule->expr, AT_NAME_SHAPE_FIRST, AT_NAMES_GIVEN);
+    }
+}
+
+/* Those of the shape stand before those of the device: they refuse nearly all configs that are
+ * refused. */
+static void list_adapting(struct at_family *family)
+{
+    enum { DETERMINING, OF_SHAPE, OF_DEVICE, PARTS };
+
+    family->adapting = at_alloc_array(family->rule_count, sizeof *family->adapting);
+    for (int part = 0; part < PARTS; part++)
+        for (size_t i = 0; i < family->rule_count; i++) {
+            const struct at_rule *rule = &family->rules[i];
+            int own = rule->determines > 0                    ? DETERMINING
+                      : !rule->expr || uses_shape(rule->expr) ? OF_SHAPE
+                                                              : OF_DEVICE;
+
+            if (own == part && rule->kind < RULE_LAUNCH && !rule->inherent)
+                family->adapting[family->adapting_count++] = rule;
+        }
+}
+
+static void insert_expressions(struct at_family *family, enum rule_kind kind,
+                               struct at_expr *const *exprs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        insert(family, (struct at_rule){.kind = kind,
+                                        .expr = exprs[i],
+                                        .params_used = params_used(family, exprs[i]),
+                                        .determines = determined(family, exprs[i])});
+}
+
+/* Does a packed launch need the field to be cut into tiles? */
+static bool decides_tiles(enum at_launch_field field)
+{
+    return field == AT_BLOCK_X || (field >= AT_SIDE_SRC && field <= AT_WORD_BYTES);
+}
+
+void at_rules_make(struct at_family *family)
+{
+    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    uint32_t block_params = 0;
+
+    family->rules = at_alloc_array(most, sizeof *family->rules);
+    /* Every family has this rule, so that space files need not state it. */
+    insert(family, (struct at_rule){.kind = RULE_IN_PLACE});
+    insert(family, (struct at_rule){.kind = RULE_TENSORS});
+    insert_expressions(family, RULE_CONSTRAINT, family->constraints, family->constraint_count);
+    insert_expressions(family, RULE_NEED, family->needs, family->need_count);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        bool packed = i == AT_GRID_X && family->tensors == AT_TENSORS_PACKED;
+        uint32_t used = params_used(family, family->launch[i]);
+
+        if (!family->launch[i])
+            continue;
+        for (int field = 0; packed && field < AT_LAUNCH_FIELDS; field++)
+            if (decides_tiles((enum at_launch_field)field))
+                used |= params_used(family, family->launch[field]);
+        insert(family, (struct at_rule){.kind = RULE_LAUNCH,
+                                        .field = (enum at_launch_field)i,
+                                        .params_used = used});
+        if (i >= AT_BLOCK_X && i <= AT_BLOCK_Z)
+            block_params |= used;
+    }
+    /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
+    insert(family, (struct at_rule){.kind = RULE_THREADS, .params_used = block_params});
+    mark_inherent(family);
+    list_adapting(family);
+}
+
+/* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All
+ * multiprocessors get equally many blocks, and a block one tile more than another at most. */
+static int64_t blocks_of(int64_t tiles, int64_t tiles_per_block, int64_t multiprocessors)
+{
+    int64_t fewest = tiles / tiles_per_block + (tiles % tiles_per_block > 0), each;
+
+    if (fewest == tiles || multiprocessors < 1)
+        return fewest;
+    each = fewest / multiprocessors + (fewest % multiprocessors > 0);
+    return each * multiprocessors < tiles ? each * multiprocessors : tiles;
+}
+
+static enum at_status launch_field(const struct at_point *point, enum at_launch_field field,
+                                   int64_t *value, struct at_error *err);
+
+static int64_t most(const struct at_point *point, enum at_launch_field field)
+{
+    return field == AT_SHARED_BYTES ? point->device->shared_bytes_per_block_optin
+                                    : fields[field].max;
+}
+
+static bool field_fits(const struct at_point *point, enum at_launch_field field, int64_t value)
+{
+    return value >= fields[field].min && value <= most(point, field);
+}
+
+/* The blocks of a packed family. grid_x says how many tiles a block has at most. */
+static enum at_status packed_blocks(const struct at_point *point, int64_t *value,
+                                    struct at_error *err)
+{
+    struct at_launch launch = {{0}};
+    int64_t tiles, tiles_per_block;
+    enum at_status status =
+        at_expr_eval(point->family->launch[AT_GRID_X], point->values, &tiles_per_block, err);
+
+    for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++) {
+        if (!decides_tiles((enum at_launch_field)i))
+            continue;
+        status = launch_field(point, (enum at_launch_field)i, &launch.field[i], err);
+        if (status == AT_OK && !field_fits(point, (enum at_launch_field)i, launch.field[i]))
+            return *value = 0, AT_OK; /* no legal config */
+    }
+    if (status != AT_OK)
+        return status;
+    if (launch.field[AT_WORD_BYTES] < point->problem->elem_size ||
+        launch.field[AT_WORD_BYTES] % point->problem->elem_size != 0)
+        return *value = 0, AT_OK;
+    tiles = at_problem_packed_tiles(point->problem, &launch);
+    *value =
+        tiles_per_block < 1 ? 0 : blocks_of(tiles, tiles_per_block, point->device->multiprocessors);
+    return AT_OK;
+}
+
+/* Evaluate a launch field. */
+static enum at_status launch_field(const struct at_point *point, enum at_launch_field field,
+                                   int64_t *value, struct at_error *err)
+{
+    const struct at_expr *expr = point->family->launch[field];
+
+    if (field == AT_GRID_X && point->family->tensors == AT_TENSORS_PACKED)
+        return packed_blocks(point, value, err);
+    if (expr)
+        return at_expr_eval(expr, point->values, value, err);
+    *value = fields[field].usual;
+    return AT_OK;
+}
+
+static enum at_status count_threads(const struct at_point *point, int64_t *threads,
+                                    struct at_error *err)
+{
+    int64_t product = 1, size;
+
+    for (int i = AT_BLOCK_X; i <= AT_BLOCK_Z; i++) {
+        enum at_status status = launch_field(point, (enum at_launch_field)i, &size, err);
+
+        if (status != AT_OK)
+            return status;
+        product *= size;
+    }
+    *threads = product;
+    return AT_OK;
+}
+
+static enum at_status rule_holds(const struct at_rule *rule, const struct at_point *point,
+                                 bool *holds, struct at_error *err)
+{
+    int64_t value = 0;
+    enum at_status status = AT_OK;
+
+    switch (rule->kind) {
+    case RULE_IN_PLACE:
+        *holds = point->problem->in_place == point->family->in_place;
+        break;
+    case RULE_TENSORS:
+        /* Divisors have 31 bits (problem/arguments.c). */
+        *holds =
+            !at_problem_is_tensor(point->problem) || (point->family->tensors != AT_TENSORS_NONE &&
+                                                      point->values[AT_NAME_BATCH] <= INT32_MAX);
+        break;
+    case RULE_CONSTRAINT:
+    case RULE_NEED:
+        status = at_expr_eval(rule->expr, point->values, &value, err);
+        *holds = value != 0;
+        break;
+    case RULE_LAUNCH:
+        status = launch_field(point, rule->field, &value, err);
+        *holds = field_fits(point, rule->field, value);
+        break;
+    case RULE_THREADS:
+        status = count_threads(point, &value, err);
+        *holds = value <= point->device->max_threads_per_block;
+        break;
+    }
+    return status;
+}
+
+/* Find the first rule that does not hold at the point; NULL: all hold. */
+static enum at_status find_broken(const struct at_point *point, const struct at_rule **broken,
+                                  struct at_error *err)
+{
+    const struct at_family *family = point->family;
+
+    *broken = NULL;
+    for (size_t i = 0; i < family->rule_count && !*broken; i++) {
+        bool holds;
+        enum at_status status = rule_holds(&family->rules[i], point, &holds, err);
+
+        if (status != AT_OK)
+            return status;
+        if (!holds)
+            *broken = &family->rules[i];
+    }
+    return AT_OK;
+}
+
+/* Say why the rule does not hold at this point; the caller frees the text. */
+static char *explain(const struct at_rule *rule, const struct at_point *point)
+{
+    int64_t value = 0;
+
+    switch (rule->kind) {
+    case RULE_IN_PLACE:
+        return at_strdup(point->problem->in_place
+                             ? "the family does not transpose in place"
+                             : "the family transposes in place, and this problem has "
+                               "two buffers");
+    case RULE_TENSORS:
+        return at_strdup("the family does not take tensors, or not with that many axes");
+    case RULE_CONSTRAINT:
+        return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
+    case RULE_NEED:
+        return at_format("needs %s", at_expr_text(rule->expr));
+    case RULE_LAUNCH:
+        launch_field(point, rule->field, &value, NULL);
+        return at_format("%s is %lld; it has to be %lld to %lld", fields[rule->field].name,
+                         (long long)value, (long long)fields[rule->field].min,
+                         (long long)most(point, rule->field));
+    case RULE_THREADS:
+        count_threads(point, &value, NULL);
+        return at_format("a block of %lld threads; the device allows %lld", (long long)value,
+                         (long long)point->device->max_threads_per_block);
+    }
+    return at_strdup("an unknown rule");
+}
+
+/* ---- legal configs ---- */
+
+/* Find the first parameter with a value outside of its list; NULL if there is none. */
+static const struct at_param *find_illegal(const struct at_config *config)
+{
+    for (size_t i = 0; i < config->family->param_count; i++)
+        if (!at_param_has_value(&config->family->params[i], config->values[i]))
+            return &config->family->params[i];
+    return NULL;
+}
+
+enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,
+                               const struct at_device_info *device, bool *legal, char **why,
+                               struct at_error *err)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = at_point_make(family, problem, device);
+    const struct at_param *illegal = find_illegal(config);
+    const struct at_rule *broken;
+    enum at_status status;
+
+    at_point_move(&point, config);
+    if (illegal) {
+        if (why)
+            *why = at_format("%s=%d is none of its values in %s", illegal->name,
+                             config->values[illegal - family->params], family->path);
+        *legal = false;
+        return AT_OK;
+    }
+    status = find_broken(&point, &broken, err);
+    if (status != AT_OK)
+        return status;
+    if (broken && why)
+        *why = explain(broken, &point);
+    *legal = !broken;
+    return AT_OK;
+}
+
+enum at_status at_config_require(const struct at_config *config, const struct at_problem *problem,
+                                 const struct at_device_info *device, const char *refusal,
+                                 struct at_error *err)
+{
+    bool legal;
+    char *why = NULL;
+    enum at_status status = at_config_legal(config, problem, device, &legal, &why, err);
+
+    if (status == AT_OK && !legal)
+        status =
+            at_fail(err, AT_FAILED, "%s%s%s", refusal ? refusal : "", refusal ? ": " : "", why);
+    at_free(why);
+    return status;
+}
+
+static enum at_status launch_at(const struct at_point *point, struct at_launch *launch,
+                                struct at_error *err)
+{
+    struct at_launch result;
+
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        enum at_status status = launch_field(point, (enum at_launch_field)i, &result.field[i], err);
+
+        if (status != AT_OK)
+            return status;
+    }
+    *launch = result;
+    return AT_OK;
+}
+
+enum at_status at_config_launch(const struct at_config *config, const struct at_problem *problem,
+                                const struct at_device_info *device, struct at_launch *launch,
+                                struct at_error *err)
+{
+    struct at_point point = at_point_make(config->family, problem, device);
+
+    at_point_move(&point, config);
+    return launch_at(&point, launch, err);
+}
+
+/* Give the parameters that the problem determines their values, which makes the rules hold that
+ * determine them. False if one is none of its parameter's. *next is the first of the other rules.
+ */
+static bool follow_problem(struct at_config *config, const struct at_point *point, size_t *next)
+{
+    const struct at_family *family = config->family;
+
+    for (; *next < family->adapting_count && family->adapting[*next]->determines > 0; ++*next) {
+        const struct at_rule *rule = family->adapting[*next];
+        size_t param = rule->determines - 1;
+        int64_t value;
+
+        if (at_expr_eval_equated(rule->expr, point->values, &value) != AT_OK ||
+            !at_param_has_value(&family->params[param], value))
+            return false;
+        config->values[param] = (int32_t)value;
+    }
+    return true;
+}
+
+enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
+                                          struct at_error *err)
+{
+    const struct at_family *family = config->family;
+    struct at_point point = {.values = {[AT_NAME_ELEM_SIZE] = elem_size}};
+
+    at_point_move(&point, config);
+    for (size_t i = 0; i < family->rule_count; i++) {
+        const struct at_rule *rule = &family->rules[i];
+        bool holds = true;
+        enum at_status status = rule->inherent ? rule_holds(rule, &point, &holds, err) : AT_OK;
+
+        if (status != AT_OK)
+            return status;
+        if (!holds)
+            return at_fail(err, AT_USAGE, "the constraint %s of family %s does not hold",
+                           at_expr_text(rule->expr), family->name);
+    }
+    return AT_OK;
+}
+
+/* Do the rules hold from this one on? The bounds of the launch are left to launch_fits. */
+static bool rules_hold(const struct at_point *point, size_t first)
+{
+    const struct at_family *family = point->family;
+
+    for (size_t i = first; i < family->adapting_count; i++) {
+        bool holds;
+
+        if (rule_holds(family->adapting[i], point, &holds, NULL) != AT_OK || !holds)
+            return false;
+    }
+    return true;
+}
+
+/* Is the launch within its bounds? */
+static bool launch_fits(const struct at_point *point, const struct at_launch *launch)
+{
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
+        if (point->family->launch[i] &&
+            !field_fits(point, (enum at_launch_field)i, launch->field[i]))
+            return false;
+    return launch->field[AT_BLOCK_X] * launch->field[AT_BLOCK_Y] * launch->field[AT_BLOCK_Z] <=
+           point->device->max_threads_per_block;
+}
+
+bool at_config_adapt(struct at_config *config, struct at_point *point, struct at_launch *launch)
+{
+    size_t next = 0;
+
+    if (!follow_problem(config, point, &next))
+        return false;
+    at_point_move(point, config);
+    return rules_hold(point, next) && launch_at(point, launch, NULL) == AT_OK &&
+           launch_fits(point, launch);
+}
+
+/* ---- the space ---- */
 
 /* Give up on a space whose constraints apply too late to be enumerated in reasonable time. The
  * largest published transpose space, of KTT with every size, needs a hundredth of this. */
@@ -48,7 +546,7 @@ static enum at_status visit(struct walk *walk, size_t depth)
     for (size_t i = walk->first_rule[depth]; i < walk->first_rule[depth + 1]; i++) {
         bool holds;
 
-        status = at_rule_holds(&family->rules[i], &walk->point, &holds, walk->err);
+        status = rule_holds(&family->rules[i], &walk->point, &holds, walk->err);
         if (status != AT_OK || !holds)
             return status;
     }
@@ -94,10 +592,9 @@ enum at_status at_space_build(struct at_space *space, struct at_family *const *f
 {
     struct at_space built = {0};
     struct walk walk = {.space = &built, .max_configs = max_configs, .err = err};
+    enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < family_count; i++) {
-        enum at_status status;
-
+    for (size_t i = 0; i < family_count && status == AT_OK; i++) {
         built.raw += count_raw(families[i]);
         if (built.raw > AT_RAW_MAX)
             built.raw = AT_RAW_MAX;
@@ -105,13 +602,12 @@ enum at_status at_space_build(struct at_space *space, struct at_family *const *f
         walk.visits = 0;
         find_first_rules(&walk);
         status = visit(&walk, 0);
-        if (status != AT_OK) {
-            at_space_clear(&built);
-            return status;
-        }
     }
-    *space = built;
-    return AT_OK;
+    if (status == AT_OK)
+        *space = built;
+    else
+        at_space_clear(&built);
+    return status;
 }
 
 void at_space_clear(struct at_space *space)
@@ -172,7 +668,7 @@ static enum at_status find_default(struct at_config *config, const struct at_fam
     *config = at_family_default(family);
     do {
         at_point_move(&point, config);
-        status = at_rules_broken(&point, &broken, err);
+        status = find_broken(&point, &broken, err);
     } while (status == AT_OK && broken && yield_default(config, broken->params_needed));
     *legal = status == AT_OK && !broken;
     return status;

@@ -39,4 +39,8 @@ enum at_status at_space_default(struct at_config *config, struct at_family *cons
                                 size_t family_count, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_error *err);
 
+/* Fill family->rules, sorted by params_needed, from the family's expressions. Fill
+ * family->adapting too: rules that determine a parameter come first there. */
+void at_rules_make(struct at_family *family);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads whole files up to a bound. system/output.h writes them. */
+/* Reads whole files up to a bound, and lists those of a folder. system/output.h writes them. */
 #ifndef AT_SYSTEM_FILE_H
 #define AT_SYSTEM_FILE_H
 
@@ -22,5 +22,14 @@ enum at_status at_file_read_text(char **text, size_t *size, const char *path, si
 
 /* A cleanup (base/memory.h) that closes the descriptor that data points to. */
 void at_file_close(void *data);
+
+struct at_folder {
+    char **names; /* sorted by bytes, in every locale */
+    size_t count, capacity;
+};
+
+/* List the names that end in suffix and do not begin with '.'. Returns 0 or an errno value. */
+int at_folder_list(struct at_folder *folder, const char *path, const char *suffix);
+void at_folder_clear(struct at_folder *folder);
 
 #endif

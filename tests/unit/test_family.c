@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* src/space/family.c, config.c, rules.c: good and bad space files. */
+/* src/space/family.c, config.c, space.c: good and bad space files. */
 #include "base/memory.h"
 #include "kernel/render.h"
 #include "space/named.h"

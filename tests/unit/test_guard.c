@@ -6,7 +6,7 @@
 #include "base/text_stream.h"
 #include "fail_alloc.h"
 #include "skipped.h"
-#include "system/folder.h"
+#include "system/file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

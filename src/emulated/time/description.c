@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emulated/time/description.h"
 
+#include "base/choice.h"
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "device/kind.h"
 #include "device/relation.h"
 #include "device/schema.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "device/info.h"
 #include "emulated/time/predict.h"
-#include "system/folder.h"
+#include "system/file.h"
 
 #include <stdbool.h>
 
