@@ -64,17 +64,6 @@ static int find_lock_holder(int fd)
     return holder;
 }
 
-/* Write "process 1234", or "another process" if it is unknown. */
-static void name_holder(int fd, char *text, size_t size)
-{
-    int pid = find_lock_holder(fd);
-
-    if (pid > 0)
-        snprintf(text, size, "process %d", pid);
-    else
-        snprintf(text, size, "another process");
-}
-
 /* Take the lock if it is free. If a process is killed while it starts a worker, the worker inherits
  * the lock until exec closes it. Wait for that, at most five seconds. */
 static bool try_lock(int fd)
@@ -98,6 +87,7 @@ static enum at_status lock_file(int fd, const struct at_device_info *info, bool 
                                 struct at_progress *progress, bool *taken, struct at_error *err)
 {
     char holder[32];
+    int pid;
 
     *taken = try_lock(fd);
     if (*taken)
@@ -107,7 +97,8 @@ static enum at_status lock_file(int fd, const struct at_device_info *info, bool 
                 info->name, strerror(errno));
         return AT_OK;
     }
-    name_holder(fd, holder, sizeof holder);
+    pid = find_lock_holder(fd);
+    snprintf(holder, sizeof holder, pid > 0 ? "process %d" : "another process", pid);
     if (!wait)
         return at_fail(
             err, AT_DEVICE,

@@ -2,6 +2,7 @@
 #include "problem/problem.h"
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "problem/problem_parts.h"
 
@@ -137,14 +138,9 @@ static enum at_overlap find_zero(struct search *search, size_t at, int64_t sum, 
         return AT_UNDECIDED;
     stride = search->stride[at];
     reach = search->reach[at];
-    low = -floor_div(sum + search->span[at + 1], stride);
-    high = floor_div(search->span[at + 1] - sum, stride);
-    if (low < -reach)
-        low = -reach;
-    if (!moved && low < 0) /* of d and -d, one is enough */
-        low = 0;
-    if (high > reach)
-        high = reach;
+    /* Of d and -d, one is enough. */
+    low = at_max(-floor_div(sum + search->span[at + 1], stride), moved ? -reach : 0);
+    high = at_min(floor_div(search->span[at + 1] - sum, stride), reach);
     for (int64_t d = low; d <= high; d++) {
         enum at_overlap found = find_zero(search, at + 1, sum + d * stride, moved || d != 0);
 

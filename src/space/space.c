@@ -4,6 +4,7 @@
  * they agree, also in errors. */
 #include "space/space.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "problem/arguments.h"
 #include "space/config.h"
@@ -595,9 +596,7 @@ enum at_status at_space_build(struct at_space *space, struct at_family *const *f
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < family_count && status == AT_OK; i++) {
-        built.raw += count_raw(families[i]);
-        if (built.raw > AT_RAW_MAX)
-            built.raw = AT_RAW_MAX;
+        built.raw = at_min(built.raw + count_raw(families[i]), AT_RAW_MAX);
         walk.point = at_point_make(families[i], problem, device);
         walk.visits = 0;
         find_first_rules(&walk);

@@ -179,45 +179,20 @@ void at_progress_clear(struct at_progress *progress)
     progress->next_draw_ns = 0;
 }
 
-__attribute__((format(printf, 3, 0))) static void
-say(struct at_progress *progress, const char *prefix, const char *format, va_list args)
+void at_say(struct at_progress *progress, enum at_importance importance, const char *format, ...)
 {
-    char *text = at_vformat(format, args);
+    char *text;
+    va_list args;
 
+    if ((importance == AT_DETAIL && !progress->verbose) ||
+        (importance == AT_NOTE && progress->quiet))
+        return;
+    va_start(args, format);
+    text = at_vformat(format, args);
+    va_end(args);
     at_progress_clear(progress);
-    fprintf(stderr, "autotune: %s", prefix);
+    fprintf(stderr, "autotune: %s", importance == AT_WARNING ? "warning: " : "");
     at_print_safely(stderr, text);
     fputc('\n', stderr);
     at_free(text);
-}
-
-void at_detail(struct at_progress *progress, const char *format, ...)
-{
-    va_list args;
-
-    if (!progress->verbose)
-        return;
-    va_start(args, format);
-    say(progress, "", format, args);
-    va_end(args);
-}
-
-void at_note(struct at_progress *progress, const char *format, ...)
-{
-    va_list args;
-
-    if (progress->quiet)
-        return;
-    va_start(args, format);
-    say(progress, "", format, args);
-    va_end(args);
-}
-
-void at_warn(struct at_progress *progress, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(progress, "warning: ", format, args);
-    va_end(args);
 }

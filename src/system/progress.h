@@ -50,14 +50,12 @@ void at_progress_clear(struct at_progress *progress);
 
 /* Print a line that stays. Quiet progress prints warnings but no notes, verbose progress details
  * too. */
-void at_detail(struct at_progress *progress, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-void at_note(struct at_progress *progress, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-void at_warn(struct at_progress *progress, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+enum at_importance { AT_DETAIL, AT_NOTE, AT_WARNING };
+void at_say(struct at_progress *progress, enum at_importance importance, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define at_detail(progress, ...) at_say((progress), AT_DETAIL, __VA_ARGS__)
+#define at_note(progress, ...)   at_say((progress), AT_NOTE, __VA_ARGS__)
+#define at_warn(progress, ...)   at_say((progress), AT_WARNING, __VA_ARGS__)
 
 /* Open any closed descriptor from 0 to 2, so that no file, socket or database gets their
  * numbers. Using them still fails, as on a closed descriptor. Also ignore SIGPIPE: writing to a

@@ -235,16 +235,19 @@ static void cuda_clock_open(struct at_cuda_device *device)
 }
 
 /* Queue a stamp; does nothing if stamps are not possible. */
-static CUresult queue_stamp(const struct at_cuda_device *device, enum stamp which)
+static enum at_outcome stamp(const struct at_cuda_device *device, enum stamp which,
+                             struct at_error *err)
 {
     const void *place;
     void *args[] = {&place};
 
     if (!device->stamps)
-        return CUDA_SUCCESS;
+        return AT_CORRECT;
     place = &device->stamps[which];
-    return at_cuda.cuLaunchKernel(device->stamp, (unsigned)device->base.info.multiprocessors, 1, 1,
-                                  1, 1, 1, 0, device->stream, args, NULL);
+    return at_cuda_outcome(at_cuda.cuLaunchKernel(device->stamp,
+                                                  (unsigned)device->base.info.multiprocessors, 1, 1,
+                                                  1, 1, 1, 0, device->stream, args, NULL),
+                           "stamping", err);
 }
 
 /* The mean clock between the last two stamps; -1 without stamps, or if the value is impossible. */
@@ -280,18 +283,13 @@ struct at_train {
     size_t count, lead_in;
 };
 
-static enum at_outcome stamp(struct at_device *device, enum stamp which, struct at_error *err)
-{
-    return at_cuda_outcome(queue_stamp(at_cuda_device_of(device), which), "stamping", err);
-}
-
 /* Start the whole train with its events, on the stream or into the graph that captures it. */
 static enum at_outcome start_train(struct at_device *device, const struct at_train *train,
                                    const struct at_call *calls, unsigned event_flags,
                                    struct at_error *err)
 {
     CUstream stream = at_cuda_device_of(device)->stream;
-    enum at_outcome outcome = stamp(device, STAMP_BEFORE, err);
+    enum at_outcome outcome = stamp(at_cuda_device_of(device), STAMP_BEFORE, err);
 
     for (size_t i = train->count - train->lead_in; i < train->count && outcome == AT_CORRECT; i++)
         outcome = cuda_start(device, &calls[i], err);
@@ -303,7 +301,7 @@ static enum at_outcome start_train(struct at_device *device, const struct at_tra
     if (outcome == AT_CORRECT)
         outcome = at_cuda_outcome(at_cuda.cuEventRecordWithFlags(train->stop, stream, event_flags),
                                   "timing", err);
-    return outcome == AT_CORRECT ? stamp(device, STAMP_AFTER, err) : outcome;
+    return outcome == AT_CORRECT ? stamp(at_cuda_device_of(device), STAMP_AFTER, err) : outcome;
 }
 
 static enum at_outcome capture(struct at_device *device, struct at_train *train,

@@ -14,32 +14,31 @@
  * in use are repeated here, from the CUPTI API Reference ("Range Profiling", "Profiler Host").
  * Every parameter record begins with its size up to the end of its last member, and a pointer that
  * is NULL. All functions return 0 for success. */
+/* clang-format off */
+#define AT_CUPTI_HEAD size_t size; void *none
+/* clang-format on */
 #define AT_CUPTI_SIZE(record, last)                                                                \
     (offsetof(struct record, last) + sizeof(((struct record *)0)->last))
 
 struct at_cupti_initialize {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
 };
 
 struct at_cupti_chip_name {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     size_t device;
     const char *name; /* out, as all that is so marked */
 };
 
 struct at_cupti_availability {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     CUcontext context;
     size_t image_size; /* in and out */
     uint8_t *image;    /* NULL: only its size is requested */
 };
 
 struct at_cupti_host {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     int profiler; /* 0: ranges */
     const char *chip;
     const uint8_t *availability;
@@ -47,37 +46,32 @@ struct at_cupti_host {
 };
 
 struct at_cupti_host_end {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *host;
 };
 
 struct at_cupti_metrics {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *host;
     const char **names;
     size_t count;
 };
 
 struct at_cupti_config_size {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *host;
     size_t image_size; /* out */
 };
 
 struct at_cupti_config {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *host;
     size_t image_size;
     uint8_t *image;
 };
 
 struct at_cupti_values {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *host;
     const uint8_t *data;
     size_t data_size, range;
@@ -87,22 +81,19 @@ struct at_cupti_values {
 };
 
 struct at_cupti_enable {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     CUcontext context;
     void *profiler; /* out */
 };
 
 /* Parameters of cuptiRangeProfilerDisable and cuptiRangeProfilerStart. */
 struct at_cupti_profiler {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *profiler;
 };
 
 struct at_cupti_data_size {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *profiler;
     const char **names;
     size_t count, ranges;
@@ -111,8 +102,7 @@ struct at_cupti_data_size {
 };
 
 struct at_cupti_data {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *profiler;
     size_t data_size;
     uint8_t *data;
@@ -123,8 +113,7 @@ enum { AT_CUPTI_AUTO_RANGE = 1 }; /* a range for each kernel */
 enum { AT_CUPTI_USER_REPLAY = 3 };
 
 struct at_cupti_set_config {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *profiler;
     size_t config_size;
     const uint8_t *config;
@@ -138,16 +127,14 @@ struct at_cupti_set_config {
 };
 
 struct at_cupti_stop {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *profiler;
     size_t pass, level; /* out */
     uint8_t all;        /* out: no pass is left */
 };
 
 struct at_cupti_decode {
-    size_t size;
-    void *none;
+    AT_CUPTI_HEAD;
     void *profiler;
     size_t dropped; /* out: ranges */
 };
