@@ -51,14 +51,6 @@ static enum at_status unknown_command(const char *word, struct at_error *err)
                    word, nearest);
 }
 
-static const struct at_command *find_command(const char *name)
-{
-    for (size_t i = 0; at_commands[i]; i++)
-        if (strcmp(at_commands[i]->name, name) == 0)
-            return at_commands[i];
-    return NULL;
-}
-
 static bool is_one_of(const char *word, const char *const *words)
 {
     for (; *words; words++)
@@ -67,24 +59,32 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* --quiet and --verbose may come before the command: move them behind it. Return the first other
- * argument; NULL: there is none. */
-static const char *first_argument(int argc, char **argv)
+/* Return the first argument that is not --quiet or --verbose; NULL: there is none. */
+static const char *first_argument(char **argv)
 {
     static const char *const common[] = {"-q", "--quiet", "-v", "--verbose", NULL};
-    int at = 1;
-    char *first;
 
-    while (at < argc && is_one_of(argv[at], common))
-        at++;
-    if (at >= argc)
-        return NULL;
-    first = argv[at];
-    if (first[0] != '-') {
-        memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof *argv);
-        argv[1] = first;
+    do
+        argv++;
+    while (*argv && is_one_of(*argv, common));
+    return *argv;
+}
+
+/* Options of a command may come before its name: move the name to the front. Return the command;
+ * NULL: none is named. */
+static const struct at_command *take_command(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const struct at_command *command = at_command_find(argv[i]);
+        char *name = argv[i];
+
+        if (!command || at_command_first_argument(command, argc, argv) != i)
+            continue;
+        memmove(&argv[2], &argv[1], (size_t)(i - 1) * sizeof *argv);
+        argv[1] = name;
+        return command;
     }
-    return first;
+    return NULL;
 }
 
 static bool has_one_of(int argc, char **argv, const char *const *words)
@@ -99,7 +99,7 @@ static bool has_one_of(int argc, char **argv, const char *const *words)
 static enum at_status print_details(struct at_error *err)
 {
     char *arguments[] = {(char[]){"autotune doctor"}, NULL};
-    enum at_status status = at_command_run(find_command("doctor"), 1, arguments, err);
+    enum at_status status = at_command_run(at_command_find("doctor"), 1, arguments, err);
 
     return status == AT_DEVICE ? AT_OK : status;
 }
@@ -110,10 +110,11 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     static const char *const helps[] = {"--help", "-?", "-h", NULL};
     static const char *const versions[] = {"--version", "-V", NULL};
     static const char *const details[] = {"--verbose", "-v", NULL};
-    const struct at_command *command = at_commands[0];
-    const char *first = first_argument(argc, argv);
+    const struct at_command *command;
+    const char *first = first_argument(argv);
     char *name;
     bool help = first && strcmp(first, "help") == 0;
+    int at;
     enum at_status status;
 
     if (!first || is_one_of(first, helps) || (help && argc == 2)) {
@@ -127,12 +128,15 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
         argv[2] = "--help";
         argc = 3;
     }
-    if (argv[1][0] != '-' && !isdigit((unsigned char)argv[1][0])) {
-        command = find_command(argv[1]);
-        if (!command)
-            return unknown_command(argv[1], err);
+    command = take_command(argc, argv);
+    if (command) {
         argc--;
         argv++;
+    } else {
+        command = at_commands[0];
+        at = at_command_first_argument(command, argc, argv);
+        if (at < argc && argv[at][0] != '-' && !isdigit((unsigned char)argv[at][0]))
+            return unknown_command(argv[at], err);
     }
     name = at_format("autotune %s", command->name);
     argv[0] = name;

@@ -257,7 +257,7 @@ bool at_stdout_color(void)
     return isatty(STDOUT_FILENO) == 1 && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
 }
 
-static const struct at_option common_options[] = {
+const struct at_option at_common_options[] = {
     {NULL, 'h', NULL, LAST_GROUP, "Give this help list", .kind = AT_OPTION_OTHER},
     {"color", 0, "WHEN", LAST_GROUP, "Colours on standard output; the first is the default",
      .words = color_choice, AT_CALLS(take_color)},
@@ -462,26 +462,27 @@ static void refuse_number(struct argp_state *state, const char *word)
     }
 }
 
-/* Is the word after this option its value? An abbreviation means the option that begins all those
- * that it fits: --prob is --problem, not --problems. Write it out, for getopt. */
-static bool value_follows(struct argp_state *state, const struct known_options *known, char **word)
+enum { UNKNOWN = -1 };
+
+/* Is the word after this option its value? UNKNOWN: there is no such long option. An abbreviation
+ * means the option that begins all those that it fits: --prob is --problem, not --problems. Set
+ * *whole to that, for getopt, unless it is NULL. */
+static int value_follows(const struct known_options *known, const char *word, char **whole)
 {
-    if ((*word)[1] == '-') {
-        const char *name = *word + 2;
+    if (word[1] == '-') {
+        const char *name = word + 2;
         size_t length = strcspn(name, "=");
         const struct argp_option *option = find_long(known, name, length);
         bool follows;
 
         if (!option)
-            refuse_long(state, known, *word);
+            return UNKNOWN;
         follows = takes_word(option) && !name[length];
-        if (option->name[length] && begins_all(known, option->name, name, length))
-            *word = at_format("--%s%s", option->name, name + length);
+        if (whole && option->name[length] && begins_all(known, option->name, name, length))
+            *whole = at_format("--%s%s", option->name, name + length);
         return follows;
     }
-    if ((*word)[1] >= '0' && (*word)[1] <= '9')
-        refuse_number(state, *word);
-    for (const char *letter = *word + 1; *letter; letter++)
+    for (const char *letter = word + 1; *letter; letter++)
         for (size_t i = 0; i < known->count; i++)
             if (known->items[i]->key == *letter && takes_word(known->items[i]))
                 return !letter[1];
@@ -496,9 +497,16 @@ static void check_options(struct argp_state *state)
 
     state->name = state->argv[0]; /* for argp_error; argp sets it later */
     collect(&known, state->root_argp);
-    for (int i = 1; i < state->argc && strcmp(state->argv[i], "--") != 0; i++)
-        if (state->argv[i][0] == '-' && value_follows(state, &known, &state->argv[i]))
-            i++;
+    for (int i = 1; i < state->argc && strcmp(state->argv[i], "--") != 0; i++) {
+        const char *word = state->argv[i];
+        int follows = word[0] == '-' ? value_follows(&known, word, &state->argv[i]) : 0;
+
+        if (follows == UNKNOWN)
+            refuse_long(state, &known, word);
+        if (word[0] == '-' && word[1] >= '0' && word[1] <= '9')
+            refuse_number(state, word);
+        i += follows;
+    }
     free(known.items);
 }
 
@@ -539,25 +547,55 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* Make the options of a command known. The caller calls forget. */
+static void know_command(struct command_line *line, const struct at_command *command, void *options)
+{
+    static const struct argp_option end = {0};
+    size_t count;
+
+    *line = (struct command_line){.command = command, .options = options};
+    know_all(line, command->options, options);
+    know_all(line, at_common_options, options);
+    count = line->count;
+    AT_PUSH(line->known, count, line->capacity, end);
+}
+
+static void forget(struct command_line *line)
+{
+    for (size_t i = 0; i < line->count; i++)
+        free((char *)line->known[i].doc);
+    free(line->known);
+    free(line->targets);
+}
+
 static void read_command_line(const struct at_command *command, int argc, char **argv,
                               void *options)
 {
-    static const struct argp_option end = {0};
-    struct command_line line = {.command = command, .options = options};
+    struct command_line line;
     struct argp argp = {.parser = parse, .args_doc = command->arguments, .doc = command->help};
-    size_t count;
 
-    know_all(&line, command->options, options);
-    know_all(&line, common_options, options);
-    count = line.count;
-    AT_PUSH(line.known, count, line.capacity, end);
+    know_command(&line, command, options);
     argp.options = line.known;
     /* In order: --problem and a problem without it keep their order. */
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &line);
-    for (size_t i = 0; i < line.count; i++)
-        free((char *)line.known[i].doc);
-    free(line.known);
-    free(line.targets);
+    forget(&line);
+}
+
+int at_command_first_argument(const struct at_command *command, int argc, char **argv)
+{
+    void *options = at_alloc(command->size);
+    struct command_line line;
+    struct known_options known = {0};
+    int at = 1, follows = 0;
+
+    know_command(&line, command, options);
+    collect(&known, &(struct argp){.options = line.known});
+    for (; at < argc && argv[at][0] == '-' && argv[at][1] && follows >= 0; at += 1 + follows)
+        follows = strcmp(argv[at], "--") == 0 ? UNKNOWN : value_follows(&known, argv[at], NULL);
+    free(known.items);
+    forget(&line);
+    free(options);
+    return at < argc ? at : argc;
 }
 
 /* Free the arguments of repeated options. Several rows may set one member. */

@@ -156,6 +156,15 @@ struct at_command {
 /* NULL-ended; the first is the default. */
 extern const struct at_command *const at_commands[];
 
+const struct at_command *at_command_find(const char *name); /* NULL: there is none */
+
+/* The options that every command has. */
+extern const struct at_option at_common_options[];
+
+/* Return the place of the first argument that is neither an option of the command nor the value of
+ * one; argc if there is none. */
+int at_command_first_argument(const struct at_command *command, int argc, char **argv);
+
 /* Read the command line and run the command. argv[0] is the name that --help prints: "autotune
  * show". A wrong command line ends the program with a usage message, and so does --help. The last
  * of --quiet and --verbose counts. */

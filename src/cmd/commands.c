@@ -2,6 +2,8 @@
 /* The subcommands. */
 #include "cmd/command_line.h"
 
+#include <string.h>
+
 /* One line per command, in the order of --help. */
 /* clang-format off */
 #define EACH_COMMAND(each) \
@@ -20,7 +22,8 @@
     each(replay) \
     each(convert) \
     each(cache) \
-    each(doctor)
+    each(doctor) \
+    each(complete)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct at_command at_command_##name;
@@ -28,3 +31,11 @@ EACH_COMMAND(DECLARE)
 
 #define ADDRESS(name) &at_command_##name,
 const struct at_command *const at_commands[] = {EACH_COMMAND(ADDRESS) NULL};
+
+const struct at_command *at_command_find(const char *name)
+{
+    for (size_t i = 0; at_commands[i]; i++)
+        if (strcmp(at_commands[i]->name, name) == 0)
+            return at_commands[i];
+    return NULL;
+}

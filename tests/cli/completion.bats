@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Completion for bash and zsh offers what the program knows.
+# Completion for bash, zsh and fish offers what the program knows.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -34,6 +34,13 @@ zsh_offers() {
         source $file' - "$srcdir/completion/_autotune" "$@"
 }
 
+# fish_offers LINE: the same for fish, which completes a line.
+fish_offers() {
+    # shellcheck disable=SC2016 # fish expands it
+    HOME=$BATS_TEST_TMPDIR fish --no-config -c 'source $argv[1]; complete -C $argv[2]' \
+        "$srcdir/completion/autotune.fish" "$1" | cut -f 1
+}
+
 @test "bash: commands" {
     diff <(offers autotune "" | sort) <(printf '%s\n' "${commands[@]}" | sort)
     [ "$(offers autotune loo)" = lookup ]
@@ -41,8 +48,8 @@ zsh_offers() {
 
 @test "bash: the options of each command" {
     for command in "${commands[@]}"; do
-        diff <(offers autotune "$command" --) \
-            <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+        diff <(offers autotune "$command" -- | sort) \
+            <(autotune "$command" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort)
     done
     offers autotune --gp | grep -qx -e --gpu # the command tune may be omitted
 }
@@ -76,11 +83,53 @@ zsh_offers() {
     [ "$(offers autotune lookup --device h2)" = h200 ]
 }
 
+@test "bash: values of parameters, and words that bash splits at = and :" {
+    COMP_LINE="autotune explain tile PAD="
+    [ "$(offers autotune explain tile PAD = "" | xargs)" = "0 1 2 4" ]
+    [ "$(offers autotune explain tile PAD = | xargs)" = "0 1 2 4" ]
+    COMP_LINE="autotune tune --gpu=emu:h2"
+    [ "$(offers autotune tune --gpu = emu : h2)" = h200 ]
+    COMP_LINE="autotune tune --gpu=em"
+    [ "$(offers autotune tune --gpu = em | head -n 1)" = emu ]
+    COMP_LINE="autotune tune --gpu emu:h2"
+    [ "$(offers autotune tune --gpu emu : h2)" = h200 ]
+}
+
+@test "the problems of a profile that is named, and options before the command" {
+    profile=$srcdir/results/nvidia-h200.yaml
+    for words in "explain --profile $profile" "lookup $profile" "export $profile" "show -f csv $profile"; do
+        # shellcheck disable=SC2086 # words
+        autotune complete -- $words 8192x8192:f | grep -qx 8192x8192:f32
+    done
+    autotune complete -- lookup "$profile" --problem 8192x8192:f | grep -qx 8192x8192:f32
+    autotune complete -- --gpu emu explain til | grep -q '^tile\b'
+    [ "$(autotune complete -- --strict look | cut -f 1)" = lookup ]
+    [ "$(autotune complete -- lookup none.yaml 8192x)" = @ ] # files alone
+}
+
+@test "fish: commands, options, values and files" {
+    command -v fish >/dev/null || skip "no fish"
+    fish_offers 'autotune ' | diff <(printf '%s\n' "${commands[@]}" | sort) <(sort -)
+    [ "$(fish_offers 'autotune tune --gpu emu:h2')" = emu:h200 ]
+    [ "$(fish_offers 'autotune tune --gpu=emu:h2')" = --gpu=emu:h200 ]
+    [ "$(fish_offers 'autotune explain tile PAD=' | xargs)" = "PAD=0 PAD=1 PAD=2 PAD=4" ]
+    cd "$BATS_TEST_TMPDIR"
+    odd_names
+    touch profile.yaml my.cu
+    [ "$(fish_offers 'autotune show prof')" = profile.yaml ]
+    [ "$(fish_offers 'autotune study m')" = my.cu ]
+    fish_offers 'autotune study ' | grep -qx shared
+    rm profile.yaml my.cu
+    unharmed
+}
+
 @test "zsh: families, parameters, studies and devices" {
     command -v zsh >/dev/null || skip "no zsh"
     zsh_offers autotune tune --family "" | grep -qx tile
     zsh_offers autotune explain "" | grep -qx tile
     zsh_offers autotune explain tile PA | grep -qx -e PAD=
+    [ "$(zsh_offers autotune explain tile PAD= | xargs)" = "PAD=0 PAD=1 PAD=2 PAD=4" ]
+    [ "$(zsh_offers autotune tune --gpu=emu:h2)" = --gpu=emu:h200 ]
     zsh_offers autotune study "" | grep -qx shared
     zsh_offers autotune tune --gpu "" | grep -qx emu:h200
     zsh_offers autotune lookup --device "" | grep -qx h200
@@ -90,8 +139,8 @@ zsh_offers() {
     command -v zsh >/dev/null || skip "no zsh" # not in zsh_offers, which runs in subshells
     diff <(zsh_offers autotune "" | sort) <(printf '%s\n' "${commands[@]}" | sort)
     for command in "${commands[@]}"; do
-        diff <(zsh_offers autotune "$command" --) \
-            <(autotune "$command" --help | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+        diff <(zsh_offers autotune "$command" -- | sort) \
+            <(autotune "$command" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort)
     done
     [ "$(zsh_offers autotune --policy "" | xargs)" = "cold warm" ]
     diff <(zsh_offers autotune export --as "") <(offers autotune export --as "")
@@ -135,7 +184,7 @@ unharmed() {
         offers autotune tune --gpu "" | grep -qxF -e "$name"
         offers autotune lookup --device "" | grep -qxF -e "$name"
         offers autotune tune --family "" | grep -qxF -e "$name"
-        offers autotune explain tile "" | grep -qxF -e "$name="
+        offers autotune explain tile "" | grep -qxF -e "$name"
         if command -v zsh >/dev/null; then
             zsh_offers autotune tune --gpu "" | grep -qxF -e "$name"
             zsh_offers autotune tune --family "" | grep -qxF -e "$name"

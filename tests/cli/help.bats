@@ -17,7 +17,7 @@ knows() {
     for way in --help --usage; do
         run --separate-stderr -0 "$AUTOTUNE" "$command" "$way"
         [ -z "$stderr" ]
-        diff <(printf '%s\n' "$@" --help --quiet --usage --verbose --version | sort) \
+        diff <(printf '%s\n' "$@" --color --help --quiet --usage --verbose --version | sort) \
             <(grep -oE -e '(^ +|, |\[)--[a-z-]+' <<<"$output" | grep -oE -e '--[a-z-]+' | sort)
     done
 }
@@ -121,4 +121,8 @@ knows() {
         run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" "$command" --help
     done
     run -0 env -i LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" AUTOTUNE_DATADIR=/nonexistent "$AUTOTUNE" --help
+}
+
+@test "complete has no options of its own" {
+    knows complete
 }

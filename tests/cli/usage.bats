@@ -67,6 +67,18 @@ load helpers
     [ -z "$stderr" ]
 }
 
+@test "all options of a command may come before its name" {
+    profile=$srcdir/tests/golden/check/sound.yaml
+    diff <("$AUTOTUNE" --format json show "$profile") <("$AUTOTUNE" show "$profile" --format json)
+    diff <("$AUTOTUNE" --device=h200 -f json lookup 64x64:f32) <("$AUTOTUNE" lookup -d h200 -f json 64x64:f32)
+    diff <("$AUTOTUNE" -q --families list) <("$AUTOTUNE" list --families)
+    # The value of an option is no command, and an option of another command belongs to none.
+    diff <("$AUTOTUNE" -q --gpu emu --dry-run --out list 64x64:f32) \
+        <("$AUTOTUNE" tune -q --gpu emu --dry-run 64x64:f32)
+    refused "'--devise'; did you mean" --devise h200 lookup 64x64:f32
+    refused 'did you mean lookup?' --gpu emu lokup 64x64:f32
+}
+
 @test "a run that keeps no profile says so first, and another what it has written" {
     run --separate-stderr "$AUTOTUNE" --gpu emu:none 64x64:f32
     [[ ${stderr_lines[0]} == *'no profile is kept: --out FILE keeps it' ]]
