@@ -3,11 +3,9 @@
 #include "export/export.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "cmd/chosen.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "cmd/run_options.h"
-#include "device/relation.h"
-#include "profile/newest.h"
 #include "system/output.h"
 #include "system/paths.h"
 
@@ -51,79 +49,6 @@ static enum at_status check(void *given, struct at_error *err)
     return at_lookup_options_check(&options->common, err);
 }
 
-/* ---- for which device ---- */
-
-static enum at_status device_of_file(const struct export_options *options,
-                                     const struct at_profiles *profiles, struct at_target *target,
-                                     struct at_error *err)
-{
-    const struct at_list *devices = &profiles->files[0].profile.devices;
-    const struct at_device_record *records = devices->items;
-
-    for (size_t i = 1; i < devices->count; i++)
-        if (at_device_relation(&records[0].device, &records[i].device) != AT_SAME_DEVICE)
-            return at_fail(
-                err, AT_USAGE,
-                "%s has several devices, %s and %s among them: name one with --device or "
-                "--gpu",
-                options->common.file, records[0].device.name, records[i].device.name);
-    *target = (struct at_target){records[0].device, records[0].environment};
-    return AT_OK;
-}
-
-static enum at_status find_target(struct export_options *options,
-                                  const struct at_profiles *profiles, struct at_target *target,
-                                  struct at_error *err)
-{
-    if (options->common.file && !options->common.run.gpu && !options->common.device)
-        return device_of_file(options, profiles, target, err);
-    return at_target_find(target, &options->common, err);
-}
-
-/* ---- which problems ---- */
-
-static void add_tuned(const struct at_profile *profile, const struct at_device_info *device,
-                      const char *policy, struct at_problem **problems, size_t *count,
-                      size_t *capacity)
-{
-    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);) {
-        struct at_problem problem;
-
-        if (strcmp(at.record->policy.name, policy) != 0 ||
-            at_device_relation(&at.record->device, device) != AT_SAME_DEVICE)
-            continue;
-        at_problem_parse(&problem, at.entry->problem, NULL); /* the reader has seen it parse */
-        /* No format tells offsets apart. */
-        if (!problem.offset_src && !problem.offset_dst)
-            AT_PUSH(*problems, *count, *capacity, problem);
-    }
-}
-
-/* Those of the command line, or else all that the profiles have for the device. */
-static enum at_status find_problems(const struct export_options *options,
-                                    const struct at_profiles *profiles,
-                                    const struct at_device_info *device,
-                                    struct at_problem **problems, size_t *count,
-                                    struct at_error *err)
-{
-    size_t capacity = 0;
-
-    if (at_run_problems_given(&options->common.run))
-        return at_run_problems(&options->common.run, NULL, problems, count, err);
-    *problems = NULL;
-    *count = 0;
-    for (size_t i = 0; i < profiles->count; i++)
-        add_tuned(&profiles->files[i].profile, device, options->common.run.session.policy->name,
-                  problems, count, &capacity);
-    if (*count == 0)
-        return at_fail(
-            err, AT_MISMATCH,
-            "no profile here is for %s under the policy %s: name problems with --problem, "
-            "which uses the nearest entry",
-            device->name, options->common.run.session.policy->name);
-    return AT_OK;
-}
-
 /* ---- writing ---- */
 
 static enum at_status write_export(const struct at_export *export, struct export_options *options,
@@ -146,52 +71,21 @@ static enum at_status write_export(const struct at_export *export, struct export
     return status;
 }
 
-static enum at_status export_problems(struct export_options *options,
-                                      const struct at_profiles *profiles,
-                                      const struct at_target *target, struct at_error *err)
-{
-    struct at_lookup *lookup = NULL;
-    struct at_export export = {.device = &target->device,
-                               .environment = &target->environment,
-                               .policy = options->common.run.session.policy->name};
-    struct at_problem *problems = NULL;
-    size_t count;
-    enum at_status status = at_export_set_prefix(&export, options->prefix, err);
-
-    if (status == AT_OK)
-        status = find_problems(options, profiles, &target->device, &problems, &count, err);
-    if (status == AT_OK)
-        status = at_lookup_open(&lookup, profiles, options->common.run.families,
-                                options->common.run.session.family_count, err);
-    if (status == AT_OK)
-        status = at_export_make(&export, lookup, problems, count, err);
-    if (status == AT_OK)
-        status = write_export(&export, options, err);
-    at_export_clear(&export);
-    free(problems);
-    at_lookup_close(lookup);
-    return status;
-}
-
 static enum at_status run_export(void *given, struct at_error *err)
 {
     struct export_options *options = given;
-    struct at_profiles profiles = {0};
-    struct at_target target;
+    struct at_chosen chosen = {0};
     enum at_status status = AT_OK;
 
     if (!options->format->write_folder)
         status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
-        status = at_searched_profiles(&profiles, options->common.file, NULL, 0,
-                                      &options->common.run.progress, err);
+        status = at_export_set_prefix(&chosen.export, options->prefix, err);
     if (status == AT_OK)
-        status = find_target(options, &profiles, &target, err);
+        status = at_chosen_find(&chosen, &options->common, err);
     if (status == AT_OK)
-        status = at_run_families(&options->common.run, err);
-    if (status == AT_OK)
-        status = export_problems(options, &profiles, &target, err);
-    at_profiles_clear(&profiles);
+        status = write_export(&chosen.export, options, err);
+    at_chosen_clear(&chosen);
     return status;
 }
 

@@ -52,7 +52,7 @@ setup() {
 }
 
 @test "an argument is refused" {
-    refused 'unexpected argument "all"' cache all
+    refused 'only --fill takes a profile' cache all
 }
 
 @test "--format prints the same figures for programs" {
@@ -66,4 +66,29 @@ setup() {
     run --separate-stderr -0 "$AUTOTUNE" cache -f json
     [[ $output == *'"kernels": 2'*'"programs": 1'* ]]
     refused 'known are table' cache --format=xml
+}
+
+@test "--fill compiles for a GPU that is not there, and a run on it finds the kernels" {
+    find_nvrtc
+    need_nvrtc
+    rm -r autotune # with what was compiled to find it
+    driver
+    problems=(64x64:f32 64x64:f16 1000x1000:b1)
+    run --separate-stderr -0 "$AUTOTUNE" cache --fill --device h200 "${problems[@]}"
+    [ "$stderr" = 'autotune: compiled 3 kernels for NVIDIA H200; 0 were there' ]
+    [ "${lines[0]}" = "$PWD/autotune" ]
+    [[ ${lines[1]} == '  kernels   3 in '[1-3]' programs' ]]
+    run --separate-stderr -0 "$AUTOTUNE" cache --fill --gpu 0 "${problems[@]}" 8x8:f32
+    [[ $stderr == *'autotune: compiled 1 kernels for NVIDIA H200; 3 were there' ]]
+    run --separate-stderr -0 "$AUTOTUNE" cache --fill --quiet --gpu emu:h100 64x64:f32 # PTX is kept apart
+    [[ ${lines[1]} == '  kernels   5 in '* ]]
+}
+
+@test "--fill takes the problems of a profile, and refuses what makes no sense" {
+    refused 'which kernels? Name a profile, or problems' cache --fill --device h200
+    refused 'only --fill takes a profile' cache best.yaml
+    refused 'only --fill takes' cache --device h200
+    refused '--fill and --clear do not go together' cache --fill --clear best.yaml
+    run --separate-stderr -4 "$AUTOTUNE" cache --fill --device a100 "$srcdir/results/nvidia-h200.yaml"
+    [[ $stderr == *'no profile here is for NVIDIA A100'* ]]
 }

@@ -16,17 +16,6 @@ setup() {
     unset CUDA_VISIBLE_DEVICES AUTOTUNE_NVRTC AUTOTUNE_CUDA_INCLUDE
 }
 
-# driver OPTION...: make tests/cli/driver.c the machine's driver; the options set its macros.
-driver() {
-    local compiler
-    compiler=$(command -v cc gcc clang | head -n 1)
-    [ -n "$compiler" ] || skip "no C compiler"
-    mkdir -p driver
-    "$compiler" -shared -fPIC -w -pthread "$@" "$srcdir/tests/cli/driver.c" -o driver/libcuda.so.1
-    : >driver/libnvidia-ml.so.1
-    export LD_LIBRARY_PATH=$PWD/driver${usual_library_path:+:$usual_library_path}
-}
-
 # says STATUS WORDS ARGUMENT...: the command ends with this status, and a message that matches the words.
 says() {
     local status=$1 words=$2

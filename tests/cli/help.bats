@@ -31,7 +31,7 @@ knows() {
     knows list --emulated --families --format
     knows show --configs --format --top
     knows check --format --gpu --out --space
-    knows cache --clear --format
+    knows cache --clear --device --fill --format --gpu --policy --problem --space
 }
 
 @test "report names its options" {

@@ -76,3 +76,14 @@ narrowed() {
     done
     sed "$script" "$srcdir/tuning/$family.yaml"
 }
+
+# driver OPTION...: make tests/cli/driver.c the machine's driver, in ./driver; the options set its macros.
+driver() {
+    local compiler
+    compiler=$(command -v cc gcc clang | head -n 1)
+    [ -n "$compiler" ] || skip "no C compiler"
+    mkdir -p driver
+    "$compiler" -shared -fPIC -w -pthread "$@" "$srcdir/tests/cli/driver.c" -o driver/libcuda.so.1
+    : >driver/libnvidia-ml.so.1
+    export LD_LIBRARY_PATH=$PWD/driver${usual_library_path:+:$usual_library_path}
+}
