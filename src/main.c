@@ -75,7 +75,7 @@ static const char *first_argument(char **argv)
 static const struct at_command *take_command(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const struct at_command *command = at_command_find(argv[i]);
+        const struct at_command *command = at_command_find(at_commands, argv[i]);
         char *name = argv[i];
 
         if (!command || at_command_first_argument(command, argc, argv) != i)
@@ -99,7 +99,8 @@ static bool has_one_of(int argc, char **argv, const char *const *words)
 static enum at_status print_details(struct at_error *err)
 {
     char *arguments[] = {(char[]){"autotune doctor"}, NULL};
-    enum at_status status = at_command_run(at_command_find("doctor"), 1, arguments, err);
+    enum at_status status =
+        at_command_run(at_command_find(at_commands, "doctor"), 1, arguments, err);
 
     return status == AT_DEVICE ? AT_OK : status;
 }
@@ -190,6 +191,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* at the file size limit, write fails as on a full disk */
     atexit(deliver_stdout);
     argp_err_exit_status = AT_USAGE;
+    at_complete_commands = at_commands;
     status = check_arguments(argc, argv, &err);
     if (status == AT_OK)
         status = dispatch(argc, argv, &err);

@@ -581,6 +581,13 @@ static void read_command_line(const struct at_command *command, int argc, char *
     forget(&line);
 }
 
+const struct at_command *at_command_find(const struct at_command *const *commands, const char *name)
+{
+    while (*commands && strcmp((*commands)->name, name) != 0)
+        commands++;
+    return *commands;
+}
+
 int at_command_first_argument(const struct at_command *command, int argc, char **argv)
 {
     void *options = at_alloc(command->size);

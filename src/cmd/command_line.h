@@ -153,10 +153,13 @@ struct at_command {
     enum at_status (*run)(void *options, struct at_error *err);
 };
 
-/* NULL-ended; the first is the default. */
-extern const struct at_command *const at_commands[];
+/* NULL-ended; the first is the default. autotune complete, which is one of them, gets them from
+ * main.c. */
+extern const struct at_command *const at_commands[], *const *at_complete_commands;
 
-const struct at_command *at_command_find(const char *name); /* NULL: there is none */
+/* Return the command of this name; NULL: there is none. */
+const struct at_command *at_command_find(const struct at_command *const *commands,
+                                         const char *name);
 
 /* The options that every command has. */
 extern const struct at_option at_common_options[];

@@ -2,8 +2,6 @@
 /* The subcommands. */
 #include "cmd/command_line.h"
 
-#include <string.h>
-
 /* One line per command, in the order of --help. */
 /* clang-format off */
 #define EACH_COMMAND(each) \
@@ -31,11 +29,3 @@ EACH_COMMAND(DECLARE)
 
 #define ADDRESS(name) &at_command_##name,
 const struct at_command *const at_commands[] = {EACH_COMMAND(ADDRESS) NULL};
-
-const struct at_command *at_command_find(const char *name)
-{
-    for (size_t i = 0; at_commands[i]; i++)
-        if (strcmp(at_commands[i]->name, name) == 0)
-            return at_commands[i];
-    return NULL;
-}

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct at_command *const *at_complete_commands;
+
 struct complete_options {
     struct at_run_options run; /* for its families */
     struct at_texts words;
@@ -192,7 +194,7 @@ static const struct at_option *find_option(const struct at_option *options, cons
 
 static const struct at_option *option_of(const struct typed *typed, const char *word)
 {
-    const struct at_command *command = typed->command ? typed->command : at_commands[0];
+    const struct at_command *command = typed->command ? typed->command : at_complete_commands[0];
     const struct at_option *option = word[0] == '-' ? find_option(command->options, word) : NULL;
 
     if (!option && word[0] == '-')
@@ -211,7 +213,7 @@ static void take_word(struct typed *typed, const char *word)
     typed->option = value || strchr(word, '=') ? NULL : option_of(typed, word);
     if (value || word[0] == '-')
         return;
-    if (!typed->command && (typed->command = at_command_find(word)))
+    if (!typed->command && (typed->command = at_command_find(at_complete_commands, word)))
         return;
     if (!typed->family && word != typed->profile)
         typed->family = word;
@@ -236,12 +238,12 @@ static enum at_status run_complete(void *given, struct at_error *err)
         return AT_OK;
     }
     if (!typed.command && typed.word[0] != '-' && !typed.family) {
-        for (size_t i = 0; at_commands[i]; i++)
-            offer(&typed, "", at_commands[i]->name, at_commands[i]->summary);
+        for (size_t i = 0; at_complete_commands[i]; i++)
+            offer(&typed, "", at_complete_commands[i]->name, at_complete_commands[i]->summary);
         return AT_OK;
     }
     if (!typed.command)
-        typed.command = at_commands[0];
+        typed.command = at_complete_commands[0];
     if (typed.word[0] != '-') {
         offer_arguments(&typed);
         return AT_OK;
