@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Make the manual page of one command from the program's page with its lists filled:
 #   awk -v command=tune -f command-page.awk autotune-full.scd >autotune-tune.1.scd
-# It has the command's synopsis, its entry under COMMANDS, and the options under each heading
-# "Of ..." that names the command, or every command.
+# It has the command's synopsis, its entry under COMMANDS, and what stands under each heading "Of ..." that
+# names the command, or every command, in OPTIONS, ENVIRONMENT and EXAMPLES. EXIT STATUS is for all.
 
 # Whether a heading such as "Of tune and bench" names the command.
 function is_of_it(heading, words, i, n)
@@ -35,17 +35,21 @@ section == "COMMANDS" && taking {
     description = description $0 "\n"
 }
 
-section == "OPTIONS" && /^## Of / {
+section == "EXIT STATUS" {
+    of_it[section] = of_it[section] $0 "\n"
+}
+
+/^## Of / {
     taking = is_of_it($0)
     next
 }
 
-section == "OPTIONS" && taking {
-    options = options $0 "\n"
+section ~ /^(OPTIONS|ENVIRONMENT|EXAMPLES)$/ && taking {
+    of_it[section] = of_it[section] $0 "\n"
 }
 
 END {
-    if (synopsis == "" || description == "") {
+    if (synopsis == "" || description == "" || of_it["EXAMPLES"] == "") {
         print "command-page.awk: the manual does not know " command > "/dev/stderr"
         exit 1
     }
@@ -53,11 +57,13 @@ END {
     sub(/[.:;,].*/, "", summary)
     gsub(/\n/, " ", summary)
     gsub(/[*_]/, "", summary)
-    text = "# DESCRIPTION\n\n" description "# OPTIONS\n" options
+    text = "# DESCRIPTION\n\n" description "# OPTIONS\n" of_it["OPTIONS"] \
+        "\n*-?*, *-h*, *--help*, *--usage*, *-V*, *--version*\n\tAs for every command.\n\n"
+    text = text "# EXIT STATUS\n" of_it["EXIT STATUS"] "# ENVIRONMENT\n" of_it["ENVIRONMENT"] \
+        "# EXAMPLES\n" of_it["EXAMPLES"]
     # These sections are in the other page only.
     gsub(/\*(PROBLEMS|SEARCH PATH)\*/, "& of *autotune*(1)", text)
-    printf "autotune-%s(1)\n\n# NAME\n\nautotune-%s - %s\n\n# SYNOPSIS\n\n%s\n", command, command,
-        tolower(substr(summary, 1, 1)) substr(summary, 2), synopsis
-    printf "%s\n*-?*, *--help*, *--usage*, *-V*, *--version*\n\tAs for every command.\n\n", text
+    printf "autotune-%s(1)\n\n# NAME\n\nautotune-%s - %s\n\n# SYNOPSIS\n\n%s\n%s", command, command,
+        tolower(substr(summary, 1, 1)) substr(summary, 2), synopsis, text
     printf "# SEE ALSO\n\n*autotune*(1), *autotune-profile*(5), *libautotune*(3)\n"
 }

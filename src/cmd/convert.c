@@ -64,7 +64,8 @@ const struct at_command at_command_convert = {
         "recording is lost: what "
         "other formats have no place for goes into their member \"autotune\". Files made by other "
         "tuners can be replayed (autotune replay) but not converted, as they do not describe a "
-        "transpose.",
+        "transpose."
+        "\n\nExample:\n  autotune convert --to kernel-tuner --out cache.json tile.recording",
     .check = check,
     .size = sizeof(struct convert_options),
     .run = run_convert,

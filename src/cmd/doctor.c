@@ -448,7 +448,8 @@ const struct at_command at_command_doctor = {
             "its result. "
             "Each fault has a remedy.\vThe exit code is 3 if anything is missing that tuning on a "
             "GPU needs. "
-            "A bug report should have this output. autotune --version --verbose prints it too.",
+            "A bug report should have this output. autotune --version --verbose prints it too."
+            "\n\nExample:\n  autotune doctor",
     .size = sizeof(struct doctor),
     .init = at_run_options_init,
     .clear = at_run_options_clear,

@@ -191,7 +191,8 @@ const struct at_command at_command_merge = {
         "\vIf several have an entry for the same problem, model, policy and software, one is kept. "
         "These criteria decide, in this order: measurements, a complete search, more configs, "
         "more samples, a smaller spread, a shorter time, a larger share of the copy limit. Each "
-        "case is reported on standard error.",
+        "case is reported on standard error."
+        "\n\nExample:\n  autotune merge --out all.yaml h100.yaml h200.yaml",
     .size = sizeof(struct merge_options),
     .run = run_merge,
 };

@@ -27,11 +27,6 @@ setup() {
     cd "$srcdir" || return 1
 }
 
-# none LINES: fails where there are any, and prints them.
-none() {
-    [ -z "$1" ] || { echo "$1" && return 1; }
-}
-
 @test "links lead to files and headings that exist" {
     for_facts link check_link
 }

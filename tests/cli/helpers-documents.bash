@@ -25,6 +25,11 @@ for_facts() {
     [ -z "$faults" ] || { echo "$faults" && return 1; }
 }
 
+# none LINES: fails where there are any, and prints them.
+none() {
+    [ -z "$1" ] || { echo "$1" && return 1; }
+}
+
 # ---- links and files ----
 
 check_link() {

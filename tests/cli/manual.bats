@@ -24,7 +24,7 @@ page() {
 
 # helped COMMAND, paged: the long and short options in --help and in ./written, one per line.
 helped() {
-    "$AUTOTUNE" "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+|-[^ ,]' | sort
+    "$AUTOTUNE" "$1" --help | grep -oE '^ +((-., )?--[a-z-]+|-. )' | grep -oE -e '--[a-z-]+|-[^ ,]' | sort
 }
 
 paged() {
@@ -55,6 +55,31 @@ paged() {
         grep -qE "^\*autotune\* \[?\*$command\*" written
     done
     run -1 page nonsense
+}
+
+# section NAME: its lines in ./written, without scdoc's marks.
+section() {
+    sed -n "/^# $1\$/,/^# /p" written | sed '1d; /^# /d; s/\\//g'
+}
+
+@test "each command's page has its exit status, environment and examples, which name options that exist" {
+    load helpers-documents
+    write_helps
+    for command in "${commands[@]}"; do
+        page "$command" >written
+        section 'EXIT STATUS' | grep -qxF '*130*'
+        section ENVIRONMENT | grep -qxF '*AUTOTUNE_DATADIR*'
+        section EXAMPLES | sed -n 's/^\t//p' >examples
+        grep -qE "^autotune ($command\>|[^a-z])" examples
+        "$AUTOTUNE" "$command" --help | sed -n '/^Example/,$s/^  autotune/autotune/p' >helped
+        [ -s helped ]
+        none "$(grep -vxF -f examples helped)"
+        none "$(while IFS= read -r line; do check_command "$command" 0 "$line"; done <examples)"
+    done
+    page explain >written
+    section ENVIRONMENT | grep -qxF '*AUTOTUNE_CUPTI*'
+    page diff >written
+    ! section ENVIRONMENT | grep -qxF '*AUTOTUNE_CUPTI*'
 }
 
 # names_all FILE: does it have all names of standard input, one per line? Backslashes are scdoc's.
