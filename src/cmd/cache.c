@@ -40,7 +40,9 @@ static enum at_status check(void *given, struct at_error *err)
         return at_fail(err, AT_USAGE, "--fill and --clear do not go together");
     if (!options->fill &&
         (common->file || common->device || common->run.gpu || at_run_problems_given(&common->run)))
-        return at_fail(err, AT_USAGE, "only --fill takes a profile, a device and problems");
+        return at_fail(
+            err, AT_USAGE,
+            "only --fill takes a profile, a device and problems; --clear empties the cache");
     return at_lookup_options_check(common, err);
 }
 

@@ -333,6 +333,9 @@ static void take(struct argp_state *state, const struct target *target, const ch
 
 static void take_argument(struct argp_state *state, struct command_line *line, const char *text)
 {
+    for (size_t i = 0; !line->arguments.option && i < line->count; i++)
+        if (line->known[i].name && strcmp(line->known[i].name, text) == 0)
+            argp_error(state, "unexpected argument \"%s\"; did you mean --%s?", text, text);
     if (!line->arguments.option)
         argp_error(state, "unexpected argument \"%s\"", text);
     line->has_arguments = true;
@@ -421,6 +424,9 @@ static const char *const other_names[][2] = {
     {"shape", "problem"},
     {"size", "problem"},
     {"dtype", "problem"},
+    {"batch", "problem"},
+    {"perm", "problem"},
+    {"type", "problem"},
     {"kernel", "family"},
     {"repeat", "policy"},
     {"no-color", "color"},
@@ -448,6 +454,19 @@ static void refuse_long(struct argp_state *state, const struct known_options *kn
             AT_PUSH(names, count, capacity, at_format("--%s", known->items[i]->name));
     at_suggest(nearest, sizeof nearest, typed, (const char *const *)names, count);
     argp_error(state, "unrecognized option '%s'; did you mean %s?", typed, nearest);
+}
+
+/* -out would be -o with the value "ut", to getopt. */
+static void refuse_one_dash(struct argp_state *state, const struct known_options *known,
+                            const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    for (size_t i = 0; i < known->count; i++)
+        if (word[0] == '-' && length > 3 && known->items[i]->name &&
+            strlen(known->items[i]->name) == length - 1 &&
+            strncmp(known->items[i]->name, word + 1, length - 1) == 0)
+            argp_error(state, "unrecognized option '%s'; did you mean -%s?", word, word);
 }
 
 /* A problem with a '-' before it would be letters of options, to getopt. */
@@ -503,6 +522,7 @@ static void check_options(struct argp_state *state)
 
         if (follows == UNKNOWN)
             refuse_long(state, &known, word);
+        refuse_one_dash(state, &known, word);
         if (word[0] == '-' && word[1] >= '0' && word[1] <= '9')
             refuse_number(state, word);
         i += follows;

@@ -97,7 +97,7 @@ enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_fi
     size_t kind;
     char *advice;
 
-    if (err->status != AT_USAGE || !find_kind(path, &kind) || kind == wanted)
+    if (err->status != AT_USAGE || !find_kind(path, &kind) || (int)kind == (int)wanted)
         return err->status;
     advice = at_format("it is %s: %s", kinds[kind].noun, kinds[kind].takers);
     at_advise(err, advice);
@@ -162,6 +162,8 @@ enum at_status at_searched_profiles(struct at_profiles *profiles, const char *fi
 
     if (file)
         status = at_add_profile(profiles, file, err);
+    if (status != AT_OK && !strpbrk(file, "./"))
+        at_advise(err, "a device stands behind --device");
     for (size_t i = 0; !file && i < first_count && status == AT_OK; i++)
         status = at_add_profile(profiles, first[i], err);
     if (!file && status == AT_OK)

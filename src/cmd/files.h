@@ -34,7 +34,8 @@ enum at_file_kind {
     AT_KIND_RECORDING,
     AT_KIND_PROFILE,
     AT_KIND_PROBLEMS,
-    AT_KIND_SPACE
+    AT_KIND_SPACE,
+    AT_KIND_NONE = -1
 };
 
 /* If a file that cannot be read is of another kind, tell behind the message what takes it. Returns

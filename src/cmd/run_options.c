@@ -276,8 +276,12 @@ enum at_status at_run_problem(struct at_problem *problem, const char *spec,
     enum at_status status = at_problem_parse(problem, spec, err);
     char *name;
 
-    if (status != AT_OK)
+    if (status != AT_OK) {
+        if (!strpbrk(spec, "x:*,."))
+            at_advise(err, "a family stands behind --family, and a device behind --gpu");
+        at_advise_kind(err, spec, AT_KIND_NONE);
         return at_guess_advise(err, at_guess_problem(spec));
+    }
     name = at_problem_format(problem);
     if (strcmp(name, spec) != 0)
         at_note(progress, "%s is called %s", spec, name);

@@ -278,8 +278,13 @@ static enum at_status select_cuda(const char *selector, struct at_device_info **
 /* Tell behind the message what would work: 0 for gpu0 and cuda:0, emu:h100 for emu-h100. */
 static enum at_status advise(const char *selector, struct at_error *err)
 {
-    static const char *const words[][2] = {
-        {"gpu", ""}, {"cuda", ""}, {"device", ""}, {"nvidia", ""}, {"emu", AT_EMULATED_PREFIX}};
+    static const char *const words[][2] = {{"gpu", ""},
+                                           {"cuda", ""},
+                                           {"device", ""},
+                                           {"nvidia", ""},
+                                           {"emulated", AT_EMULATED_PREFIX},
+                                           {"emulate", AT_EMULATED_PREFIX},
+                                           {"emu", AT_EMULATED_PREFIX}};
     char *advice = NULL;
     struct at_device_info info;
 
@@ -288,7 +293,7 @@ static enum at_status advise(const char *selector, struct at_error *err)
 
         if (strncasecmp(selector, words[i][0], strlen(words[i][0])) != 0)
             continue;
-        rest += strspn(rest, ":=-_ ");
+        rest += strspn(rest, ":=-_/ ");
         if (words[i][1][0] ? at_description_by_any_name(&info, rest, NULL) == AT_OK
                            : *rest && !rest[strspn(rest, "0123456789")])
             advice = at_format("did you mean %s%s?", words[i][1], rest);
