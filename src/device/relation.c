@@ -45,7 +45,7 @@ static bool is_letter(char c)
 static bool begins_with(const char *name, const char *word, size_t length)
 {
     for (const char *end = word + length; word < end; word++) {
-        if (!is_letter(*word))
+        if (*word == '-' || *word == '_') /* as in rtx-4090 */
             continue;
         while (*name && !is_letter(*name))
             name++;

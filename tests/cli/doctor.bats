@@ -222,6 +222,7 @@ takes() {
         says "$status" "$words" tune --dry-run --problem 64x64:f32 --gpu "$selector"
     done <<'END'
 2|h100|"h100" means 2 devices: name one by its index, of 0 (NVIDIA H100 80GB HBM3), 3 (NVIDIA H100 80GB HBM3)
+3|../l4|there is no device "../l4"; this machine has 0
 3|409|there is no device "409"; this machine has 0 (NVIDIA H100 80GB HBM3), 1 (
 3|cuda:1|there is no device "cuda:1" (did you mean 1?); this machine has 0
 3|gpu0|did you mean 0?)
