@@ -264,17 +264,20 @@ static enum at_status print_together(struct at_profile *profiles,
     return status;
 }
 
-/* Tables for people have a section for each device of each profile. */
+/* Tables for people have a section for each device of each profile. In JSON several profiles are an
+ * array. */
 static enum at_status print_apart(struct at_profile *profiles, const struct show_options *options,
                                   struct at_error *err)
 {
+    bool array = options->format == AT_FORMAT_JSON && options->files.count > 1;
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < options->files.count && status == AT_OK; i++) {
-        if (i > 0)
-            putchar('\n');
+        fputs(array ? (i > 0 ? ",\n" : "[\n") : i > 0 ? "\n" : "", stdout);
         status = at_print_profile(&profiles[i], options->format, options->configs, err);
     }
+    if (array && status == AT_OK)
+        puts("]");
     return status;
 }
 
@@ -283,6 +286,7 @@ static enum at_status run_show(void *given, struct at_error *err)
 {
     struct show_options *options = given;
     struct at_profile *profiles;
+    bool together;
     enum at_status status = AT_OK;
 
     if (options->top > 0 && options->files.count > 1)
@@ -294,9 +298,9 @@ static enum at_status run_show(void *given, struct at_error *err)
     profiles = at_alloc_array(options->files.count, sizeof *profiles);
     for (size_t i = 0; i < options->files.count && status == AT_OK; i++)
         status = at_read_profile(&profiles[i], options->files.items[i], &options->progress, err);
+    together = options->format == AT_FORMAT_CSV || options->format == AT_FORMAT_MARKDOWN;
     if (status == AT_OK)
-        status = (options->format == AT_FORMAT_TABLE ? print_apart : print_together)(profiles,
-                                                                                     options, err);
+        status = (together ? print_together : print_apart)(profiles, options, err);
     for (size_t i = 0; i < options->files.count; i++)
         at_profile_clear(&profiles[i]);
     free(profiles);

@@ -33,6 +33,14 @@ golden=$srcdir/tests/golden/profile
     done
 }
 
+@test "several profiles are an array in JSON, and one is an object" {
+    one=$("$AUTOTUNE" show --format json "$golden/least.yaml")
+    two=$("$AUTOTUNE" show --format json "$golden/two-devices.yaml")
+    [[ $one == '{'* ]]
+    diff <(printf '[\n%s\n,\n%s\n]\n' "$one" "$two") \
+        <("$AUTOTUNE" show --format json "$golden/least.yaml" "$golden/two-devices.yaml")
+}
+
 # files.bats shows profiles that are refused.
 @test "a file that there is not" {
     run --separate-stderr -2 "$AUTOTUNE" show "$BATS_TEST_TMPDIR/none.yaml"
