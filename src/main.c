@@ -169,11 +169,8 @@ static enum at_status check_arguments(int argc, char **argv, struct at_error *er
 
 static void print_error(enum at_status status, const struct at_error *err)
 {
-    if (status == AT_OK || !err->message[0])
-        return;
-    fputs("autotune: ", stderr);
-    at_print_safely(stderr, err->message);
-    fputc('\n', stderr);
+    if (status != AT_OK && err->message[0])
+        at_print_message("", err->message);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune bench: time the textbook's kernels, the default config and the tuned config against the
  * copy limit, all in one shoot-out. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "base/text_stream.h"
@@ -410,9 +411,15 @@ static void print_one(struct bench_run *run, const struct race *race)
 static enum at_status bench_problem(struct bench_run *run, size_t index, struct at_error *err)
 {
     struct race *race = at_alloc(sizeof *race);
+    const struct at_device_info *device = &run->session->gpu->info;
+    double waiting = 0;
     enum at_status status;
 
     race->problem = run->problems[index];
+    for (size_t i = index + 1; i < run->problem_count; i++)
+        waiting += at_tune_weight(&run->problems[i], device);
+    at_forecast_begin(&run->session->forecast, at_tune_weight(&race->problem, device), waiting,
+                      at_now_ns());
     status = finals(run, race, index, err);
     /* An interrupted search has found neither the tuned kernel nor the copy limit. */
     if (status == AT_OK && at_interrupt_seen())
@@ -420,8 +427,10 @@ static enum at_status bench_problem(struct bench_run *run, size_t index, struct 
     if (status == AT_OK)
         status = at_shootout_hold(run->session, &race->problem, race->contestants,
                                   race->contestant_count, err);
-    if (status == AT_OK)
+    if (status == AT_OK) {
+        at_forecast_end(&run->session->forecast, at_now_ns());
         print_one(run, race);
+    }
     at_shootout_end(race->contestants, race->contestant_count);
     free(race);
     return status;

@@ -312,6 +312,7 @@ static void print_verdict(struct recheck *recheck, const struct rematch *rematch
                                                  .now_ns = now_ns});
     if (recheck->report->format != AT_FORMAT_TABLE)
         return;
+    at_progress_clear(recheck->session_options.progress);
     if (verdict >= BROKEN)
         printf("  %-40s %-8s %s\n", entry->problem, verdict_names[verdict], why);
     else
@@ -373,8 +374,12 @@ static enum at_status recheck_record(struct recheck *recheck, struct at_device_r
     recheck->device = device;
     if (recheck->report->format == AT_FORMAT_TABLE)
         print_titles(recheck, record);
-    for (size_t i = 0; i < record->problems.count && status == AT_OK; i++)
+    for (size_t i = 0; i < record->problems.count && status == AT_OK; i++) {
+        at_progress_step(recheck->session_options.progress, entries[i].problem, i,
+                         record->problems.count);
         status = recheck_entry(recheck, &entries[i], err);
+    }
+    at_progress_clear(recheck->session_options.progress);
     at_session_close(recheck->session);
     if (status == AT_OK && recheck->foreign && recheck->counts[BROKEN] == broken)
         at_models_add(&record->also_correct_on, device);

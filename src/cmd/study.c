@@ -235,7 +235,8 @@ static enum at_status run_launches(struct study_options *options, const struct a
                          "no time can be predicted: tuning/devices does not "
                          "describe this GPU; --gpu emu:h200 takes one that it does");
     if (status == AT_OK)
-        status = at_own_study(file, launches, count, device, &rates, &study, &result, err);
+        status = at_own_study(file, launches, count, device, &rates, &options->run.progress, &study,
+                              &result, err);
     if (status == AT_OK)
         status = print_result(options, &study, &result, err);
     at_schema_clear(&at_study_result_schema, &result);

@@ -233,23 +233,27 @@ void at_forecast_begin(struct at_forecast *forecast, double weight, double waiti
     forecast->waiting = waiting;
     forecast->copies_ended_s = 0;
     forecast->search_ended_s = 0;
+    forecast->resumed = false;
 }
 
 void at_forecast_end(struct at_forecast *forecast, int64_t now_ns)
 {
     double took_s = since_s(forecast, now_ns), before_s = forecast->search_ended_s;
 
+    forecast->began_ns = 0;
+    if (forecast->resumed) /* the rate counts only what this run did */
+        return;
     learn(&forecast->seconds_per_weight, took_s / forecast->weight);
     if (before_s > 0)
         learn(&forecast->finals_part, (took_s - before_s) / before_s);
-    forecast->began_ns = 0;
 }
 
 void at_forecast_searched(struct at_forecast *forecast, const struct at_forecast_search *search,
                           int64_t now_ns)
 {
+    forecast->resumed |= search->found > 0;
     if (search->copies) {
-        forecast->copies_ended_s = since_s(forecast, now_ns);
+        forecast->copies_ended_s = search->found == 0 ? since_s(forecast, now_ns) : 0;
         return;
     }
     forecast->search_ended_s = since_s(forecast, now_ns);
@@ -300,16 +304,22 @@ struct at_time_left at_forecast_left(const struct at_forecast *forecast,
 {
     struct at_time_left left = {-1, -1};
     double past_s = since_s(forecast, now_ns), part = part_done(forecast, search);
-    double learnt_s = forecast->seconds_per_weight * forecast->weight;
-    double rate = forecast->seconds_per_weight, pace;
+    double rate = forecast->seconds_per_weight,
+           whole = (double)at_forecast_configs(forecast, search);
+    /* What a journal had took no time. */
+    double fresh = whole > 0 ? (whole - (double)search->found) / whole : 0;
+    double learnt_s = rate * forecast->weight * fresh, pace;
+    bool has_pace = search->done > search->found;
 
-    if (forecast->began_ns == 0 || (part <= 0 && learnt_s == 0))
+    if (forecast->began_ns == 0 || (rate == 0 && (part <= 0 || !has_pace)))
         return left;
     /* What is learnt gives way to this problem's own pace. */
     left.problem =
-        learnt_s > 0 ? (1 - part) * ((1 - part) * learnt_s + past_s) : past_s * (1 - part) / part;
-    pace = (past_s + left.problem) / forecast->weight;
-    rate = rate == 0 ? pace : rate + newest * part * (pace - rate);
+        rate > 0 ? (1 - part) * ((1 - part) * learnt_s + past_s) : past_s * (1 - part) / part;
+    if (has_pace) {
+        pace = (past_s + left.problem) / forecast->weight / fresh;
+        rate = rate == 0 ? pace : rate + newest * part * (pace - rate);
+    }
     left.run = left.problem + forecast->waiting * rate;
     return left;
 }

@@ -36,6 +36,7 @@ struct at_forecast {
     double waiting;        /* sum of the weights of the problems behind it */
     double copies_ended_s; /* after it began; 0: none were searched */
     double search_ended_s; /* 0: it goes on */
+    bool resumed;          /* the journal had some of its results */
 };
 
 /* What the search in hand has done. */

@@ -234,6 +234,8 @@ enum at_status at_shootout_hold(struct at_session *session, const struct at_prob
 
         if (!contestants[i].label)
             continue;
+        if (contestants[i].label[0])
+            at_progress_step(session->options.progress, contestants[i].label, i, count);
         status = at_interrupt_seen()
                      ? at_fail(err, AT_INTERRUPTED, "interrupted")
                      : prepare_other(session, &prepared, &contestants[i].problem, err);
@@ -244,7 +246,10 @@ enum at_status at_shootout_hold(struct at_session *session, const struct at_prob
     }
     if (status == AT_OK)
         status = prepare_other(session, &prepared, problem, err);
-    return status == AT_OK ? time_contestants(session, contestants, count, FULLY, err) : status;
+    if (status == AT_OK)
+        status = time_contestants(session, contestants, count, FULLY, err);
+    at_progress_clear(session->options.progress);
+    return status;
 }
 
 /* ---- one config ---- */
@@ -327,11 +332,17 @@ static enum at_status admit(struct race *race, const struct at_answer *answer, s
 
 static enum at_status admit_all(struct race *race, int64_t ends_ns, struct at_error *err)
 {
+    struct at_progress *progress = race->session->options.progress;
     enum at_status status = prepare(race->session, &race->problem, err);
 
+    progress->steps_end_ns = ends_ns;
     for (size_t i = 0; i < race->answer_count && status == AT_OK; i++)
-        if (i == 0 || at_now_ns() < ends_ns)
+        if (i == 0 || at_now_ns() < ends_ns) {
+            at_progress_step(progress, race->answers[i].config.family->name, i, race->answer_count);
             status = admit(race, &race->answers[i], err);
+        }
+    at_progress_clear(progress);
+    progress->steps_end_ns = 0;
     at_builder_drop(race->session->builder);
     return status;
 }

@@ -471,7 +471,7 @@ static void draw(const struct at_tuning *run)
         state.what = oldest->what;
         state.run_left_s /= (double)run->count;
     }
-    if (run->finished > 0)
+    if (run->finished > 0 && !run->options->session->resume) /* a journal's problems take no time */
         state.run_left_s = past_s * (double)at_tuning_unfinished(run) / (double)run->finished;
     at_progress_draw(run->progress, &state);
 }

@@ -299,7 +299,8 @@ static enum at_status count_case(const struct at_study_case *item, const char *l
 
 static enum at_status count(const struct at_study *study, const struct at_study_case *cases,
                             const struct at_device_info *device, const struct at_rates *rates,
-                            struct at_study_line *lines, struct at_error *err)
+                            struct at_progress *progress, struct at_study_line *lines,
+                            struct at_error *err)
 {
     const struct at_study_row *rows = study->rows.items;
     char *header;
@@ -307,10 +308,13 @@ static enum at_status count(const struct at_study *study, const struct at_study_
 
     if (status != AT_OK)
         return status;
-    for (size_t i = 0; i < study->rows.count && status == AT_OK; i++)
+    for (size_t i = 0; i < study->rows.count && status == AT_OK; i++) {
+        at_progress_step(progress, rows[i].kernel.label, i, study->rows.count);
         status = at_interrupt_seen() ? at_fail(err, AT_INTERRUPTED, "interrupted")
                                      : count_case(&cases[i], rows[i].kernel.label, device, rates,
                                                   header, &lines[i], err);
+    }
+    at_progress_clear(progress);
     free(header);
     return status;
 }
@@ -399,7 +403,8 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
         status =
             at_description_read(&described, &rates, device->uuid + strlen(AT_EMULATED_PREFIX), err);
     if (status == AT_OK)
-        status = count(study, cases, device, emulated ? &rates : NULL, lines, err);
+        status =
+            count(study, cases, device, emulated ? &rates : NULL, options->progress, lines, err);
     if (status == AT_OK && !emulated)
         status = time_cases(cases, lines, rows, device, options, err);
     if (status == AT_OK) {
@@ -541,8 +546,9 @@ static void describe_own(struct at_study_result *result, const struct at_own_fil
  * schema. Fails as at_own_kernel_explain does. */
 enum at_status at_own_study(const struct at_own_file *file, const struct at_own_launch *launches,
                             size_t count, const struct at_device_info *device,
-                            const struct at_rates *rates, struct at_study *study,
-                            struct at_study_result *result, struct at_error *err)
+                            const struct at_rates *rates, struct at_progress *progress,
+                            struct at_study *study, struct at_study_result *result,
+                            struct at_error *err)
 {
     struct rows rows = make_rows(file, launches, count);
     struct at_study_line *lines = at_alloc_array(rows.count, sizeof *lines);
@@ -554,9 +560,12 @@ enum at_status at_own_study(const struct at_own_file *file, const struct at_own_
     else if (rows.count > AT_STUDY_ROWS_MAX)
         status = at_fail(err, AT_USAGE, "%s has %zu kernels; a study has at most %d: use --entry",
                          at_path_name(file->path), rows.count, AT_STUDY_ROWS_MAX);
-    for (size_t i = 0; i < rows.count && status == AT_OK; i++)
+    for (size_t i = 0; i < rows.count && status == AT_OK; i++) {
+        at_progress_step(progress, rows.items[i].entry, i, rows.count);
         status = at_interrupt_seen() ? at_fail(err, AT_INTERRUPTED, "interrupted")
                                      : count_row(file, &rows, i, device, rates, &lines[i], err);
+    }
+    at_progress_clear(progress);
     if (status == AT_OK) {
         choose_columns(study, lines, rows.count);
         *result = (struct at_study_result){.lines = {lines, rows.count}};

@@ -139,8 +139,9 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
  * schema. Fails as at_own_kernel_explain does. */
 enum at_status at_own_study(const struct at_own_file *file, const struct at_own_launch *launches,
                             size_t count, const struct at_device_info *device,
-                            const struct at_rates *rates, struct at_study *study,
-                            struct at_study_result *result, struct at_error *err);
+                            const struct at_rates *rates, struct at_progress *progress,
+                            struct at_study *study, struct at_study_result *result,
+                            struct at_error *err);
 
 /* Print the result as --format says. */
 enum at_status at_study_print(const struct at_study *study, const struct at_study_result *result,

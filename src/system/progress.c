@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/flow.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 
@@ -51,8 +52,6 @@ int at_streams_text_width(int most)
 
     return width > 0 && width < most ? width : most;
 }
-
-enum { SHORT_NAME = 16 };
 
 static const int64_t draw_interval_ns = 100000000;
 
@@ -110,24 +109,25 @@ static void print_left(FILE *out, const struct at_progress_state *state, int64_t
 }
 
 /* The parts that are left out to save columns, one after the other. */
-enum { DETAIL_ALL, DETAIL_NO_GBPS, DETAIL_SHORT, DETAIL_LEAST };
+enum { DETAIL_ALL, DETAIL_NO_GBPS, DETAIL_NO_SHARE, DETAIL_LEAST };
 
 static char *format_line(const struct at_progress_state *state, int detail, int64_t now_ns)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
-    bool shortened = detail >= DETAIL_SHORT && strlen(state->what) > SHORT_NAME;
+    size_t whole = strlen(state->what), shape = strcspn(state->what, ",");
+    bool shortened = detail >= DETAIL_LEAST && shape < whole;
 
-    fprintf(out, "[%zu/%zu] %.*s%s", state->index, state->of,
-            shortened ? SHORT_NAME - 2 : (int)strlen(state->what), state->what,
-            shortened ? ".." : "");
+    fprintf(out, "[%zu/%zu] %.*s%s", state->index, state->of, (int)(shortened ? shape : whole),
+            state->what, shortened ? ",.." : "");
     if (state->total > 0)
         fprintf(out, "  %zu of %s%zu", state->done, state->total_is_known ? "" : "~", state->total);
-    if (state->best_gbps > 0 && (detail == DETAIL_ALL || state->of_copy <= 0))
+    if (state->best_gbps > 0 &&
+        (detail == DETAIL_ALL || (detail < DETAIL_LEAST && state->of_copy <= 0)))
         fprintf(out, "  best %.0f GB/s%s", state->best_gbps, state->predicted ? " predicted" : "");
     if (state->best_gbps > 0 && state->of_copy > 0 && detail == DETAIL_ALL)
         fprintf(out, " (%.1f%% of copy)", 100 * state->of_copy);
-    else if (state->best_gbps > 0 && state->of_copy > 0 && detail < DETAIL_LEAST)
+    else if (state->best_gbps > 0 && state->of_copy > 0 && detail == DETAIL_NO_GBPS)
         fprintf(out, "  %.1f%% of copy%s", 100 * state->of_copy,
                 state->predicted ? ", predicted" : "");
     print_left(out, state, now_ns);
@@ -169,6 +169,26 @@ void at_progress_draw(struct at_progress *progress, const struct at_progress_sta
     at_free(line);
 }
 
+void at_progress_step(struct at_progress *progress, const char *what, size_t done, size_t of)
+{
+    int64_t now_ns = at_now_ns();
+    double past_s;
+
+    if (done == 0)
+        progress->steps_began_ns = now_ns;
+    past_s = (double)(now_ns - progress->steps_began_ns) / 1e9;
+    progress->next_draw_ns = 0; /* the step may take long */
+    at_progress_draw(progress,
+                     &(struct at_progress_state){
+                         .what = what,
+                         .index = done + 1,
+                         .of = of,
+                         .left_s = -1,
+                         .run_ends_ns = done > 0 ? progress->steps_end_ns : 0,
+                         .run_left_s = done > 0 ? past_s * (double)(of - done) / (double)done : -1,
+                     });
+}
+
 void at_progress_clear(struct at_progress *progress)
 {
     bool may_be_shown = progress->terminal && progress->draw; /* by the other process */
@@ -177,6 +197,23 @@ void at_progress_clear(struct at_progress *progress)
         fputs("\r\033[K", stderr);
     progress->line_shown = false;
     progress->next_draw_ns = 0;
+}
+
+void at_print_message(const char *kind, const char *text)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    int width = at_streams_width(STDERR_FILENO);
+    char *line;
+
+    fprintf(out, "autotune: %s", kind);
+    at_print_safely(out, text);
+    line = at_text_close(&stream, NULL);
+    if (width > 0 && at_text_columns(line) > width)
+        at_flow_words(stderr, width, 2, line);
+    else
+        fprintf(stderr, "%s\n", line);
+    at_free(line);
 }
 
 void at_say(struct at_progress *progress, enum at_importance importance, const char *format, ...)
@@ -191,8 +228,6 @@ void at_say(struct at_progress *progress, enum at_importance importance, const c
     text = at_vformat(format, args);
     va_end(args);
     at_progress_clear(progress);
-    fprintf(stderr, "autotune: %s", importance == AT_WARNING ? "warning: " : "");
-    at_print_safely(stderr, text);
-    fputc('\n', stderr);
+    at_print_message(importance == AT_WARNING ? "warning: " : "", text);
     at_free(text);
 }

@@ -11,11 +11,12 @@
 struct at_progress_state;
 
 struct at_progress {
-    bool quiet;           /* warnings only */
-    bool verbose;         /* details too */
-    bool terminal;        /* stderr is one that can erase a line */
-    bool line_shown;      /* the progress line is on the screen */
-    int64_t next_draw_ns; /* at most ten times a second */
+    bool quiet;                           /* warnings only */
+    bool verbose;                         /* details too */
+    bool terminal;                        /* stderr is one that can erase a line */
+    bool line_shown;                      /* the progress line is on the screen */
+    int64_t next_draw_ns;                 /* at most ten times a second */
+    int64_t steps_began_ns, steps_end_ns; /* the end: of their budget; 0: none */
     void (*draw)(void *data, const struct at_progress_state *state); /* instead, by another process
                                                                       * on the same terminal */
     void *draw_data;
@@ -45,8 +46,16 @@ char *at_progress_line(const struct at_progress_state *state, int width, int64_t
 
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state);
 
+/* Show that `done` of a command's steps are done, and what the next one works on. The steps before
+ * it tell how long the rest takes. The caller erases the line after the last step. */
+void at_progress_step(struct at_progress *progress, const char *what, size_t done, size_t of);
+
 /* Erase the progress line. */
 void at_progress_clear(struct at_progress *progress);
+
+/* Print "autotune: ", what kind of message it is, and the message. A terminal gets it in lines that
+ * end between words. */
+void at_print_message(const char *kind, const char *text);
 
 /* Print a line that stays. Quiet progress prints warnings but no notes, verbose progress details
  * too. */

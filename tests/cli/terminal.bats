@@ -97,6 +97,36 @@ profile=tests/golden/profile/two-devices.yaml
     [ -z "$stderr" ]
 }
 
+@test "commands that take seconds tell how far they are, unless --quiet" {
+    is_long
+    [ -z "${NO_NVRTC:-}" ] || skip "no NVRTC"
+    "$AUTOTUNE" tune --quiet --gpu emu --budget 4 --out "$BATS_TEST_TMPDIR/p.yaml" --replace 64x64:f32 64x96:f32 \
+        >/dev/null
+    while read -r words; do
+        read -ra command <<<"${words//PROFILE/$BATS_TEST_TMPDIR/p.yaml}"
+        in_terminal 80 xterm-256color "$AUTOTUNE" "${command[@]}"
+        grep -qE $'\e\\[K\\[1/[0-9]+\\] ' <<<"$raw"
+        grep -qE $'\e\\[K\\[[0-9]+/[0-9]+\\] .* left' <<<"$raw"
+        run ! grep -E '^\[[0-9]+/[0-9]+\] ' <<<"$screen" # the last is erased
+        tmux -L autotune kill-server
+        in_terminal 80 xterm-256color "$AUTOTUNE" "${command[@]}" --quiet
+        [[ $raw != *$'\e[K['* ]]
+        tmux -L autotune kill-server
+    done <<END
+study layout --gpu emu
+lookup --gpu emu:a100 --measure 3s 640x64:f32
+check --gpu emu PROFILE
+bench --gpu emu --profile PROFILE 64x64:f32 64x96:f32
+END
+}
+
+@test "messages are broken between words" {
+    in_terminal 80 xterm-256color "$AUTOTUNE" --gpu emu --quiet --dry-run 64x64:f33
+    [ "$(sed '/^the end$/d' <<<"$screen" | xargs -n 1 echo)" = \
+        "$("$AUTOTUNE" --gpu emu --quiet --dry-run 64x64:f33 2>&1 | xargs -n 1 echo)" ]
+    [ "$(sed '/^the end$/d; /^$/d' <<<"$screen" | wc -l)" -gt 1 ]
+}
+
 @test "lists, studies and explanations keep within 80 columns; wider terminals and files get them as they are" {
     is_long
     cd "$srcdir"

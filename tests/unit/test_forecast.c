@@ -32,17 +32,19 @@ static const struct {
     size_t changes; /* 0: never; from this problem on all takes `by` times as long, which nothing
                      * can tell before that problem's end */
     double by;
+    size_t known; /* so many problems are in the journal of a resumed run */
 } runs[] = {
-    {"a GPU", 50, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 0, 1},
-    {"a GPU with few problems", 6, 1, 48, 0.02, 77, 0.05, 0.5, 4161, true, 1, 0, 1},
-    {"every config", 10, 2, 48, 0.02, 4161, 0.02, 0.5, 4161, false, 1, 0, 1},
-    {"short searches", 50, 2, 12, 0.02, 30, 0.05, 0.5, 4161, true, 1, 0, 1},
-    {"long searches", 50, 2, 48, 0.02, 300, 0.05, 0.5, 4161, true, 1, 0, 1},
-    {"known copies", 20, 1, 0, 0, 90, 0.05, 0.5, 4161, true, 1, 0, 1},
-    {"an emulated device", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1, 0, 1},
-    {"growing problems", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1.5, 0, 1},
-    {"a machine that others begin to use", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 4},
-    {"a machine that others leave", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 0.4},
+    {"a GPU", 50, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 0, 1, 0},
+    {"a GPU with few problems", 6, 1, 48, 0.02, 77, 0.05, 0.5, 4161, true, 1, 0, 1, 0},
+    {"every config", 10, 2, 48, 0.02, 4161, 0.02, 0.5, 4161, false, 1, 0, 1, 0},
+    {"short searches", 50, 2, 12, 0.02, 30, 0.05, 0.5, 4161, true, 1, 0, 1, 0},
+    {"long searches", 50, 2, 48, 0.02, 300, 0.05, 0.5, 4161, true, 1, 0, 1, 0},
+    {"known copies", 20, 1, 0, 0, 90, 0.05, 0.5, 4161, true, 1, 0, 1, 0},
+    {"an emulated device", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1, 0, 1, 0},
+    {"growing problems", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1.5, 0, 1, 0},
+    {"a machine that others begin to use", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 4, 0},
+    {"a machine that others leave", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 0.4, 0},
+    {"a resumed run", 20, 0.3, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 0, 1, 5},
 };
 
 static int64_t ns(double seconds)
@@ -71,7 +73,10 @@ static double simulate(size_t run, double checked)
         waiting += weight;
     weight = 1;
     for (size_t i = 0; i < runs[run].problems; i++, weight *= runs[run].growth) {
-        double pace = weight * (runs[run].changes > 0 && i >= runs[run].changes ? runs[run].by : 1);
+        bool known = i < runs[run].known;
+        double pace = weight * (known                                             ? 0
+                                : runs[run].changes > 0 && i >= runs[run].changes ? runs[run].by
+                                                                                  : 1);
 
         waiting -= weight;
         at_forecast_begin(&forecast, weight, waiting, ns(now_s));
@@ -84,13 +89,16 @@ static double simulate(size_t run, double checked)
             };
             size_t count = copies ? runs[run].copies : configs_of(run, i);
 
+            if (known)
+                search.found = count;
+
             while (search.done < count) {
                 struct at_time_left left;
 
                 now_s += pace * (copies ? runs[run].copy_s : runs[run].config_s);
                 search.done++;
                 left = at_forecast_left(&forecast, &search, ns(now_s));
-                if (checked == 0 || now_s < checked / 10 ||
+                if (checked == 0 || known || now_s < checked / 10 ||
                     (runs[run].changes > 0 && i <= runs[run].changes) ||
                     fabs(left.run - (checked - now_s)) < checked / 20)
                     continue;
@@ -162,7 +170,9 @@ static const struct {
     {&short_name, 119,
      "[3/50] 8192x8192:f32  24 of ~77  best 3456 GB/s (81.2% of copy)  12 s, run 14 min left"},
     {&short_name, 50, "[3/50] 8192x8192:f32  24 of ~77  12 s, run 14 min "},
-    {&long_name, 79, "[3/50] 10007x10009:f1..  24 of 4161  2.0 h, run 2.0 h left"},
+    {&long_name, 79, "[3/50] 10007x10009:f16,..  24 of 4161  2.0 h, run 2.0 h left"},
+    {&long_name, 89,
+     "[3/50] 10007x10009:f16,ld_src=10016,ld_dst=10240  24 of 4161  2.0 h, run 2.0 h left"},
     {&long_name, 119,
      "[3/50] 10007x10009:f16,ld_src=10016,ld_dst=10240  24 of 4161  81.2% of copy, predicted  2.0 "
      "h, run 2.0 h left"},
