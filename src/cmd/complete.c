@@ -164,6 +164,7 @@ static void offer_arguments(const struct typed *typed)
         (void)at_folder_list(&studies, folder, ".yaml");
         free(folder);
         offer_names(typed, "", &studies);
+        offer_files(".yaml");
         offer_files(".cu");
     } else if (typed->command->arguments) {
         offer_problems(typed);

@@ -35,6 +35,7 @@ enum at_file_kind {
     AT_KIND_PROFILE,
     AT_KIND_PROBLEMS,
     AT_KIND_SPACE,
+    AT_KIND_STUDY,
     AT_KIND_NONE = -1
 };
 

@@ -22,7 +22,7 @@
 struct study_options {
     struct at_run_options run; /* for its --gpu and what a session needs */
     struct at_own_options own;
-    const char *name; /* or a CUDA file; NULL: list the studies */
+    const char *name; /* or a file; NULL: list the studies */
     const char *out;  /* of the page; NULL: none */
     enum at_output_format format;
 };
@@ -35,6 +35,7 @@ static const struct at_option options_table[] = {
            "emulated one"),
     AT_FORMAT(0, study_options, format),
     AT_OUT(0, study_options, out, "Also write an HTML page with a picture to FILE"),
+    AT_SPACE(0, study_options, run.spaces),
     AT_TIMEOUT(0, study_options, run.session.timeout_ns, "Time limit of one kernel, as for tune"),
     AT_TABLE(study_options, own, at_own_table),
     {0},
@@ -94,10 +95,16 @@ static char *path_of(const struct study_names *names, size_t index)
     return at_format("%s/%s", names->path, names->files.names[index]);
 }
 
-/* Set *path to the file of a study, which the caller frees. */
+/* Set *path to the file of a study, which the caller frees. A file of the user's is its own. */
 static enum at_status find_study(const struct study_names *names, const char *name, char **path,
                                  struct at_error *err)
 {
+    const char *end = strrchr(name, '.');
+
+    if (end && strcmp(end, suffix) == 0) {
+        *path = at_strdup(at_given_file(name));
+        return AT_OK;
+    }
     for (size_t i = 0; i < names->files.count; i++)
         if (strcmp(names->items[i], name) == 0) {
             *path = path_of(names, i);
@@ -195,6 +202,8 @@ static enum at_status run_one(struct study_options *options, const char *path, s
 
     if (status == AT_OK)
         at_detail(&options->run.progress, "read %s", path);
+    else
+        at_advise_kind(err, path, AT_KIND_STUDY);
     if (status == AT_OK)
         status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
@@ -297,12 +306,13 @@ const struct at_command at_command_study = {
     .name = "study",
     .summary = "the classic experiments on memory accesses",
     .options = options_table,
-    .arguments = "[NAME]\nFILE.cu",
+    .arguments = "[NAME]\nFILE.yaml\nFILE.cu",
     .help =
         "Runs an experiment on memory accesses and prints its kernels side by side. Sectors and "
         "bank conflicts are counted on the emulated device. Times are measured on a GPU, or "
         "predicted for an emulated one. Without NAME it lists the studies."
-        "\vA CUDA file shows its kernels, with predicted times: all of them, or one for each "
+        "\vFILE.yaml is a study of your own. A CUDA file shows its kernels, with predicted times: "
+        "all of them, or one for each "
         "--entry. Options before the first --entry are for all kernels, those after an --entry "
         "for this one."
         "\n\nExample:\n  autotune study coalescing --gpu emu:h200",

@@ -372,7 +372,7 @@ static enum at_status time_cases(const struct at_study_case *cases, struct at_st
 static void describe(struct at_study_result *result, const struct at_study *study, const char *name,
                      const struct at_device_info *device)
 {
-    snprintf(result->study, sizeof result->study, "%s", name);
+    snprintf(result->study, sizeof result->study, "%.*s", AT_QUOTED(at_path_name(name), 63));
     snprintf(result->device, sizeof result->device, "%s", device->name);
     snprintf(result->times, sizeof result->times, "%s", at_device_kind(device)->times);
     snprintf(result->note, sizeof result->note, "%s",

@@ -80,6 +80,29 @@ shows() {
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused 'there is no study: expected' study
 }
 
+@test "a study of one's own is a file, with families of one's own" {
+    cd "$BATS_TEST_TMPDIR"
+    sed 's/^family: .*/family: mine/; s/^template: .*/template: mine.cu/' "$srcdir/tuning/tile.yaml" >mine.yaml
+    cp "$srcdir/templates/tile.cu" mine.cu
+    cat >padding.yaml <<'END'
+schema: 1
+title: what padding is worth
+problem: 64x64:f32
+columns: [shared_load]
+rows:
+  - {label: plain, family: tile, parameters: {PAD: 0}}
+  - {label: padded, family: mine, parameters: {PAD: 1}}
+reading: A column lies in one bank.
+END
+    study "$PWD/padding.yaml" --space mine.yaml
+    [[ ${lines[0]} == 'padding.yaml: what padding is worth' ]]
+    shows plain 32.0
+    shows padded 1.0
+    refused 'padding.yaml: padded: there is no family "mine"' study padding.yaml
+    refused 'nothing.yaml' study nothing.yaml
+    refused 'it is a space file: autotune tune and lookup take it with --space' study mine.yaml
+}
+
 @test "coalescing: each pattern needs its expected number of sectors" {
     study coalescing
     while read -r sectors used pattern; do
