@@ -406,49 +406,49 @@ static bool begins_all(const struct known_options *known, const char *option, co
     return true;
 }
 
-/* What other commands and programs call an option. */
-static const char *const other_names[][2] = {
-    {"device", "gpu"},
-    {"gpu", "device"},
-    {"format", "as"},
-    {"to", "as"},
-    {"as", "to"},
-    {"as", "format"},
-    {"to", "format"},
-    {"format", "to"},
-    {"strategy", "search"},
-    {"time", "budget"},
-    {"time-limit", "budget"},
-    {"iterations", "budget"},
-    {"threads", "jobs"},
-    {"shape", "problem"},
-    {"size", "problem"},
-    {"dtype", "problem"},
-    {"batch", "problem"},
-    {"perm", "problem"},
-    {"type", "problem"},
-    {"kernel", "family"},
-    {"repeat", "policy"},
-    {"no-color", "color"},
-    {"log", "journal"},
-    {"overwrite", "replace"},
-    {"force", "replace"},
+/* What other commands and programs call an option, with a blank on each side of a word. The first
+ * that the command has is meant. */
+static const struct {
+    const char *name, *others;
+} other_names[] = {
+    {"format", " as to json csv markdown html "},
+    {"as", " format to language lang target "},
+    {"to", " format as "},
+    {"gpu", " device cuda cpu emulated "},
+    {"device", " gpu emulated "},
+    {"search", " strategy algorithm method "},
+    {"budget", " time time-limit limit duration iterations max-configs evaluations "},
+    {"jobs", " threads parallel workers "},
+    {"problem", " shape size matrix tensor input dtype type batch perm "},
+    {"problems", " list "},
+    {"family", " kernel template "},
+    {"out", " file save write profile "},
+    {"replace", " overwrite force "},
+    {"resume", " continue "},
+    {"clear", " purge delete remove empty "},
+    {"params", " config parameter "},
+    {"journal", " log "},
+    {"verbose", " debug "},
+    {"quiet", " silent "},
+    {"color", " colour no-color no-colour "},
 };
 
 static void refuse_long(struct argp_state *state, const struct known_options *known,
                         const char *word)
 {
-    char **names = NULL, nearest[128], *typed = at_strndup(word, strcspn(word, "="));
+    char **names = NULL, nearest[128], *typed = at_strndup(word, strcspn(word, "=")), *whole;
     size_t count = 0, capacity = 0;
 
+    whole = at_format(" %s ", typed + 2);
     for (size_t i = 0; i < AT_COUNT(other_names); i++) {
-        const char *name = other_names[i][1];
+        const char *name = other_names[i].name;
         const struct argp_option *meant = find_long(known, name, strlen(name));
 
-        if (strcmp(other_names[i][0], typed + 2) == 0 && meant && strcmp(meant->name, name) == 0)
+        if (strstr(other_names[i].others, whole) && meant && strcmp(meant->name, name) == 0)
             argp_error(state, "unrecognized option '%s'; did you mean --%s? %s", typed, name,
                        meant->doc);
     }
+    free(whole);
     for (size_t i = 0; i < known->count; i++)
         if (known->items[i]->name)
             AT_PUSH(names, count, capacity, at_format("--%s", known->items[i]->name));
