@@ -132,8 +132,8 @@ static enum at_status build(struct at_builder *builder, const struct at_export *
     }
     status = wait_for_all(builder, missing, progress, err);
     if (status == AT_OK)
-        at_note(progress, "compiled %zu kernels for %s; %zu were there", missing,
-                export->device->name, kernels - missing);
+        at_note(progress, "compiled %zu kernel%s for %s; %zu were there", missing,
+                missing == 1 ? "" : "s", export->device->name, kernels - missing);
     return status;
 }
 

@@ -154,6 +154,7 @@ static void look_at_environment(struct doctor *doctor)
             fprintf(out, "%s%s=%s", between, variables[i], getenv(variables[i]));
             between = ", ";
         }
+    fputs(*between ? "" : "none of the variables of CUDA and autotune is set", out);
     note(doctor, "environment", GOOD, NULL, at_text_close(&stream, NULL));
 }
 
@@ -226,12 +227,13 @@ static void look_at_cache(struct doctor *doctor)
 static void look_at_folders(struct doctor *doctor)
 {
     char *profiles = at_path_user("XDG_DATA_HOME", ".local/share"), folder[4096];
+    char *tuning = at_path_data_file("tuning");
     struct at_error err;
     enum at_status status = at_run_families(&doctor->run, &err);
 
     doctor->has_data = status == AT_OK;
     note_result(doctor, "data", status, "install autotune anew, with make install", &err,
-                at_format("%zu families of kernels", doctor->run.session.family_count));
+                at_format("%s: %zu families of kernels", tuning, doctor->run.session.family_count));
     look_at_cache(doctor);
     if (profiles && access(profiles, F_OK) == 0)
         look_at_folder(doctor, "profiles", profiles, "",
@@ -239,6 +241,7 @@ static void look_at_folders(struct doctor *doctor)
     if (getcwd(folder, sizeof folder))
         look_at_folder(doctor, "working folder", folder, "",
                        "free some space, or name a file elsewhere with --out");
+    free(tuning);
     free(profiles);
 }
 
@@ -295,8 +298,7 @@ static void look_at_headers(struct doctor *doctor, const char *folder, int versi
     if (!*folder)
         note(doctor, "CUDA headers", WARNING,
              "kernels that include some need them: install cuda-cudart-dev, or nvidia-cuda-runtime "
-             "for Python, or name "
-             "their folder in AUTOTUNE_CUDA_INCLUDE",
+             "for Python, or name their folder in AUTOTUNE_CUDA_INCLUDE",
              at_strdup("none"));
     else if (version && version != wanted)
         note(doctor, "CUDA headers", WARNING,
@@ -347,8 +349,7 @@ static void look_at_compiler(struct doctor *doctor)
     if (status != AT_OK) {
         note(doctor, "NVRTC", FAULT,
              "install the CUDA Toolkit, or NVIDIA's package nvidia-cuda-nvrtc for Python, and name "
-             "its file in "
-             "AUTOTUNE_NVRTC or its folder in LD_LIBRARY_PATH",
+             "its file in AUTOTUNE_NVRTC or its folder in LD_LIBRARY_PATH",
              at_strdup(err.message));
         return;
     }
@@ -442,14 +443,13 @@ const struct at_command at_command_doctor = {
     .name = "doctor",
     .summary = "what is wrong with the driver, the compiler and the folders",
     .options = options_table,
-    .help = "Checks what tuning needs on this machine: the driver, the GPUs, the compiler (NVRTC) "
-            "with its "
-            "headers, and the folders. It compiles a kernel, runs it on the first GPU and verifies "
-            "its result. "
-            "Each fault has a remedy.\vThe exit code is 3 if anything is missing that tuning on a "
-            "GPU needs. "
-            "A bug report should have this output. autotune --version --verbose prints it too."
-            "\n\nExample:\n  autotune doctor",
+    .help =
+        "Checks what tuning needs on this machine: the driver, the GPUs, the compiler (NVRTC) with "
+        "its headers, and the folders. It compiles a kernel, runs it on the first GPU and verifies "
+        "its result. Each fault has a remedy.\vThe exit code is 3 if anything is missing that "
+        "tuning on a GPU needs. A bug report should have this output. autotune --version --verbose "
+        "prints it too."
+        "\n\nExample:\n  autotune doctor",
     .size = sizeof(struct doctor),
     .init = at_run_options_init,
     .clear = at_run_options_clear,

@@ -79,7 +79,7 @@ setup() {
     [ "${lines[0]}" = "$PWD/autotune" ]
     [[ ${lines[1]} == '  kernels   3 in '[1-3]' programs' ]]
     run --separate-stderr -0 "$AUTOTUNE" cache --fill --gpu 0 "${problems[@]}" 8x8:f32
-    [[ $stderr == *'autotune: compiled 1 kernels for NVIDIA H200; 3 were there' ]]
+    [[ $stderr == *'autotune: compiled 1 kernel for NVIDIA H200; 3 were there' ]]
     run --separate-stderr -0 "$AUTOTUNE" cache --fill --quiet --gpu emu:h100 64x64:f32 # PTX is kept apart
     [[ ${lines[1]} == '  kernels   5 in '* ]]
 }
