@@ -31,6 +31,24 @@ setup() {
     for_facts link check_link
 }
 
+@test "links hold where the documents are installed" {
+    local file
+    sed -n '/^nobase_dist_doc_DATA/,/^$/s/^ *\([^ ]\+\)\( \\\)*$/\1/p' data.am | while read -r file; do
+        mkdir -p "$(dirname "$BATS_TEST_TMPDIR/installed/$file")"
+        cp "$file" "$BATS_TEST_TMPDIR/installed/$file"
+    done
+    cd "$BATS_TEST_TMPDIR/installed"
+    [ -f doc/tutorial.md ]
+    for_facts link check_link
+}
+
+@test "the page of the Python package is one file, whose links are absolute" {
+    cp "$(sed -n 's/^readme = "\(.*\)"/\1/p' pyproject.toml)" "$BATS_TEST_TMPDIR/README.md"
+    cd "$BATS_TEST_TMPDIR"
+    run -1 grep -F "](#" README.md
+    for_facts link check_link
+}
+
 @test "files that are named exist" {
     for_facts file check_file
 }
@@ -60,7 +78,7 @@ setup() {
 
 # Makes a tree with this document alone, README.md, and goes there.
 make_tree() {
-    mkdir -p "$BATS_TEST_TMPDIR"/tree/{doc,examples,results,src,templates,tests,tuning}
+    mkdir -p "$BATS_TEST_TMPDIR"/tree/{doc,examples,python,results,src,templates,tests,tuning}
     cd "$BATS_TEST_TMPDIR/tree" || return 1
     cat >README.md
 }

@@ -4,7 +4,7 @@
 
 # Prints the names of all documents.
 documents() {
-    find ./*.md doc examples results src templates tests tuning -name '*.md' | sed 's|^\./||' | sort
+    find ./*.md doc examples python results src templates tests tuning -name '*.md' 2>/dev/null | sed 's|^\./||' | sort
 }
 
 # facts KIND DOCUMENT: prints "LINE TEXT" for each, with a tab between. documents.awk lists the kinds.
