@@ -30,18 +30,20 @@ setup_file() {
 }
 
 @test "a wrong input is answered with what would work" {
-    local line arguments words status failed=0
+    local line arguments words message status failed=0
     cd "$BATS_FILE_TMPDIR/files"
     shopt -s nocasematch
     while IFS= read -r line; do
         [[ $line && $line != '#'* ]] || continue
-        # shellcheck disable=SC2086 # xargs takes quotes off
-        mapfile -t arguments < <(xargs printf '%s\n' <<<"${line% | *}")
         words=${line##* | }
+        line=${line% | *}
+        read -ra arguments <<<"$line"
+        [[ $line != *'"'* ]] || mapfile -t arguments < <(xargs printf '%s\n' <<<"$line") # takes quotes off
         status=0
         "$AUTOTUNE" "${arguments[@]}" >out 2>err </dev/null || status=$?
-        if [[ $status != [23] || -s out || $(<err) != *"$words"* ]]; then
-            printf '%s\n' "not answered: $line" "with $status: $(<err)"
+        read -rd '' message <err || true
+        if [[ $status != [23] || -s out || $message != *"$words"* ]]; then
+            printf '%s\n' "not answered with $words: $line" "with $status: $message"
             failed=$((failed + 1))
         fi
     done <"$srcdir/tests/data/wrong-inputs.txt"
