@@ -74,7 +74,7 @@ knows() {
 }
 
 @test "study names its options" {
-    knows study --arg --block --entry --format --gpu --grid --include-dir --out --shared --timeout
+    knows study --arg --block --entry --format --gpu --grid --include-dir --out --shared --space --timeout
 }
 
 @test "the main commands have an example that they take, and those with many options groups" {
