@@ -60,9 +60,11 @@ enum at_status at_out_profile_read(struct at_profile *profile, const char *out,
 static const struct {
     const char *noun, *sign, *takers;
 } kinds[] = {
-    {"a journal", "SQLite format 3", "autotune report PROFILE --journal FILE reads it"},
+    {"a journal", "SQLite format 3",
+     "autotune report PROFILE --journal FILE reads it; tune takes its problems with --problems"},
     {"a recording", "autotune recording\t", "autotune replay and convert take it"},
-    {"a profile", "\ndevices:", "autotune show, check, report and lookup take it"},
+    {"a profile", "\ndevices:",
+     "autotune show, check, report and lookup take it; tune takes its problems with --problems"},
     {"a list of problems",
      "\nproblems:", "autotune tune, lookup and bench take it with --problems"},
     {"a space file", "\nfamily:", "autotune tune and lookup take it with --space"},
@@ -90,6 +92,13 @@ static bool find_kind(const char *path, size_t *kind)
         found = true;
     }
     return found;
+}
+
+bool at_file_is(const char *path, enum at_file_kind kind)
+{
+    size_t found;
+
+    return find_kind(path, &found) && found == (size_t)kind;
 }
 
 enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted)

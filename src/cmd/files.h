@@ -39,6 +39,9 @@ enum at_file_kind {
     AT_KIND_NONE = -1
 };
 
+/* Is it a file of this kind, by its beginning? */
+bool at_file_is(const char *path, enum at_file_kind kind);
+
 /* If a file that cannot be read is of another kind, tell behind the message what takes it. Returns
  * err's status. */
 enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted);

@@ -7,13 +7,16 @@
 #include "cmd/guess.h"
 #include "device/kind.h"
 #include "emulated/time/description.h"
+#include "journal/read.h"
 #include "kernel/builder.h"
 #include "measure/gpu.h"
 #include "measure/select.h"
 #include "profile/entry.h"
+#include "profile/newest.h"
 #include "schema/table.h"
 #include "system/cpus.h"
 #include "system/paths.h"
+#include "tune/tune.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +39,9 @@ const struct at_option at_run_table[] = {
      "repeated",
      AT_ADDS_TEXT(at_run_options, problems)},
     AT_ARGUMENT("problem", NULL, AT_ADDS_TEXT(at_run_options, problems)),
-    AT_PROBLEMS(1, at_run_options, problem_list,
-                "Take all problems of a list like tuning/problems.yaml"),
+    AT_PROBLEMS(
+        1, at_run_options, problem_list,
+        "Take all problems of a list like tuning/problems.yaml, of a profile or of a journal"),
     AT_SPACE(1, at_run_options, spaces),
     {"family", 0, "NAME", 1, "Search only this family; may be repeated",
      AT_ADDS_TEXT(at_run_options, names)},
@@ -300,6 +304,37 @@ static enum at_status add(struct problems *problems, const char *spec, struct at
     return status;
 }
 
+/* Add a problem of a profile or journal, which may have it several times. */
+static void add_once(struct problems *problems, const char *name)
+{
+    struct at_problem problem;
+
+    if (at_problem_parse(&problem, name, NULL) != AT_OK)
+        return; /* a reader has checked those of profiles; a journal may have what it likes */
+    for (size_t i = 0; i < problems->count; i++)
+        if (memcmp(&problems->items[i], &problem, sizeof problem) == 0)
+            return;
+    AT_PUSH(problems->items, problems->count, problems->capacity, problem);
+}
+
+static enum at_status add_profile(struct problems *problems, const char *path,
+                                  struct at_progress *progress, struct at_error *err)
+{
+    struct at_profile profile = {0};
+    enum at_status status = at_read_profile(&profile, path, progress, err);
+
+    for (struct at_placed_entry at = {0}; status == AT_OK && at_profile_next(&profile, &at);)
+        add_once(problems, at.entry->problem);
+    at_profile_clear(&profile);
+    return status;
+}
+
+static void take_measurement(void *problems, const struct at_journal_entry *entry)
+{
+    if (strcmp(entry->key.family, at_copy_family) != 0) /* they give the copy limit */
+        add_once(problems, entry->key.problem);
+}
+
 static enum at_status add_list(struct problems *problems, const char *path,
                                struct at_progress *progress, struct at_error *err)
 {
@@ -351,7 +386,11 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
 
     for (size_t i = 0; i < options->problems.count && status == AT_OK; i++)
         status = add(&found, options->problems.items[i], progress, err);
-    if (status == AT_OK && list)
+    if (status == AT_OK && list && at_file_is(list, AT_KIND_PROFILE))
+        status = add_profile(&found, list, progress, err);
+    else if (status == AT_OK && list && at_file_is(list, AT_KIND_JOURNAL))
+        status = at_journal_read(list, take_measurement, NULL, &found, err);
+    else if (status == AT_OK && list)
         status = add_list(&found, list, progress, err);
     if (status == AT_OK)
         status = check_unique(&found, err);
@@ -407,24 +446,26 @@ enum at_status at_lookup_options_check(const struct at_lookup_options *options,
                : AT_OK;
 }
 
-/* Fill in the software versions that can be found without a kernel. The others stay unknown. */
-static void find_environment(struct at_target *target)
+struct at_environment at_environment_here(const struct at_device_info *device)
 {
     const struct at_builder_options options = {
-        .compute_capability = target->device.compute_capability,
+        .compute_capability = device->compute_capability,
         .image = AT_IMAGE_CUBIN,
         .workers = 1,
         .header = "",
     };
     struct at_builder *builder = NULL;
     struct at_gpu *gpu = NULL;
+    struct at_environment here;
 
-    at_gpu_open(&gpu, target->device.kind, target->device.ordinal, (struct at_turn){0}, NULL);
+    if (at_device_kind(device)->hardware)
+        at_gpu_open(&gpu, device->kind, device->ordinal, (struct at_turn){0}, NULL);
     at_builder_open(&builder, &options, NULL, 0, NULL);
-    target->environment = at_environment_of(gpu ? gpu->driver : "", gpu ? gpu->cuda : "",
-                                            builder ? at_builder_compiler(builder) : NULL);
+    here = at_environment_of(gpu ? gpu->driver : "", gpu ? gpu->cuda : "",
+                             builder ? at_builder_compiler(builder) : NULL);
     at_builder_close(builder);
     at_gpu_close(gpu);
+    return here;
 }
 
 static enum at_status find_gpu(struct at_target *target, struct at_run_options *options,
@@ -438,7 +479,7 @@ static enum at_status find_gpu(struct at_target *target, struct at_run_options *
         at_warn(&options->progress,
                 "no usable GPU: the answer is for an emulated %s; --device names another",
                 target->device.name);
-    find_environment(target);
+    target->environment = at_environment_here(&target->device);
     return AT_OK;
 }
 

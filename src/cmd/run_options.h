@@ -84,6 +84,9 @@ extern const struct at_option at_lookup_table[];
 enum at_status at_lookup_options_check(const struct at_lookup_options *options,
                                        struct at_error *err);
 
+/* Find the versions of a device's software that can be found without a kernel. Others are "". */
+struct at_environment at_environment_here(const struct at_device_info *device);
+
 /* A device and the versions of its software, which are unknown for a description. */
 struct at_target {
     struct at_device_info device;

@@ -4,6 +4,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "cmd/check.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
@@ -27,6 +28,7 @@
 struct tune_options {
     struct at_run_options run;
     const char *out;                    /* NULL: only print the profile */
+    const char *stale;                  /* the profile with the problems; NULL: not given */
     const struct at_strategy *strategy; /* NULL: not given */
     struct at_amount budget;            /* configs or a time */
     enum at_output_format format;
@@ -72,6 +74,10 @@ static const struct at_option options_table[] = {
     AT_OUT(3, tune_options, out,
            "Write the profile to FILE; - is standard output. A profile that is there keeps its "
            "entries: a new winner replaces the old one unless it is slower"),
+    {"stale", 0, "FILE", 1,
+     "Tune the problems again whose entries in the profile FILE are stale, as check tells, or on a "
+     "GPU slower by 3 %. New entries take their places; all others stay",
+     AT_SETS_TEXT(tune_options, stale)},
     {"replace", 0, NULL, 3, "Drop what FILE has: the profile has this run's entries alone",
      AT_SETS_FLAG(tune_options, replace)},
     {"search", 0, "NAME", 2, "Search strategy; the first is the default",
@@ -113,7 +119,14 @@ static enum at_status check(void *given, struct at_error *err)
 {
     struct tune_options *options = given;
 
-    (void)err;
+    if (options->stale && at_run_problems_given(&options->run))
+        return at_fail(err, AT_USAGE, "--stale has the problems, so \"%s\" is one too many",
+                       options->run.problem_list ? options->run.problem_list
+                                                 : options->run.problems.items[0]);
+    if (options->stale && options->replace)
+        return at_fail(err, AT_USAGE, "--replace drops entries, and --stale keeps them");
+    if (options->stale && !options->out)
+        options->out = options->stale;
     options->run.search_given =
         options->strategy || options->budget.count > 0 || options->budget.ns > 0;
     if (options->strategy)
@@ -128,7 +141,7 @@ static enum at_status settle_for_emulation(struct tune_run *run, const struct tu
 {
     enum at_status status = AT_OK;
 
-    if (!at_run_problems_given(&options->run)) {
+    if (!at_run_problems_given(&options->run) && !options->stale) {
         free(run->problems);
         run->problems = NULL;
         status = at_run_problems(&options->run, "tuning/problems-emulated.yaml", &run->problems,
@@ -137,6 +150,31 @@ static enum at_status settle_for_emulation(struct tune_run *run, const struct tu
     if (status == AT_OK && options->run.problem_configs > 0)
         run->budget.problem_evaluations = options->run.problem_configs;
     return status;
+}
+
+/* Take the problems whose entries are stale. */
+static enum at_status find_stale(struct tune_run *run, struct tune_options *options,
+                                 struct at_error *err)
+{
+    const struct at_stale_request request = {.file = options->stale,
+                                             .run = &options->run,
+                                             .devices = run->devices,
+                                             .device_count = run->device_count};
+    struct at_stale_list list = {0};
+    enum at_status status = at_stale_find(&list, &request, err);
+
+    if (status != AT_OK)
+        return status;
+    run->problems = list.problems;
+    run->problem_count = list.count;
+    at_note(&options->run.progress, "%zu entr%s of %s %s stale for %s, %s%s", list.count,
+            list.count == 1 ? "y" : "ies", options->stale, list.count == 1 ? "is" : "are",
+            run->devices[0].name, options->run.session.policy->name,
+            list.count > 0 ? "" : ": nothing is to be done");
+    if (list.elsewhere > 0)
+        at_note(&options->run.progress, "%zu more are: --gpu or --policy names another place",
+                list.elsewhere);
+    return AT_OK;
 }
 
 /* Keep the share's problems. */
@@ -226,8 +264,10 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
 {
     const struct at_session_options *session = &options->run.session;
     bool to_file = at_out_is_file(options->out);
-    enum at_status status = at_run_problems(&options->run, "tuning/problems.yaml", &run->problems,
-                                            &run->problem_count, err);
+    enum at_status status = options->stale
+                                ? AT_OK
+                                : at_run_problems(&options->run, "tuning/problems.yaml",
+                                                  &run->problems, &run->problem_count, err);
 
     run->budget =
         (struct at_run_budget){.evaluations = options->budget.count, .ns = options->budget.ns};
@@ -243,6 +283,8 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
         at_note(session->progress, "no profile is kept: --out FILE keeps it");
     if (status == AT_OK)
         status = at_run_devices(&options->run, &run->devices, &run->device_count, err);
+    if (status == AT_OK && options->stale)
+        status = find_stale(run, options, err);
     if (status == AT_OK && at_device_kind(&run->devices[0])->predicted)
         status = settle_for_emulation(run, options, err);
     if (status == AT_OK)
@@ -302,7 +344,8 @@ static int by_search(const struct at_entry *a, const struct at_entry *b)
  * unless its kernel was another one. */
 static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, const void *state)
 {
-    const struct at_session_options *session = state;
+    const struct tune_options *options = state;
+    const struct at_session_options *session = &options->run.session;
     bool known = false;
 
     if (!at_entry_is_measured(old.entry))
@@ -311,7 +354,7 @@ static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, c
         return false;
     for (size_t i = 0; i < session->family_count; i++)
         known = known || strcmp(session->families[i]->name, old.entry->winner.family) == 0;
-    return known && (!same_config(&old.entry->winner, &fresh.entry->winner) ||
+    return known && (options->stale || !same_config(&old.entry->winner, &fresh.entry->winner) ||
                      strcmp(old.entry->winner.kernel, fresh.entry->winner.kernel) != 0 ||
                      by_search(fresh.entry, old.entry) >= 0);
 }
@@ -326,15 +369,35 @@ static void note_written(const struct tune_run *run)
             counts->added == 1 ? "y" : "ies", counts->replaced, counts->kept);
 }
 
+/* Does the entry stay beside the records of this run? One with other software gives way to theirs.
+ */
+static bool stays_beside(const struct at_device_record *record, const struct at_entry *entry,
+                         const void *state)
+{
+    const struct at_list *made = state;
+    struct at_device_record *records = made->items;
+
+    for (size_t i = 0; i < made->count; i++) {
+        struct at_profile one = {.devices = {&records[i], 1}};
+
+        if (memcmp(&record->environment, &records[i].environment, sizeof record->environment) &&
+            at_profile_has(&one, record, entry->problem))
+            return false;
+    }
+    return true;
+}
+
 /* Write what the file has with this run's results. */
 static enum at_status write_profile(struct tune_run *run, struct at_error *err)
 {
     struct at_profile results = {.schema = AT_PROFILE_SCHEMA, .devices = run->result.records};
     enum at_status status;
 
+    if (run->options->stale)
+        at_profile_filter(&run->profile, stays_beside, &results.devices);
     run->result.records = (struct at_list){0};
-    status = at_profile_accumulate(&run->profile, &results, replaces, &run->options->run.session,
-                                   &run->counts, err);
+    status =
+        at_profile_accumulate(&run->profile, &results, replaces, run->options, &run->counts, err);
     if (status != AT_OK || !run->options->out)
         return status;
     return at_profile_write(&run->profile, run->output, err);

@@ -234,6 +234,19 @@ void at_family_hash(char hash[AT_HASH_CHARS], const struct at_family *family, co
     at_free(text);
 }
 
+void at_kernel_hash(char hash[AT_SHORT_HASH_CHARS], const char *family_hash,
+                    const struct at_config *config, struct at_problem_kind kind)
+{
+    char *macros = at_render_macros(config, kind), *text = at_format("%s\n%s", family_hash, macros),
+         whole[AT_HASH_CHARS];
+
+    at_hash(whole, text, strlen(text));
+    memcpy(hash, whole, AT_SHORT_HASH_CHARS - 1);
+    hash[AT_SHORT_HASH_CHARS - 1] = '\0';
+    at_free(text);
+    at_free(macros);
+}
+
 char *at_render_program(const struct at_rendering *renderings, size_t count)
 {
     struct at_text_stream stream;

@@ -34,6 +34,11 @@ char *at_render_options(const struct at_config *config, struct at_problem_kind k
  * the launch. Comments do not count. */
 void at_family_hash(char hash[AT_HASH_CHARS], const struct at_family *family, const char *header);
 
+/* Hash what a config's time depends on besides device, software and problem: its family's hash and
+ * its macros. */
+void at_kernel_hash(char hash[AT_SHORT_HASH_CHARS], const char *family_hash,
+                    const struct at_config *config, struct at_problem_kind kind);
+
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);
 

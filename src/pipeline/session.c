@@ -342,20 +342,6 @@ const char *at_session_family_hash(const struct at_session *session, const struc
     return session->family_hashes[number];
 }
 
-void at_session_hash_kernel(char hash[AT_SHORT_HASH_CHARS], const struct at_session *session,
-                            const struct at_config *config, const struct at_problem *problem)
-{
-    char *macros = at_render_macros(config, at_problem_kind(problem)),
-         *text = at_format("%s\n%s", at_session_family_hash(session, config->family), macros),
-         whole[AT_HASH_CHARS];
-
-    at_hash(whole, text, strlen(text));
-    memcpy(hash, whole, AT_SHORT_HASH_CHARS - 1);
-    hash[AT_SHORT_HASH_CHARS - 1] = '\0';
-    free(text);
-    free(macros);
-}
-
 static enum at_status open_builder(struct at_session *session, const struct at_device_info *info,
                                    struct at_error *err)
 {

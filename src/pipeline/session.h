@@ -144,11 +144,6 @@ void at_session_close(struct at_session *session);
 const char *at_session_family_hash(const struct at_session *session,
                                    const struct at_family *family);
 
-/* Hash what a config's time depends on besides device, software and problem: its kernel's source,
- * of which comments do not count, its macros and the rules of its launch. */
-void at_session_hash_kernel(char hash[AT_SHORT_HASH_CHARS], const struct at_session *session,
-                            const struct at_config *config, const struct at_problem *problem);
-
 /* Describe a kernel's launch for the GPU worker; built is NULL for the driver's copy. */
 struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,
                                  const struct at_problem *problem, const struct at_launch *launch);

@@ -14,7 +14,7 @@ struct at_timed {
     const struct at_problem *problem;
     const struct at_launch *launch;
     struct at_gpu_kernel kernel;
-    char hash[AT_SHORT_HASH_CHARS]; /* at_session_hash_kernel; "": unknown */
+    char hash[AT_SHORT_HASH_CHARS]; /* at_kernel_hash; "": unknown */
     const double *samples_ns;       /* of one launch; the time is their median */
     size_t samples;
     bool predicted; /* a prediction has no confidence interval */

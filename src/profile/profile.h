@@ -86,7 +86,7 @@ struct at_result_record {
     int64_t registers;                /* per thread */
     int64_t spill_bytes;              /* local memory per thread */
     int64_t shared_bytes;             /* per block, static and dynamic */
-    char kernel[AT_SHORT_HASH_CHARS]; /* at_session_hash_kernel; "": unknown */
+    char kernel[AT_SHORT_HASH_CHARS]; /* at_kernel_hash; "": unknown */
     struct at_list further_launches;  /* of struct at_further_launch; refused so far */
     int64_t scratch_bytes;            /* device memory that the launches share */
     int64_t time_ns;                  /* median over the shoot-out's samples, of one launch */
@@ -105,7 +105,7 @@ struct at_copy_record {
     int64_t time_ns;
     int64_t bandwidth_MB_per_s;
     int64_t memcpy_ns;                /* the driver's copy alone */
-    char kernel[AT_SHORT_HASH_CHARS]; /* at_session_hash_kernel; "": unknown, or the driver's */
+    char kernel[AT_SHORT_HASH_CHARS]; /* at_kernel_hash; "": unknown, or the driver's */
 };
 
 /* How the evaluations ended. */

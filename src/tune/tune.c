@@ -178,7 +178,8 @@ static bool is_same_kernel(const struct reading *reading, const struct at_winner
 {
     char hash[AT_SHORT_HASH_CHARS];
 
-    at_session_hash_kernel(hash, reading->session, &winner->config, &winner->problem);
+    at_kernel_hash(hash, at_session_family_hash(reading->session, winner->config.family),
+                   &winner->config, at_problem_kind(&winner->problem));
     return strcmp(hash, measured) == 0;
 }
 
@@ -317,7 +318,8 @@ static struct at_timed timed(const struct at_contestant *contestant,
     };
 
     if (timed.config)
-        at_session_hash_kernel(timed.hash, session, timed.config, timed.problem);
+        at_kernel_hash(timed.hash, at_session_family_hash(session, timed.config->family),
+                       timed.config, at_problem_kind(timed.problem));
     return timed;
 }
 

@@ -124,7 +124,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
     [ "$(grep -c 'problem: ' best.yaml)" -eq 3 ]
     [[ $(<best.yaml) == *"nvrtc: '9.9'"* && $(entry 64x64:f32) == *"$old"* ]]
     run -0 "$AUTOTUNE" check best.yaml
-    [ "$output" = 'best.yaml: sound: 2 problems on 1 device' ]
+    [[ $output == *'best.yaml: sound: 2 problems on 1 device'* ]]
     run -0 "$AUTOTUNE" show best.yaml
     [ "$(grep -c 'compute capability' <<<"$output")" -eq 1 ]
     [ "$(grep -c '^64x64:f32 ' <<<"$output")" -eq 1 ]

@@ -425,11 +425,13 @@ static void hash_kernels(const struct at_device_record *record)
         assert_int_equal(at_config_from_names(&config, known->families, known->family_count,
                                               winner->family, &winner->parameters, NULL),
                          AT_OK);
-        at_session_hash_kernel(winner->kernel, &session, &config, &problem);
+        at_kernel_hash(winner->kernel, at_session_family_hash(&session, config.family), &config,
+                       at_problem_kind(&problem));
         problem = at_problem_copy_of(&problem);
         if (at_config_parse(&copy, known->families, known->family_count, entries[i].copy.method,
                             NULL) == AT_OK)
-            at_session_hash_kernel(entries[i].copy.kernel, &session, &copy, &problem);
+            at_kernel_hash(entries[i].copy.kernel, at_session_family_hash(&session, copy.family),
+                           &copy, at_problem_kind(&problem));
     }
 }
 
