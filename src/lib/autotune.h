@@ -179,7 +179,7 @@ AUTOTUNE_API void autotune_answer_free(autotune_answer *answer);
 AUTOTUNE_API autotune_status autotune_answer_check_device(const autotune_answer *answer,
                                                           autotune_error **error);
 AUTOTUNE_API autotune_tier autotune_answer_tier(const autotune_answer *answer);
-/* Return the distance of the tuned problem; 0 for the problem itself. doc/downstream.md explains
+/* Return the distance of the tuned problem; 0 for the problem itself. doc/lookup.md explains
  * it. */
 AUTOTUNE_API double autotune_answer_distance(const autotune_answer *answer);
 /* Return the share of the copy limit that the config reached on the tuned problem, in thousandths;

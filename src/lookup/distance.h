@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The distance from a tuned problem to another: the larger, the less the winner of the one says
  * about the winner of the other. It is a sum of differences, counted in doublings (or 0 and 1) and
- * weighted; distance.c has the weights. doc/downstream.md tells how well it chooses.
+ * weighted; distance.c has the weights. doc/lookup.md tells how well it chooses.
  */
 #ifndef AT_LOOKUP_DISTANCE_H
 #define AT_LOOKUP_DISTANCE_H

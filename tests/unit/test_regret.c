@@ -2,7 +2,7 @@
 /* How much slower the answers of lookup are than the best config. tests/data/h200-lookup.tsv has
  * the times of many unaligned problems on H200s, with the configs that usually win on them. Each
  * problem is looked up without its own entry, and without those of some others.
- * AUTOTUNE_SHOW_REGRET=1 prints the table of doc/downstream.md. */
+ * AUTOTUNE_SHOW_REGRET=1 prints the table of doc/lookup.md. */
 #include "base/memory.h"
 #include "base/stats.h"
 #include "emulated/time/description.h"
@@ -243,7 +243,7 @@ static void judge(const struct target *target, const struct at_answer *answer,
     regrets->slower += usual > 0 && ns > 1.02 * usual;
 }
 
-/* The bounds are what the present weights reach (doc/downstream.md has the table), so this fails if
+/* The bounds are what the present weights reach (doc/lookup.md has the table), so this fails if
  * a change makes the distance or the prediction worse. */
 static void test_regret(void **state)
 {
