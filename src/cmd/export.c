@@ -16,6 +16,7 @@
 struct export_options {
     struct at_lookup_options common;
     const char *out, *prefix;
+    bool strict;
     const struct at_export_format *format;
 };
 
@@ -31,6 +32,9 @@ static const struct at_option options_table[] = {
     {"prefix", 0, "NAME", 3,
      "Begin the names of functions, types, macros and variables with NAME (default: autotune)",
      AT_SETS_TEXT(export_options, prefix)},
+    {"strict", 0, NULL, 2,
+     "Fail, and write nothing, if a kernel is a guess: not measured for its problem on this device",
+     AT_SETS_FLAG(export_options, strict)},
     {0},
 };
 
@@ -47,6 +51,34 @@ static enum at_status check(void *given, struct at_error *err)
     if (options->prefix && !format->has_names)
         return at_fail(err, AT_USAGE, "%s has no names that --prefix would change", format->name);
     return at_lookup_options_check(&options->common, err);
+}
+
+/* ---- guesses ---- */
+
+/* More lines would hide the rest; the file has all. */
+enum { GUESSES_SHOWN = 8 };
+
+static enum at_status tell_guesses(const struct at_export *export, struct export_options *options,
+                                   struct at_error *err)
+{
+    struct at_progress *progress = &options->common.run.progress;
+    size_t count = 0;
+
+    for (size_t i = 0; i < export->count; i++) {
+        char *guess = at_export_guess(&export->items[i]);
+
+        if (guess && count++ < GUESSES_SHOWN)
+            at_note(progress, "a guess: %s", guess);
+        free(guess);
+    }
+    if (count > GUESSES_SHOWN)
+        at_note(progress, "and %zu more guesses", count - GUESSES_SHOWN);
+    if (count == 0 || !options->strict)
+        return AT_OK;
+    return at_fail(err, AT_FAILED,
+                   "%zu of %zu kernels %s guessed, which --strict refuses: tune %s on a %s first",
+                   count, export->count, count == 1 ? "is" : "are",
+                   count == 1 ? "its problem" : "their problems", export->device->name);
 }
 
 /* ---- writing ---- */
@@ -83,6 +115,8 @@ static enum at_status run_export(void *given, struct at_error *err)
         status = at_export_set_prefix(&chosen.export, options->prefix, err);
     if (status == AT_OK)
         status = at_chosen_find(&chosen, &options->common, err);
+    if (status == AT_OK)
+        status = tell_guesses(&chosen.export, options, err);
     if (status == AT_OK)
         status = write_export(&chosen.export, options, err);
     at_chosen_clear(&chosen);

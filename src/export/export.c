@@ -266,13 +266,71 @@ void at_export_write_word_counts(const struct at_export_arguments *arguments, FI
     fputc('}', out);
 }
 
+/* Write which problem an answer comes from, and where that was tuned. A profile's texts are written
+ * anew. */
+static void write_source(const struct at_answer *answer, FILE *out)
+{
+    struct at_problem problem;
+    char *device = at_export_plain(answer->record->device.name), *spec;
+
+    if (answer->tier != AT_TIER_EXACT &&
+        at_problem_parse(&problem, answer->tuned_problem, NULL) == AT_OK) {
+        spec = at_problem_format(&problem);
+        fprintf(out, ", from %s", spec);
+        free(spec);
+    }
+    if (answer->tier > AT_TIER_SHAPE)
+        fprintf(out, " on %s", device);
+    free(device);
+}
+
+/* Does a profile have the config as an answer that its device has not measured? */
+static bool is_taken_over(const struct at_answer *answer)
+{
+    return answer->entry && !at_entry_is_measured(answer->entry) &&
+           answer->entry->origin != AT_ORIGIN_MEASURED;
+}
+
+char *at_export_guess(const struct at_export_item *item)
+{
+    const struct at_answer *answer = &item->answer;
+    struct at_text_stream stream;
+    FILE *out;
+
+    if (answer->tier == AT_TIER_EXACT && !answer->predicted && !is_taken_over(answer))
+        return NULL;
+    out = at_text_open(&stream);
+    fprintf(out, "%s: tier %d of %d, %s", item->spec, (int)answer->tier + 1, (int)AT_TIERS,
+            at_tier_names[answer->tier]);
+    if (answer->record)
+        write_source(answer, out);
+    fputs(answer->predicted || answer->predicted_of > 0 ? ", predicted"
+          : is_taken_over(answer)                       ? ", not measured"
+                                                        : "",
+          out);
+    return at_text_close(&stream, NULL);
+}
+
+static void write_guesses(const struct at_export *export, const char *prefix, FILE *out)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < export->count; i++) {
+        char *guess = at_export_guess(&export->items[i]);
+
+        if (guess && !some)
+            fprintf(out, "%sGuesses, not measured for their problem on this device:\n", prefix);
+        if (guess)
+            fprintf(out, "%s  %s\n", prefix, guess);
+        some = some || guess;
+        free(guess);
+    }
+}
+
 void at_export_write_origin(const struct at_export *export, const char *prefix, FILE *out)
 {
     char *device = at_export_plain(export->device->name);
-    bool predicted = false;
 
-    for (size_t i = 0; i < export->count; i++)
-        predicted |= export->items[i].answer.predicted;
     fprintf(
         out,
         "%sSPDX-License-Identifier: Apache-2.0\n"
@@ -281,9 +339,7 @@ void at_export_write_origin(const struct at_export *export, const char *prefix, 
         prefix, prefix, PACKAGE_VERSION, device,
         (intmax_t)(export->device->compute_capability / 10),
         (intmax_t)(export->device->compute_capability % 10), export->policy, prefix);
-    if (predicted)
-        fprintf(out, "%sSome were chosen on an emulated device: their shares are predicted.\n",
-                prefix);
+    write_guesses(export, prefix, out);
     free(device);
 }
 

@@ -30,7 +30,8 @@ export_as() {
     local format=$1 file=$2
     shift 2
     run --separate-stderr -0 "$AUTOTUNE" export --as "$format" --out "$file" "$@" "$profile"
-    [ -z "$output$stderr" ]
+    [ -z "$output" ]
+    [ -z "$(grep -v '^autotune: a guess: ' <<<"$stderr")" ]
 }
 
 # write_program FILE: a program that looks problems up in out.h.
@@ -343,6 +344,31 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     export_as header out.h
     [ "$(<out.h)" != old ]
     refused "cannot" export --as header --out /nonexistent/out.h "$profile"
+}
+
+# Comments begin otherwise in each format.
+@test "guesses are told, in the file too, and --strict refuses them" {
+    exact=8192x8192:f32
+    local -A why=(
+        [8191x8192:f32]='tier 2 of 6, shape, from 9973x8191:f16, predicted'
+        [6x5x8x32:f16,perm=0213]='tier * of 6, *'
+    )
+    for format in header cu make cmake; do
+        run --separate-stderr -0 "$AUTOTUNE" export --as "$format" --strict -p "$exact" "$profile"
+        [[ -z $stderr && $output != *'uess'* ]]
+        for spec in "${!why[@]}"; do
+            run --separate-stderr -0 "$AUTOTUNE" export --as "$format" -p "$exact" -p "$spec" "$profile"
+            # shellcheck disable=SC2053 # patterns
+            [[ $stderr == "autotune: a guess: $spec: "${why[$spec]} ]]
+            [ "$(grep -cF "  ${stderr#*guess: }" <<<"$output")" -eq 1 ]
+            [[ $output == *'Guesses, not measured for their problem on this device:'* ]]
+            run --separate-stderr -1 "$AUTOTUNE" export --as "$format" --strict -p "$exact" -p "$spec" "$profile"
+            [[ -z $output && $stderr == *'1 of 2 kernels is guessed, which --strict refuses'* ]]
+        done
+    done
+    sed 's/kind: cuda/kind: emulated/' "$profile" >emulated.yaml
+    run --separate-stderr -0 "$AUTOTUNE" export --as make -p "$exact" emulated.yaml
+    [[ $stderr == "autotune: a guess: $exact: tier 1 of 6, exact, predicted" ]]
 }
 
 @test "bad input" {
