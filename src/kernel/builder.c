@@ -33,36 +33,7 @@ struct at_builder {
     struct pollfd *fds;          /* room for a descriptor per worker and one more */
 };
 
-/* ---- keys ---- */
-
-void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
-                   const struct at_config *config, struct at_problem_kind kind)
-{
-    char *macros = at_render_macros(config, kind);
-    /* Only where they are used: other kernels keep their key wherever CUDA's headers are. */
-    const char *headers = at_source_includes(config->family->source) ? compiler->headers : "";
-    const char *const lines[] = {compiler->identity,
-                                 compiler->version,
-                                 compiler->options,
-                                 compiler->ptx ? "ptx" : "cubin",
-                                 header,
-                                 macros,
-                                 config->family->source};
-    size_t size = strlen(headers);
-    char *text, *end;
-
-    for (size_t i = 0; i < AT_COUNT(lines); i++)
-        size += strlen(lines[i]) + 1;
-    text = end = at_alloc_raw(size + 1);
-    for (size_t i = 0; i < AT_COUNT(lines); i++) {
-        end = stpcpy(end, lines[i]);
-        *end++ = '\n';
-    }
-    strcpy(end - 1, headers); /* the last line goes on */
-    at_hash(key, text, size - 1);
-    at_free(text);
-    at_free(macros);
-}
+/* ---- jobs ---- */
 
 /* Give a job its key, and its kernel the name that goes with it. */
 static void set_key(const struct at_builder *builder, struct at_job *job)
@@ -71,8 +42,6 @@ static void set_key(const struct at_builder *builder, struct at_job *job)
                   job->rendering.kind);
     snprintf(job->rendering.entry, sizeof job->rendering.entry, "k_%.24s", job->key);
 }
-
-/* ---- jobs ---- */
 
 static void push(struct job_queue *queue, struct at_job *job)
 {

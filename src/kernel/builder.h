@@ -121,10 +121,6 @@ bool at_builder_wait_until(struct at_builder *builder, struct at_built *built, i
 /* Hand out work until fd can be read or the deadline is over. A failure shows in the next step. */
 void at_builder_work_until(struct at_builder *builder, int fd, int64_t deadline_ns);
 
-/* Hash everything that a compiled kernel depends on: the cache's key of it. */
-void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
-                   const struct at_config *config, struct at_problem_kind kind);
-
 /* Return one use of a program; the last one frees it. NULL is allowed. */
 void at_program_release(struct at_program *program);
 

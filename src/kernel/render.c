@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "kernel/nvrtc.h"
 #include "system/file.h"
 #include "system/paths.h"
 
@@ -243,6 +244,35 @@ void at_kernel_hash(char hash[AT_SHORT_HASH_CHARS], const char *family_hash,
     at_hash(whole, text, strlen(text));
     memcpy(hash, whole, AT_SHORT_HASH_CHARS - 1);
     hash[AT_SHORT_HASH_CHARS - 1] = '\0';
+    at_free(text);
+    at_free(macros);
+}
+
+void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
+                   const struct at_config *config, struct at_problem_kind kind)
+{
+    char *macros = at_render_macros(config, kind);
+    /* Only where they are used: other kernels keep their key wherever CUDA's headers are. */
+    const char *headers = at_source_includes(config->family->source) ? compiler->headers : "";
+    const char *const parts[] = {compiler->identity,
+                                 compiler->version,
+                                 compiler->options,
+                                 compiler->ptx ? "ptx" : "cubin",
+                                 header,
+                                 macros,
+                                 config->family->source};
+    size_t size = strlen(headers);
+    char *text, *end;
+
+    for (size_t i = 0; i < AT_COUNT(parts); i++)
+        size += strlen(parts[i]) + 1;
+    text = end = at_alloc_raw(size + 1);
+    for (size_t i = 0; i < AT_COUNT(parts); i++) {
+        end = stpcpy(end, parts[i]);
+        *end++ = '\n';
+    }
+    strcpy(end - 1, headers); /* the last part goes on */
+    at_hash(key, text, size - 1);
     at_free(text);
     at_free(macros);
 }

@@ -39,6 +39,11 @@ void at_family_hash(char hash[AT_HASH_CHARS], const struct at_family *family, co
 void at_kernel_hash(char hash[AT_SHORT_HASH_CHARS], const char *family_hash,
                     const struct at_config *config, struct at_problem_kind kind);
 
+/* Hash everything that a compiled kernel depends on: the cache's key of it. */
+struct at_compiler;
+void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, const char *header,
+                   const struct at_config *config, struct at_problem_kind kind);
+
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);
 

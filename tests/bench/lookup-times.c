@@ -51,7 +51,6 @@ static const struct at_option options_table[] = {
      AT_SETS_INTEGER(table, seconds, int64_t, 1, INT32_MAX)},
     {0},
 };
-static const struct at_syntax syntax = {.options = options_table, .arguments = "PROFILE..."};
 
 /* ---- the configs ---- */
 
@@ -218,30 +217,44 @@ static enum at_status make_table(struct table *table, struct at_error *err)
     return status;
 }
 
+static enum at_status run(void *options, struct at_error *err)
+{
+    struct table *table = options;
+    enum at_status status = AT_OK;
+
+    table->ends_ns = table->seconds > 0 ? at_now_ns() + table->seconds * ns_per_s : INT64_MAX;
+    for (size_t i = 0; i < table->files.count && status == AT_OK; i++)
+        status = at_profiles_add(&table->profiles, table->files.items[i], err);
+    if (status == AT_OK)
+        status = make_table(table, err);
+    at_free(table->known.items);
+    at_free(table->printed.items);
+    at_profiles_clear(&table->profiles);
+    return status;
+}
+
+static const struct at_command command = {
+    .name = "lookup-times",
+    .summary = "time the configs of profiles on other problems",
+    .options = options_table,
+    .arguments = "PROFILE...",
+    .size = sizeof(struct table),
+    .init = at_run_options_init,
+    .clear = at_run_options_clear,
+    .run = run,
+};
+
 int main(int argc, char **argv)
 {
-    struct table table = {.ends_ns = INT64_MAX};
-    struct at_error err = {AT_OK, ""};
+    struct at_error err;
+    enum at_status status;
     int exit_code;
-    enum at_status status = AT_OK;
 
     /* The session's workers run this program. */
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
-    at_run_options_init(&table.run);
-    at_command_line(&syntax, argc, argv, &table, &table.run.progress);
-    if (table.seconds > 0)
-        table.ends_ns = at_now_ns() + table.seconds * ns_per_s;
-    for (size_t i = 0; i < table.files.count && status == AT_OK; i++)
-        status = at_profiles_add(&table.profiles, table.files.items[i], &err);
-    if (status == AT_OK)
-        status = make_table(&table, &err);
+    status = at_command_run(&command, argc, argv, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
-    free(table.files.items);
-    at_free(table.known.items);
-    at_free(table.printed.items);
-    at_profiles_clear(&table.profiles);
-    at_run_options_clear(&table.run);
     return status == AT_OK ? 0 : 1;
 }

@@ -53,8 +53,11 @@ static enum at_status read_all(struct reading *reading, char **arguments, struct
     enum at_status status = at_families_read(&reading->families, &reading->family_count,
                                              arguments[0], arguments[1], err);
 
-    return status == AT_OK ? at_description_read(&reading->device, NULL, arguments[2], err)
-                           : status;
+    if (status == AT_OK)
+        status = at_description_read(&reading->device, NULL, arguments[2], err);
+    return status == AT_OK
+               ? at_slowdown_open(&reading->slowdown, reading->families, reading->family_count, err)
+               : status;
 }
 
 static void write_inputs(const struct reading *reading, char *line)
@@ -82,7 +85,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    reading.slowdown = at_slowdown_open(reading.families, reading.family_count);
     while (fgets(line, sizeof line, stdin))
         write_inputs(&reading, line);
     at_slowdown_close(reading.slowdown);

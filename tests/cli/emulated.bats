@@ -31,8 +31,8 @@ setup() {
     [[ $stderr == *'there is no device "emu:H201" (did you mean '* ]]
 }
 
-# Each problem compiles two configs, its default and at most two copies; no more is precompiled. All are verified by
-# one more program.
+# Each problem compiles two configs, its default and at most two copies; no more is precompiled. One kernel more is
+# the harness, which verifies all of them.
 @test "every element size is tuned, padded and batched problems too" {
     export XDG_CACHE_HOME=$PWD
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 10 \

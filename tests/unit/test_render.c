@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/kernel: the text for the compiler, and reading its log. */
 #include "base/memory.h"
-#include "kernel/builder.h"
+#include "kernel/nvrtc.h"
 #include "kernel/render.h"
 
 #include <setjmp.h>
