@@ -215,7 +215,7 @@ static void settle_devices(struct at_run_options *options, const struct at_devic
     options->problem_configs = EMULATED_CONFIGS;
     at_note(&options->progress,
             "emulation is slow: a search tries %d configs per problem, unless tune has --search or "
-            "--budget",
+            "a budget",
             EMULATED_CONFIGS);
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: search for the fastest config of each problem. */
 #include "tune/tune.h"
+#include "base/clock.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/check.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
+#include "cmd/pace.h"
 #include "cmd/run_options.h"
 #include "device/kind.h"
 #include "pipeline/pipeline.h"
@@ -27,10 +29,10 @@
 
 struct tune_options {
     struct at_run_options run;
-    const char *out;                    /* NULL: only print the profile */
-    const char *stale;                  /* the profile with the problems; NULL: not given */
-    const struct at_strategy *strategy; /* NULL: not given */
-    struct at_amount budget;            /* configs or a time */
+    const char *out;                         /* NULL: only print the profile */
+    const char *stale;                       /* the profile with the problems; NULL: not given */
+    const struct at_strategy *strategy;      /* NULL: not given */
+    struct at_amount budget, problem_budget; /* configs or a time */
     enum at_output_format format;
     size_t tuners; /* of each device; 0: not given */
     struct at_share share;
@@ -87,6 +89,9 @@ static const struct at_option options_table[] = {
      "problems share the budget. Copies, which give the copy limit, come on top: at most 48 per "
      "problem",
      AT_SETS_AMOUNT(tune_options, budget, BUDGET_MAX)},
+    {"budget-per-problem", 0, "N|TIME", 2,
+     "Stop each problem's search after N configs or a time, which includes that of its copies",
+     AT_SETS_AMOUNT(tune_options, problem_budget, BUDGET_MAX)},
     {"shard", 0, "I/N", 1,
      "Tune only the I-th of N even shares of the problems; auto takes I and N from what Slurm, "
      "mpirun, flux or torchrun have set",
@@ -110,7 +115,8 @@ static const struct at_option options_table[] = {
     {"configs", 0, NULL, 3, "Also print each winner's parameters and launch",
      AT_SETS_FLAG(tune_options, configs)},
     AT_FORMAT(3, tune_options, format),
-    {"dry-run", 0, NULL, 3, "Print how many configs each problem has, and stop",
+    {"dry-run", 0, NULL, 3,
+     "Print how many configs each problem has and about how long the run takes, and stop",
      AT_SETS_FLAG(tune_options, dry_run)},
     {0},
 };
@@ -127,8 +133,9 @@ static enum at_status check(void *given, struct at_error *err)
         return at_fail(err, AT_USAGE, "--replace drops entries, and --stale keeps them");
     if (options->stale && !options->out)
         options->out = options->stale;
-    options->run.search_given =
-        options->strategy || options->budget.count > 0 || options->budget.ns > 0;
+    options->run.search_given = options->strategy || options->budget.count > 0 ||
+                                options->budget.ns > 0 || options->problem_budget.count > 0 ||
+                                options->problem_budget.ns > 0;
     if (options->strategy)
         options->run.session.strategy = options->strategy;
     return AT_OK;
@@ -269,8 +276,10 @@ static enum at_status prepare(struct tune_run *run, struct tune_options *options
                                 : at_run_problems(&options->run, "tuning/problems.yaml",
                                                   &run->problems, &run->problem_count, err);
 
-    run->budget =
-        (struct at_run_budget){.evaluations = options->budget.count, .ns = options->budget.ns};
+    run->budget = (struct at_run_budget){.ns = options->budget.ns,
+                                         .evaluations = options->budget.count,
+                                         .problem_ns = options->problem_budget.ns,
+                                         .problem_evaluations = options->problem_budget.count};
     if (status == AT_OK)
         status = at_run_families(&options->run, err);
     if (status == AT_OK && to_file)
@@ -549,90 +558,44 @@ static enum at_status conclude(struct tune_run *run, enum at_status status, stru
     return status;
 }
 
-/* Tune everything, write and print the profile. AT_INCOMPLETE: it has no entry for some problem, as
- * none of its configs is correct or the budget was too small. AT_INTERRUPTED: the profile has the
- * results so far. */
-static enum at_status tune_all(struct tune_run *run, struct at_error *err)
+static struct at_tuning_options tuning_of(const struct tune_run *run,
+                                          const struct at_session_options *session)
 {
-    const struct tune_options *options = run->options;
-    const struct at_tuning_options tuning = {
-        .session = &options->run.session,
+    return (struct at_tuning_options){
+        .session = session,
         .problems = run->problems,
         .problem_count = run->problem_count,
         .devices = run->devices,
         .device_count = run->device_count,
         .tuners = run->tuners,
         .budget = run->budget,
-        .out = options->out,
-        .accumulates = !options->replace,
-        .fresh = options->fresh,
+        .out = run->options->out,
+        .accumulates = !run->options->replace,
+        .fresh = run->options->fresh,
     };
+}
+
+/* Tune everything, write and print the profile. AT_INCOMPLETE: it has no entry for some problem, as
+ * none of its configs is correct or the budget was too small. AT_INTERRUPTED: the profile has the
+ * results so far. */
+static enum at_status tune_all(struct tune_run *run, struct at_error *err)
+{
+    const struct tune_options *options = run->options;
+    struct at_session_options session = options->run.session;
+    const struct at_tuning_options tuning = tuning_of(run, &session);
+    int64_t began_ns = at_now_ns();
+    char *length = at_pace_describe(&tuning);
     enum at_status status;
 
+    at_note(session.progress, "%s", length);
+    free(length);
+    session.problem_s = at_pace_expect(&tuning);
     at_interrupt_catch();
     status = at_tuning_run(&tuning, &run->result, err);
+    if (status == AT_OK && !session.resume && !at_interrupt_seen())
+        at_pace_keep(&run->result.records, run->device_count,
+                     (double)(at_now_ns() - began_ns) / 1e9);
     return conclude(run, status, err);
-}
-
-/* ---- only counting ---- */
-
-struct space_record {
-    char *device, *problem;
-    int64_t configs, points;
-};
-
-static const struct at_field space_fields[] = {
-    AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
-    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
-    AT_WRITTEN(space_record, configs, AT_FIELD_INT, AT_COLUMN(0, "configs")),
-    AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
-};
-static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
-
-static enum at_status count_configs(const struct tune_run *run, const struct at_device_info *device,
-                                    const struct at_problem *problem, struct space_record *record,
-                                    struct at_error *err)
-{
-    const struct at_session_options *session = &run->options->run.session;
-    struct at_space space = {0};
-    enum at_status status = at_space_build(&space, session->tuned, session->tuned_count, problem,
-                                           device, AT_SPACE_MAX, err);
-
-    if (status == AT_OK)
-        *record = (struct space_record){at_strdup(device->name), at_problem_format(problem),
-                                        (int64_t)space.count, space.raw};
-    at_space_clear(&space);
-    return status;
-}
-
-static void print_text(const struct space_record *records, size_t record_count, size_t problems)
-{
-    for (size_t i = 0; i < record_count; i++) {
-        if (i % problems == 0)
-            printf("%s\n  %-40s %10s %14s\n", records[i].device, "problem", "configs",
-                   "of raw points");
-        printf("  %-40s %10jd %14jd\n", records[i].problem, (intmax_t)records[i].configs,
-               (intmax_t)records[i].points);
-    }
-}
-
-/* Print how many configs each problem has on each device: what --dry-run does. */
-static enum at_status print_spaces(const struct tune_run *run, struct at_error *err)
-{
-    size_t all = run->device_count * run->problem_count, made = 0;
-    struct space_record *records = at_alloc_array(all, sizeof *records);
-    enum at_output_format format = run->options->format;
-    enum at_status status = AT_OK;
-
-    for (; made < all && status == AT_OK; made++)
-        status = count_configs(run, &run->devices[made / run->problem_count],
-                               &run->problems[made % run->problem_count], &records[made], err);
-    if (status == AT_OK && format == AT_FORMAT_TABLE)
-        print_text(records, all, run->problem_count);
-    else if (status == AT_OK)
-        status = at_print_list("spaces", &space_schema, records, all, format, stdout, err);
-    at_schema_clear_records(&space_schema, records, made);
-    return status;
 }
 
 static enum at_status run_tune(void *given, struct at_error *err)
@@ -645,10 +608,13 @@ static enum at_status run_tune(void *given, struct at_error *err)
     status = settle_journal(options, &journal, err);
     if (status == AT_OK)
         status = prepare(&run, options, err);
-    if (status == AT_OK && options->dry_run)
-        status = print_spaces(&run, err);
-    else if (status == AT_OK && run.problem_count > 0)
+    if (status == AT_OK && options->dry_run) {
+        const struct at_tuning_options tuning = tuning_of(&run, &options->run.session);
+
+        status = at_pace_print_spaces(&tuning, options->format, err);
+    } else if (status == AT_OK && run.problem_count > 0) {
         status = tune_all(&run, err);
+    }
     at_output_close(run.output);
     at_profile_clear(&run.profile);
     free(run.problems);

@@ -464,6 +464,18 @@ void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *progra
         write_entry(cache, program, "program", image, size);
 }
 
+bool at_cubin_cache_recall(struct at_cubin_cache *cache, const char *key, void *note, size_t size)
+{
+    return find(cache, key, "note", note, size);
+}
+
+void at_cubin_cache_note(struct at_cubin_cache *cache, const char *key, const void *note,
+                         size_t size)
+{
+    if (cache)
+        write_entry(cache, key, "note", note, size);
+}
+
 /* ---- what is known of an NVRTC that is not loaded ---- */
 
 /* Identifies a file's content; zeroes if there is no file. */
@@ -514,7 +526,7 @@ bool at_nvrtc_recall(struct at_compiler *compiler, int64_t compute_capability,
     struct stamp library, loader;
 
     nvrtc_key(key, compute_capability);
-    if (!find(cache, key, "note", &note, sizeof note))
+    if (!at_cubin_cache_recall(cache, key, &note, sizeof note))
         return false;
     note.path[sizeof note.path - 1] = '\0';
     library = stamp_of(note.path);
@@ -541,6 +553,5 @@ void at_nvrtc_remember(const struct at_nvrtc *nvrtc, int64_t compute_capability,
         return;
     strcpy(note.path, path);
     nvrtc_key(key, compute_capability);
-    if (cache)
-        write_entry(cache, key, "note", &note, sizeof note);
+    at_cubin_cache_note(cache, key, &note, sizeof note);
 }

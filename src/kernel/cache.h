@@ -66,6 +66,11 @@ void at_cubin_cache_put(struct at_cubin_cache *cache, const char *key,
 void at_cubin_cache_put_program(struct at_cubin_cache *cache, const char *program,
                                 const void *image, size_t size);
 
+/* Recall a few bytes that an earlier process has kept for a later one. */
+bool at_cubin_cache_recall(struct at_cubin_cache *cache, const char *key, void *note, size_t size);
+void at_cubin_cache_note(struct at_cubin_cache *cache, const char *key, const void *note,
+                         size_t size);
+
 /* Find what at_nvrtc_open would determine for such a device and machine code, as the cache knows it
  * from another process. Loading NVRTC only to ask takes 8 ms, longer than the rest of loading a
  * cached kernel. False if NVRTC's file, or anything that leads the loader to it, has changed. Call

@@ -189,16 +189,39 @@ static void sync_results(struct at_session *session)
         warn_of_journal(session, at_journal_sync(session->journal, &err), &err);
 }
 
-static void show_compile_failure(struct at_pipeline *p, size_t index, const char *message)
+/* Is this failure one to tell of? A shipped kernel may be refused by a device; a user's own may
+ * not. */
+static bool is_telling(const struct at_session_options *options, size_t family,
+                       enum at_outcome outcome)
 {
-    const struct at_family *family = p->search->space.configs[index].family;
+    return outcome == AT_COMPILE || outcome == AT_WRONG ||
+           (family >= options->own_first && outcome != AT_CORRECT);
+}
 
-    for (size_t i = 0; i < p->session->options.family_count; i++) {
-        if (p->session->options.families[i] != family || p->session->compile_failure_shown[i])
-            continue;
-        p->session->compile_failure_shown[i] = true;
-        at_warn(p->session->options.progress, "%s does not compile: %s", family->name, message);
-    }
+/* Warn of a family's first failure of each kind. */
+static void show_failure(const struct at_search *search, size_t index,
+                         const struct at_measurement *measurement)
+{
+    const struct at_session *session = search->session;
+    const struct at_session_options *options = &session->options;
+    const struct at_config *config = &search->space.configs[index];
+    enum at_outcome outcome = measurement->outcome;
+    size_t family = 0;
+    char *text;
+
+    while (options->families[family] != config->family)
+        family++;
+    if (!is_telling(options, family, outcome) || session->failure_shown[family][outcome])
+        return;
+    session->failure_shown[family][outcome] = true;
+    text = at_config_format(config);
+    if (outcome == AT_COMPILE)
+        at_warn(options->progress, "%s does not compile: %s", config->family->name,
+                measurement->message);
+    else
+        at_warn(options->progress, "%s %s: %s: %s; --verbose prints all failures",
+                config->family->name, text, at_outcome_names[outcome], measurement->message);
+    free(text);
 }
 
 /* For --verbose. */
@@ -245,8 +268,7 @@ static void settle(struct at_pipeline *p, size_t index, const struct at_measurem
     if (result->outcome == AT_CORRECT && (search->counts[AT_CORRECT] == 0 ||
                                           result->time_ns < search->results[search->best].time_ns))
         search->best = index;
-    if (result->outcome == AT_COMPILE)
-        show_compile_failure(p, index, measurement->message);
+    show_failure(search, index, measurement);
     search->counts[result->outcome]++;
     p->evaluations++;
     p->exhausted = false;

@@ -473,8 +473,9 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
     enum at_status status;
 
     opened->options = *options;
+    opened->forecast.seconds_per_weight = options->problem_s;
     opened->kind = at_device_kind(info);
-    opened->compile_failure_shown = at_alloc_array(options->family_count, sizeof(bool));
+    opened->failure_shown = at_alloc_array(options->family_count, sizeof *opened->failure_shown);
     status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK && !options->turn.turns)
         status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
@@ -511,7 +512,7 @@ void at_session_close(struct at_session *session)
     at_journal_close(session->journal);
     at_device_lock_release(session->lock);
     free(session->copies);
-    free(session->compile_failure_shown);
+    free(session->failure_shown);
     free(session->family_hashes);
     free(session->header);
     free(session->setting);

@@ -93,6 +93,7 @@ struct at_session_options {
     struct at_turn turn;          /* on a device that the caller has locked and shares out */
     const char *record;           /* folder for recordings; NULL: none are made */
     struct at_progress *progress; /* borrowed */
+    double problem_s; /* what a problem of weight 1 probably takes; 0: nothing is known */
 };
 
 enum { AT_COPIES_MAX = 2 };
@@ -122,7 +123,7 @@ struct at_session {
     struct at_warm_start warm_start;      /* the winners so far */
     struct at_warm_start copy_warm_start; /* the best copies so far */
     struct at_warm_start incumbents;      /* what the profile has: a winner must not be slower */
-    bool *compile_failure_shown;          /* by family: its first failure was shown */
+    bool (*failure_shown)[AT_OUTCOMES];   /* by family: its first failure was shown */
     int64_t measured; /* configs measured in all problems' searches, including failed ones */
     int64_t drifts, remeasured; /* drifts found, and configs measured again after them */
     struct at_forecast forecast;

@@ -250,6 +250,12 @@ size_t at_tuning_unfinished(const struct at_tuning *run)
     return open;
 }
 
+/* The lower one of two limits; 0: none. */
+static int64_t sooner(int64_t a, int64_t b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
 /* Give each problem an equal share of the evaluations, whenever and wherever it is tuned, and each
  * that is not finished an equal share of the remaining time. */
 static struct at_budget share_of_budget(const struct at_tuning *run,
@@ -276,8 +282,9 @@ static struct at_budget share_of_budget(const struct at_tuning *run,
         if (share.evaluations < 1)
             share.evaluations = 1;
     }
-    if (whole->problem_evaluations > 0)
-        share.evaluations = whole->problem_evaluations;
+    if (whole->problem_ns > 0)
+        share.ends_ns = sooner(share.ends_ns, at_now_ns() + whole->problem_ns);
+    share.evaluations = sooner(share.evaluations, whole->problem_evaluations);
     return share;
 }
 

@@ -10,7 +10,7 @@
 /* Budget of the whole run, and of each problem; 0: no limit. */
 struct at_run_budget {
     int64_t ns, evaluations;
-    int64_t problem_evaluations;
+    int64_t problem_ns, problem_evaluations;
 };
 
 struct at_tuning_options {

@@ -73,9 +73,9 @@ static double within_budget(double left_s, int64_t ends_ns, int64_t now_ns)
     return budget_s > 0 ? budget_s : 0;
 }
 
-/* "under 5 s", "45 s", "12 min", "3.5 h". The last seconds depend on a few launches: no forecast of
+/* The last seconds depend on a few launches: no forecast of
  * them is right within a factor of two. */
-static void print_duration(FILE *out, double seconds)
+void at_print_duration(FILE *out, double seconds)
 {
     if (seconds < 5)
         fputs("under 5 s", out);
@@ -97,12 +97,12 @@ static void print_left(FILE *out, const struct at_progress_state *state, int64_t
         left_s = run_left_s;
     if (left_s >= 0) {
         fputs("  ", out);
-        print_duration(out, left_s);
+        at_print_duration(out, left_s);
         between = ", run ";
     }
     if (run_left_s >= 0 && state->of > 1) {
         fputs(between, out);
-        print_duration(out, run_left_s);
+        at_print_duration(out, run_left_s);
     }
     if (left_s >= 0 || (run_left_s >= 0 && state->of > 1))
         fputs(" left", out);

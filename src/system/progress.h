@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct at_progress_state;
 
@@ -43,6 +44,9 @@ struct at_progress_state {
 
 /* Return the progress line, at most width columns long, without the least important parts. */
 char *at_progress_line(const struct at_progress_state *state, int width, int64_t now_ns);
+
+/* Print "under 5 s", "45 s", "12 min" or "3.5 h". */
+void at_print_duration(FILE *out, double seconds);
 
 void at_progress_draw(struct at_progress *progress, const struct at_progress_state *state);
 

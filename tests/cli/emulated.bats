@@ -168,6 +168,43 @@ setup() {
     [ "$(paste -sd ' ' counts)" = '7 8' ]
 }
 
+@test "--budget-per-problem bounds each search by configs or time, and --budget the sum" {
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --budget-per-problem 4 \
+        --problem 64x96:f32 --problem 96x64:f32 --out best.yaml
+    [ "$(grep -c ' correct: 4$' best.yaml)" -eq 2 ]
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --budget-per-problem 4 --budget 6 \
+        --problem 64x96:f32 --problem 96x64:f32 --out sum.yaml
+    [ "$(grep -c ' correct: 3$' sum.yaml)" -eq 2 ]
+    run --separate-stderr -0 tune --quiet --gpu emu --budget-per-problem 1s --search random \
+        --problem 64x96:f32 --out time.yaml
+    grep -q ' ended: budget$' time.yaml
+}
+
+@test "the first wrong result of a family tells its problem and elements, once" {
+    variant '5, 6, 7, 0'
+    run --separate-stderr -0 tune --gpu emu --family fault --space fault.yaml --problem 64x96:f32
+    [ "$(grep -c '^autotune: warning: fault FAULT=[56]: wrong: .*: [0-9]* wrong elements in the .*, the first at [0-9]*; --verbose prints all failures$' <<<"$stderr")" -eq 1 ]
+    [ "$(grep -c ': wrong: ' <<<"$stderr")" -eq 1 ]
+    run --separate-stderr -0 tune --verbose --gpu emu --family fault --space fault.yaml --problem 64x96:f32
+    [ "$(grep -c ': wrong: ' <<<"$stderr")" -eq 3 ]
+}
+
+@test "a run says first about how long it takes, from earlier runs if there are any" {
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+    run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32 --problem 96x64:f32
+    [[ ${lines[-1]} =~ ^'2 problems: about '[0-9]+' s, by figures of another machine'$ ]]
+    run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32 --search exhaustive
+    [[ ${lines[-1]} =~ ^'1 problem: about '[0-9]+' min, ' ]]
+    run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32 --search exhaustive --budget 30s
+    [[ ${lines[-1]} == '1 problem: about 30 s, by figures of another machine' ]]
+    run --separate-stderr -0 tune --gpu emu --budget 2 --problem 64x96:f32
+    [[ $stderr == *$'\nautotune: 1 problem: '*'by figures of another machine'$'\nautotune: tuning on '* ]]
+    run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32
+    [[ ${lines[-1]} == '1 problem: '*', as earlier runs here took' ]]
+    run --separate-stderr -0 tune --gpu emu:h100 --dry-run --problem 64x96:f32
+    [[ ${lines[-1]} == '1 problem: '*', by figures of another machine' ]]
+}
+
 @test "a budget also bounds problems that fail" {
     need_sqlite
     variant 5 '/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], default: 0}'

@@ -24,7 +24,7 @@ knows() {
 
 @test "tune names its options" {
     # shellcheck disable=SC2086 # a list
-    knows tune --budget --configs --dry-run --format --fresh --journal --out --record --replace --resume --search --seed --shard --stale --tuners $run_options
+    knows tune --budget --budget-per-problem --configs --dry-run --format --fresh --journal --out --record --replace --resume --search --seed --shard --stale --tuners $run_options
 }
 
 @test "list, show, check and cache name their options" {

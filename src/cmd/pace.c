@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/pace.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "device/kind.h"
+#include "kernel/cache.h"
+#include "profile/entry.h"
+#include "schema/table.h"
+#include "space/space.h"
+#include "tune/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A search that stops by itself tries about as many configs (doc/search.md). */
+enum { USUAL_CONFIGS = 100 };
+
+/* A problem's copies and shoot-out take as long as so many configs. */
+static const double fixed_configs = 24;
+
+/* Figures for a device that the cache does not know: 50 problems on an H200 took 28 s, and six on
+ * the emulated one 40 s with two CPUs. */
+static const double usual_seconds = 0.0045, usual_seconds_slow = 0.07;
+
+/* How long one config takes that a search tries on a problem of weight 1. */
+struct pace {
+    double seconds;
+    bool known; /* earlier runs here tell; else it is a figure of another machine */
+};
+
+/* A GPU and its emulation differ by the kind's label. */
+static void key_of(char key[AT_HASH_CHARS], const struct at_device_info *device)
+{
+    char *text = at_format("pace\n%s%s", at_device_kind(device)->label, device->name);
+
+    at_hash(key, text, strlen(text));
+    free(text);
+}
+
+static double read_seconds(struct at_cubin_cache *cache, const struct at_device_info *device)
+{
+    char key[AT_HASH_CHARS];
+    double seconds;
+
+    key_of(key, device);
+    return at_cubin_cache_recall(cache, key, &seconds, sizeof seconds) && seconds > 0 ? seconds : 0;
+}
+
+/* Read what the cache of compiled kernels knows of a device. */
+static struct pace read_pace(const struct at_device_info *device)
+{
+    struct at_cubin_cache *cache = NULL;
+    struct pace pace = {at_device_kind(device)->slow ? usual_seconds_slow : usual_seconds, false};
+    double known = 0;
+
+    if (at_cubin_cache_open(&cache, NULL, NULL) == AT_OK)
+        known = read_seconds(cache, device);
+    at_cubin_cache_close(cache);
+    return known > 0 ? (struct pace){known, true} : pace;
+}
+
+/* Seconds that a problem takes if its search tries this many configs. */
+static double seconds_of(const struct pace *pace, const struct at_problem *problem,
+                         const struct at_device_info *device, double configs)
+{
+    return pace->seconds * at_tune_weight(problem, device) * (configs + fixed_configs);
+}
+
+/* ---- how many configs, and how long ---- */
+
+struct space_record {
+    char *device, *problem;
+    int64_t configs, points;
+    int64_t seconds; /* that tuning it probably takes */
+};
+
+static const struct at_field space_fields[] = {
+    AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
+    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
+    AT_WRITTEN(space_record, configs, AT_FIELD_INT, AT_COLUMN(0, "configs")),
+    AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
+    AT_WRITTEN(space_record, seconds, AT_FIELD_INT, AT_COLUMN(0, "about s")),
+};
+static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
+
+static enum at_status build_space(const struct at_tuning_options *run, struct at_space *space,
+                                  const struct at_device_info *device,
+                                  const struct at_problem *problem, struct at_error *err)
+{
+    const struct at_session_options *session = run->session;
+
+    return at_space_build(space, session->tuned, session->tuned_count, problem, device,
+                          AT_SPACE_MAX, err);
+}
+
+/* How many configs the search of a problem may try; 0: any number. */
+static double configs_at_most(const struct at_tuning_options *run)
+{
+    const struct at_run_budget *budget = &run->budget;
+    double shared = (double)budget->evaluations / (double)run->problem_count;
+    double own = (double)budget->problem_evaluations;
+
+    return own > 0 && (shared == 0 || own < shared) ? own : shared;
+}
+
+/* Seconds that a problem takes of a device's time. */
+static double expect_problem(const struct at_tuning_options *run, const struct pace *pace,
+                             const struct at_device_info *device, const struct at_problem *problem)
+{
+    double most = configs_at_most(run), configs = USUAL_CONFIGS, seconds;
+    struct at_space space = {0};
+
+    if (!run->session->strategy->reason && most == 0 &&
+        build_space(run, &space, device, problem, NULL) == AT_OK)
+        configs = (double)space.count;
+    at_space_clear(&space);
+    seconds = seconds_of(pace, problem, device, most > 0 && most < configs ? most : configs);
+    return run->budget.problem_ns > 0 && seconds > (double)run->budget.problem_ns / 1e9
+               ? (double)run->budget.problem_ns / 1e9
+               : seconds;
+}
+
+/* Seconds that the run takes. The devices of a model share its problems. */
+static double expect_run(const struct at_tuning_options *run, bool *known)
+{
+    double seconds = 0;
+
+    *known = true;
+    for (size_t i = 0; i < run->device_count; i++) {
+        struct pace pace = read_pace(&run->devices[i]);
+
+        *known = *known && pace.known;
+        for (size_t j = 0; j < run->problem_count; j++)
+            seconds += expect_problem(run, &pace, &run->devices[i], &run->problems[j]);
+    }
+    seconds *= (double)at_tuning_models(run->devices, run->device_count) /
+               (double)run->device_count / (double)run->device_count;
+    return run->budget.ns > 0 && seconds > (double)run->budget.ns / 1e9
+               ? (double)run->budget.ns / 1e9
+               : seconds;
+}
+
+char *at_pace_describe(const struct at_tuning_options *run)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    bool known;
+    double seconds = expect_run(run, &known);
+
+    fprintf(out, "%zu problem%s: %s", run->problem_count, run->problem_count == 1 ? "" : "s",
+            seconds < 5 ? "" : "about ");
+    at_print_duration(out, seconds);
+    fputs(known ? ", as earlier runs here took" : ", by figures of another machine", out);
+    return at_text_close(&stream, NULL);
+}
+
+double at_pace_expect(const struct at_tuning_options *run)
+{
+    struct pace pace = read_pace(&run->devices[0]);
+
+    return pace.known
+               ? expect_problem(run, &pace, &run->devices[0], &run->problems[0]) /
+                     at_tune_weight(&run->problems[0], &run->devices[0]) * (double)run->tuners
+               : 0;
+}
+
+static enum at_status count_configs(const struct at_tuning_options *run,
+                                    const struct at_device_info *device,
+                                    const struct at_problem *problem, struct space_record *record,
+                                    struct at_error *err)
+{
+    struct pace pace = read_pace(device);
+    struct at_space space = {0};
+    enum at_status status = build_space(run, &space, device, problem, err);
+
+    if (status == AT_OK)
+        *record = (struct space_record){at_strdup(device->name), at_problem_format(problem),
+                                        (int64_t)space.count, space.raw,
+                                        llround(ceil(expect_problem(run, &pace, device, problem)))};
+    at_space_clear(&space);
+    return status;
+}
+
+static void print_text(const struct at_tuning_options *run, const struct space_record *records)
+{
+    size_t problems = run->problem_count;
+    char *length = problems > 0 ? at_pace_describe(run) : at_strdup("no problems");
+
+    for (size_t i = 0; i < run->device_count * problems; i++) {
+        if (i % problems == 0)
+            printf("%s\n  %-40s %10s %14s\n", records[i].device, "problem", "configs",
+                   "of raw points");
+        printf("  %-40s %10jd %14jd\n", records[i].problem, (intmax_t)records[i].configs,
+               (intmax_t)records[i].points);
+    }
+    printf("%s\n", length);
+    free(length);
+}
+
+enum at_status at_pace_print_spaces(const struct at_tuning_options *run,
+                                    enum at_output_format format, struct at_error *err)
+{
+    size_t all = run->device_count * run->problem_count, made = 0;
+    struct space_record *records = at_alloc_array(all, sizeof *records);
+    enum at_status status = AT_OK;
+
+    for (; made < all && status == AT_OK; made++)
+        status = count_configs(run, &run->devices[made / run->problem_count],
+                               &run->problems[made % run->problem_count], &records[made], err);
+    if (status == AT_OK && format == AT_FORMAT_TABLE)
+        print_text(run, records);
+    else if (status == AT_OK)
+        status = at_print_list("spaces", &space_schema, records, all, format, stdout, err);
+    at_schema_clear_records(&space_schema, records, made);
+    return status;
+}
+
+/* ---- what a run took ---- */
+
+/* The seconds of the records' problems at a pace of 1. */
+static double sum_up(const struct at_list *records)
+{
+    const struct pace unit = {1, true};
+    const struct at_device_record *record = records->items;
+    double sum = 0;
+
+    for (size_t i = 0; i < records->count; i++) {
+        const struct at_entry *entries = record[i].problems.items;
+
+        for (size_t j = 0; j < record[i].problems.count; j++) {
+            struct at_problem problem;
+
+            if (at_problem_parse(&problem, entries[j].problem, NULL) == AT_OK)
+                sum += seconds_of(&unit, &problem, &record[i].device,
+                                  (double)at_evaluations_total(&entries[j].evaluations));
+        }
+    }
+    return sum;
+}
+
+void at_pace_keep(const struct at_list *records, size_t devices, double seconds)
+{
+    const struct at_device_record *record = records->items;
+    struct at_cubin_cache *cache = NULL;
+    double sum = sum_up(records), pace = seconds * (double)devices / sum;
+    char key[AT_HASH_CHARS];
+
+    if (sum == 0 || at_cubin_cache_open(&cache, NULL, NULL) != AT_OK)
+        return;
+    for (size_t i = 0; i < records->count; i++) {
+        double before = read_seconds(cache, &record[i].device);
+        double mean = before > 0 ? (before + pace) / 2 : pace;
+
+        key_of(key, &record[i].device);
+        at_cubin_cache_note(cache, key, &mean, sizeof mean);
+    }
+    at_cubin_cache_close(cache);
+}
