@@ -609,6 +609,53 @@ static void test_scenario(void **state)
     fprintf(stderr, "%s: %zu allocations, %zu faults\n", scenario->name, allocations, tries);
 }
 
+/* ---- what is remembered ---- */
+
+/* Return how many allocations a plan takes; 0: there is no NVRTC. */
+static size_t count_for_plan(const autotune_profile *profile)
+{
+    static const autotune_problem problem = F32(5000); /* which no entry has */
+    autotune_plan *plan = NULL;
+    autotune_error *error = NULL;
+    autotune_status status;
+
+    failing = 0;
+    begin();
+    status = autotune_plan_create(&plan, profile, &problem, &error);
+    end();
+    autotune_plan_free(plan);
+    if (status == AUTOTUNE_OK)
+        return counted;
+    fprintf(stderr, "skipped: %s\n", autotune_error_message(error));
+    if (status != AUTOTUNE_NO_DEVICE)
+        fail();
+    autotune_error_free(error);
+    return 0;
+}
+
+/* A profile remembers its answers: a plan of the same problem does not look it up again. */
+static void test_remembered(void **state)
+{
+    autotune_profile *profile, *other;
+    size_t first, again;
+
+    (void)state;
+    setenv("AUTOTUNE_DATADIR", source_data, 1);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    fake_cuda_is_there = true;
+    profile = open_unharmed(shipped);
+    other = open_unharmed(shipped);
+    count_for_plan(other); /* compiles the kernels */
+    first = count_for_plan(profile);
+    again = count_for_plan(profile);
+    autotune_profile_free(other);
+    autotune_profile_free(profile);
+    if (first == 0)
+        skip();
+    fprintf(stderr, "a plan: %zu allocations, remembered: %zu\n", first, again);
+    assert_true(again + 1 < first); /* the first also allocates what is remembered */
+}
+
 /* ---- files ---- */
 
 /* One family, one device and one profile, so that opening them takes few allocations. */
@@ -666,7 +713,9 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[SCENARIOS];
+    struct CMUnitTest tests[SCENARIOS + 1] = {
+        [SCENARIOS] = cmocka_unit_test(test_remembered),
+    };
 
     if (WITH_ADDRESS_SANITIZER) {
         fprintf(stderr, "skipped: the address sanitiser has an allocator of its own\n");
