@@ -18,12 +18,18 @@
 #include "study/bench_report.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
+#include "system/paths.h"
 #include "tune/tune.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* On a GPU, and on an emulated device. */
 static const char *const default_problems[][2] = {{"8192x8192:f32", "8192x8192:f64"},
@@ -34,6 +40,7 @@ struct bench_options {
     const char *profile; /* NULL: tune */
     const char *lookup;  /* NULL: no row for it */
     const char *out;     /* of the page; NULL: none */
+    bool peers;
     enum at_output_format format;
 };
 
@@ -53,6 +60,9 @@ static const struct at_option options_table[] = {
     {"lookup", 0, "FILE", 1,
      "Also time the config that lookup chooses from FILE, which need not have the problem",
      AT_SETS_TEXT(bench_options, lookup)},
+    {"peers", 0, NULL, 1,
+     "Also time the transposes of cuBLAS and PyTorch on a GPU, where python3 finds them",
+     AT_SETS_FLAG(bench_options, peers)},
     AT_OUT(3, bench_options, out, "Also write an HTML page with a picture to FILE"),
     AT_FORMATS(3, bench_options, format, bench_format),
     {0},
@@ -84,8 +94,17 @@ struct line {
     const struct at_contestant *contestant; /* NULL: illegal for this problem */
 };
 
+/* What a library takes for the problem. */
+struct peer {
+    char name[64], what[512];
+    int64_t time_ns, spread_permille;
+};
+enum { PEERS_MAX = 4 };
+
 struct race {
     struct at_problem problem;
+    struct peer peers[PEERS_MAX]; /* those that could do it */
+    size_t peer_count;
     struct line lines[LINES_MAX]; /* the last is the tuned kernel */
     size_t line_count;
     struct at_copies copies;
@@ -178,6 +197,85 @@ static const struct at_contestant *copy_limit(const struct race *race)
     return best;
 }
 
+/* ---- other libraries ---- */
+
+/* Start python3 with a script of the data folder; its output comes from *file. */
+static enum at_status start_python(char *const argv[], FILE **file, pid_t *child,
+                                   struct at_error *err)
+{
+    posix_spawn_file_actions_t actions;
+    int ends[2], failed;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return at_fail(err, AT_INTERNAL, "cannot make a pipe: %s", strerror(errno));
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    failed = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (failed) {
+        close(ends[0]);
+        return at_fail(err, AT_FAILED, "cannot start %s: %s", argv[0], strerror(failed));
+    }
+    *file = fdopen(ends[0], "r");
+    return AT_OK;
+}
+
+/* Keep the libraries that could do the problem, and tell of the others. */
+static void read_peers(struct race *race, FILE *from, struct at_progress *progress)
+{
+    char text[1024];
+    struct peer peer;
+
+    while (race->peer_count < PEERS_MAX && fgets(text, sizeof text, from)) {
+        if (sscanf(text, "%63[^\t]\t%jd\t%jd\t%511[^\n]", peer.name, (intmax_t *)&peer.time_ns,
+                   (intmax_t *)&peer.spread_permille, peer.what) != 4)
+            continue;
+        if (peer.time_ns > 0)
+            race->peers[race->peer_count++] = peer;
+        else
+            at_note(progress, "no row for %s: %s", peer.name, peer.what);
+    }
+}
+
+/* Time other libraries, by a script in a process of its own. What cannot be timed has no row. */
+static void time_peers(struct race *race, const struct at_session *session)
+{
+    enum { NUMBERS = 9, COLD_SETS = 3 };
+    const struct at_problem *problem = &race->problem;
+    struct at_progress *progress = session->options.progress;
+    bool cold = strcmp(session->options.policy->name, "cold") == 0;
+    const int64_t numbers[NUMBERS] = {
+        problem->rows,       problem->cols,      problem->ld_src,
+        problem->ld_dst,     problem->batch,     problem->stride_src,
+        problem->stride_dst, problem->elem_size, cold ? COLD_SETS : 0};
+    char texts[NUMBERS][24], uuid[sizeof session->gpu->info.uuid];
+    char *argv[NUMBERS + 4] = {"python3", at_path_data_file("tuning/peers.py"), uuid};
+    struct at_error err;
+    FILE *from = NULL;
+    pid_t child = 0;
+
+    memcpy(uuid, session->gpu->info.uuid, sizeof uuid);
+    for (int i = 0; i < NUMBERS; i++) {
+        snprintf(texts[i], sizeof texts[i], "%jd", (intmax_t)numbers[i]);
+        argv[3 + i] = texts[i];
+    }
+    if (!session->kind->hardware)
+        at_note(progress, "--peers needs a GPU: cuBLAS and PyTorch do not run on an emulated one");
+    else if (problem->in_place || problem->offset_src || problem->offset_dst ||
+             problem->outer_count > 0)
+        at_note(progress,
+                "--peers has matrices and batches alone, neither in place nor at offsets");
+    else if (start_python(argv, &from, &child, &err) != AT_OK)
+        at_note(progress, "--peers: %s", err.message);
+    else {
+        read_peers(race, from, progress);
+        fclose(from);
+        waitpid(child, NULL, 0);
+    }
+    free(argv[1]);
+}
+
 /* The rows of a report, while it is filled. */
 struct rows {
     const struct race *race;
@@ -212,12 +310,31 @@ static void add_row(struct rows *rows, const char *label, const struct at_contes
     row->from_l2 = peak_MB_per_s > 0 && row->bandwidth_MB_per_s > peak_MB_per_s;
 }
 
+static void add_peers(struct rows *rows, const struct race *race)
+{
+    for (size_t i = 0; i < race->peer_count; i++) {
+        const struct peer *peer = &race->peers[i];
+        struct at_bench_row *row = &rows->items[rows->count++];
+        double time_ns = (double)peer->time_ns;
+
+        snprintf(row->label, sizeof row->label, "%s", peer->name);
+        snprintf(row->kernel, sizeof row->kernel, "%s", peer->what);
+        row->time_ns = peer->time_ns;
+        row->bandwidth_MB_per_s =
+            llround(1000 * (double)at_problem_bytes(&race->problem) / time_ns);
+        row->of_copy_permille = llround(1000 * copy_limit(race)->time_ns / time_ns);
+        row->spread_permille = peer->spread_permille;
+    }
+}
+
 static void make_report(const struct race *race, const struct at_session *session,
                         struct at_bench_report *report)
 {
     const struct at_device_info *device = &session->gpu->info;
-    struct rows rows = {race, session,
-                        at_alloc_array(race->line_count + 2, sizeof(struct at_bench_row)), 0};
+    struct rows rows = {
+        race, session,
+        at_alloc_array(race->line_count + race->peer_count + 2, sizeof(struct at_bench_row)), 0};
+    const struct line *tuned = &race->lines[race->line_count - 1];
     char *problem = at_problem_format(&race->problem);
 
     *report = (struct at_bench_report){.predicted = at_device_kind(device)->predicted};
@@ -231,8 +348,10 @@ static void make_report(const struct race *race, const struct at_session *sessio
     free(problem);
     add_row(&rows, "copy limit", copy_limit(race));
     add_row(&rows, "memcpy by the driver", &race->contestants[race->contestant_count - 1]);
-    for (size_t i = 0; i < race->line_count; i++)
+    for (size_t i = 0; i + 1 < race->line_count; i++)
         add_row(&rows, race->lines[i].label, race->lines[i].contestant);
+    add_peers(&rows, race);
+    add_row(&rows, tuned->label, tuned->contestant);
     report->rows = (struct at_list){rows.items, rows.count};
 }
 
@@ -427,6 +546,8 @@ static enum at_status bench_problem(struct bench_run *run, size_t index, struct 
     if (status == AT_OK)
         status = at_shootout_hold(run->session, &race->problem, race->contestants,
                                   race->contestant_count, err);
+    if (status == AT_OK && run->options->peers)
+        time_peers(race, run->session);
     if (status == AT_OK) {
         at_forecast_end(&run->session->forecast, at_now_ns());
         print_one(run, race);

@@ -53,7 +53,7 @@ knows() {
 
 @test "bench names its options" {
     # shellcheck disable=SC2086 # a list
-    knows bench --format --lookup --out --profile $run_options
+    knows bench --format --lookup --out --peers --profile $run_options
 }
 
 @test "replay names its options" {
