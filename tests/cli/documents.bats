@@ -31,6 +31,11 @@ setup() {
     for_facts link check_link
 }
 
+@test "doc/README.md lists every document" {
+    none "$(comm -23 <(cd doc && printf '%s\n' *.md | grep -vx README.md | sort) \
+        <(facts link doc/README.md | cut -f 2 | sort -u))"
+}
+
 @test "links hold where the documents are installed" {
     local file
     sed -n '/^nobase_dist_doc_DATA/,/^$/s/^ *\([^ ]\+\)\( \\\)*$/\1/p' data.am | while read -r file; do

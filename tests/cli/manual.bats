@@ -79,7 +79,8 @@ section() {
     page explain >written
     section ENVIRONMENT | grep -qxF '*AUTOTUNE_CUPTI*'
     page diff >written
-    ! section ENVIRONMENT | grep -qxF '*AUTOTUNE_CUPTI*'
+    section ENVIRONMENT >environment
+    run -1 grep -xF '*AUTOTUNE_CUPTI*' environment
 }
 
 # names_all FILE: does it have all names of standard input, one per line? Backslashes are scdoc's.
