@@ -413,6 +413,9 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
         return status;
     explanation->occupancy_blocks = occupancy.blocks;
     explanation->occupancy_percent = occupancy.percent;
+    explanation->wave_blocks = occupancy.blocks * device->multiprocessors;
+    if (explanation->wave_blocks > 0)
+        explanation->tail_blocks = (explanation->blocks - 1) % explanation->wave_blocks + 1;
     memcpy(explanation->occupancy_limiter, occupancy.limiter, sizeof occupancy.limiter);
     return AT_OK;
 }
@@ -584,6 +587,8 @@ static const struct at_field fields[] = {
     AT_COUNTER(at_explanation, registers),
     AT_COUNTER(at_explanation, spill_bytes),
     AT_COUNTER(at_explanation, static_shared_bytes),
+    AT_COUNTER(at_explanation, tail_blocks),
     AT_COUNTER(at_explanation, threads),
+    AT_COUNTER(at_explanation, wave_blocks),
 };
 const struct at_schema at_explanation_schema = AT_SCHEMA("an explanation", at_explanation, fields);

@@ -62,6 +62,8 @@ struct at_explanation {
     int64_t static_shared_bytes, dynamic_shared_bytes;
     int64_t occupancy_blocks, occupancy_percent;
     char occupancy_limiter[64];
+    int64_t wave_blocks; /* that all multiprocessors hold at a time; 0: not known */
+    int64_t tail_blocks; /* in the last wave of the grid */
     /* Sectors between multiprocessors and L2, of the whole grid, extrapolated from the counted
      * blocks. needed: the bytes of the elements, each way; 0 for a kernel of the user's own. */
     int64_t bytes_read, bytes_written, bytes_needed;

@@ -433,6 +433,10 @@ static void print_text(const struct at_explanation *e, const struct at_explained
         (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
     say("  theoretical occupancy %jd%%: %jd blocks per multiprocessor, limited by %s",
         (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
+    if (e->wave_blocks > 0)
+        say("  %.2f waves of %jd blocks; the last wave, the tail, fills %.0f%% of the device",
+            (double)e->blocks / (double)e->wave_blocks, (intmax_t)e->wave_blocks,
+            100 * (double)e->tail_blocks / (double)e->wave_blocks);
     print_times(e);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);

@@ -187,6 +187,11 @@ static void show_expected(const struct at_answer *answer, FILE *out)
     struct at_flow flow = line(out, "expected");
     int64_t share = answer->expected_of_copy_permille;
 
+    if (!answer->record) {
+        at_flow_add_words(&flow, "share of the copy limit not known: nothing like it was tuned");
+        at_flow_end(&flow);
+        return;
+    }
     at_flow_add(&flow, "%jd.%jd %% of the copy limit:", (intmax_t)(share / 10),
                 (intmax_t)(share % 10));
     at_flow_add(&flow, answer->tier == AT_TIER_EXACT ? "%s" : "%s on the entry's problem",
@@ -287,9 +292,10 @@ void at_answer_show(const struct at_answer *answer, const struct at_query *query
                     answer->record->policy.name);
         at_flow_end(&flow);
         show_distance(&answer->distance, out);
-        show_expected(answer, out);
-        show_facts(answer, query, out);
     }
+    show_expected(answer, out);
+    if (answer->record)
+        show_facts(answer, query, out);
     show_choice(answer, out);
     show_uncertain(answer, out);
     if (answer->measured.time_ns > 0)

@@ -215,8 +215,10 @@ static void take(struct search *search, const struct at_option *option, struct a
                    option->candidate && is_same_problem(search, option->candidate), answer);
     if (!option->candidate && !answer->refused[0])
         snprintf(answer->refused, sizeof answer->refused,
-                 "the nearest entry, %.120s, is far or poor: its distance is %.0f",
-                 nearest->option.candidate->problem, nearest->distance);
+                 "the nearest entry, %.120s, is far or poor: its distance is %.0f, its share of "
+                 "the copy limit %.1f %%",
+                 nearest->option.candidate->problem, nearest->distance,
+                 (double)nearest->option.candidate->of_copy_permille / 10);
 }
 
 static void note_refusal(const struct search *search, const struct at_candidate *candidate,

@@ -594,7 +594,7 @@ static void draw(struct at_pipeline *p)
         double best_ns = search->results[search->best].time_ns;
 
         state->best_gbps = (double)at_problem_bytes(&search->problem) / best_ns;
-        state->of_copy = search->copy_ns / best_ns;
+        state->of_copy = search->limit_ns / best_ns;
     }
     at_progress_draw(p->session->options.progress, state);
 }

@@ -29,7 +29,8 @@ struct at_search {
     struct at_budget budget;
     struct at_progress_state progress; /* the caller sets what, index, of, and of_copy's base */
     bool for_copies;                   /* it searches the problem's copies */
-    double copy_ns;                    /* the copy limit so far; 0: unknown */
+    double copy_ns;                    /* the fastest copy so far; 0: unknown */
+    double limit_ns;                   /* the driver's copy included; 0: unknown */
     const struct at_config *canary;    /* its kernel is timed repeatedly; NULL: none; borrowed */
     struct at_problem canary_problem;
     struct at_recorded *recorded; /* by config, for a recording; NULL: none is made */

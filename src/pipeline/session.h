@@ -102,9 +102,10 @@ enum { AT_COPIES_MAX = 2 };
 struct at_copies {
     struct at_problem problem; /* the vector of as many bytes */
     struct at_config configs[AT_COPIES_MAX];
-    size_t count;   /* 0: only the driver's copy remains */
-    double best_ns; /* time of the best in the search; 0: none */
-    bool complete;  /* the search was not cut short */
+    size_t count;     /* 0: only the driver's copy remains */
+    double best_ns;   /* time of the best in the search; 0: none */
+    double driver_ns; /* time of the driver's copy, for the progress line; 0: unknown */
+    bool complete;    /* the search was not cut short */
 };
 
 struct at_session {

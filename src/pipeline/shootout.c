@@ -134,6 +134,15 @@ static enum at_status time_contestants(struct at_session *session,
                    why.message);
 }
 
+double at_shootout_time_driver(struct at_session *session, const struct at_problem *vector)
+{
+    struct at_contestant driver = {.problem = *vector};
+    enum at_status status = time_contestants(session, &driver, 1, BRIEFLY, NULL);
+
+    at_shootout_end(&driver, 1);
+    return status == AT_OK ? driver.time_ns : 0;
+}
+
 void at_shootout_end(struct at_contestant *contestants, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

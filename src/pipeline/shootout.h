@@ -45,6 +45,10 @@ enum at_status at_shootout_hold(struct at_session *session, const struct at_prob
 enum at_status at_shootout_check(struct at_session *session, struct at_contestant *contestant,
                                  struct at_error *err);
 
+/* Time the driver's copy of a vector as a search does, in the buffers that are prepared. 0: that
+ * failed. */
+double at_shootout_time_driver(struct at_session *session, const struct at_problem *vector);
+
 /* Release the contestants' programs and samples. */
 void at_shootout_end(struct at_contestant *contestants, size_t count);
 

@@ -144,6 +144,8 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
         status = search_copies(session, &family, budget, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
+    if (found.count > 0 && !at_interrupt_seen())
+        found.driver_ns = at_shootout_time_driver(session, &found.problem);
     if (found.complete || !family) /* a search that was cut short is not remembered */
         remember(session, &found);
     *copies = found;
@@ -515,7 +517,9 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
         return at_fail_within(err, "%s: its copies", search->progress.what);
     if (status != AT_OK)
         return status;
-    search->copy_ns = copies.best_ns;
+    search->copy_ns = search->limit_ns = copies.best_ns;
+    if (copies.driver_ns > 0 && (copies.best_ns == 0 || copies.driver_ns < copies.best_ns))
+        search->limit_ns = copies.driver_ns;
     search->canary = copies.count > 0 ? &copies.configs[0] : NULL;
     search->canary_problem = copies.problem;
     if (at_finals_need_new_worker(search))

@@ -242,7 +242,7 @@ END_OF_TABLE
     explain tile PAD=0 --format json
     [ "$status" -eq 0 ]
     [[ $output == *'"wavefronts": 262144'* ]]
-    [[ $output == *'"occupancy_percent": 100'* ]]
+    [[ $output == *'"occupancy_percent": 100'* && $output == *'"tail_blocks": 1024'* && $output == *'"wave_blocks": 1056'* ]]
 }
 
 @test "bad arguments and illegal configs are refused" {

@@ -253,6 +253,7 @@ is_uncertain() {
     # The default is chosen for one reason, and the note has another fact.
     run --separate-stderr -0 "$AUTOTUNE" lookup -d h200 -p 8x32x2048x128:f16,perm=0213
     [[ $output =~ '  chosen     predicted to be about as fast as the fastest of '[0-9]{3}' configs' ]]
-    [[ $output == *'  note       the nearest entry, '*', is far or poor: its distance is '[0-9]* ]]
+    [[ $output == *'  note       the nearest entry, '*', is far or poor: its distance is '[0-9]*', its share of the copy limit '* ]]
+    [[ $output == *'  expected   share of the copy limit not known'* ]]
     [[ $output != *'and the default'* ]]
 }

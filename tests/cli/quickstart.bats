@@ -123,6 +123,7 @@ refuses() {
 @test "without a toolkit, NVIDIA's packages are fetched once" {
     unset CUDA_HOME
     said=tuned assert_ends_well
+    [[ $output =~ 'quickstart: building took '[0-9]+' s' ]]
     [[ $output == *"fetching NVIDIA's packages (100 MB from PyPI; licence: https://"*"to $place/tree/build/cuda"* ]]
     : >"$WORLD/moments"
     said=tuned assert_ends_well --no-fetch # what is there already serves
