@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune cache: show, clear or fill the cache of compiled kernels. */
 #include "kernel/cache.h"
-#include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/chosen.h"
 #include "cmd/command_line.h"
@@ -79,26 +78,13 @@ static enum at_status clear_cache(const struct at_cubin_cache *cache, struct at_
 static enum at_status wait_for_all(struct at_builder *builder, size_t total,
                                    struct at_progress *progress, struct at_error *err)
 {
-    int64_t began_ns = at_now_ns();
     enum at_status status = AT_OK;
 
     for (size_t done = 0; done < total && status == AT_OK; done++) {
-        const struct at_progress_state state = {
-            .what = "kernels",
-            .index = 1,
-            .of = 1,
-            .done = done,
-            .total = total,
-            .total_is_known = true,
-            .left_s = -1,
-            .run_left_s = done > 0 ? (double)(at_now_ns() - began_ns) / 1e9 *
-                                         (double)(total - done) / (double)done
-                                   : -1,
-        };
         const struct at_export_item *item;
         struct at_built built;
 
-        at_progress_draw(progress, &state);
+        at_progress_step(progress, "kernels", done, total);
         status = at_builder_wait(builder, &built, err);
         if (status != AT_OK)
             break;

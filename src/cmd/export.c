@@ -113,6 +113,7 @@ static enum at_status run_export(void *given, struct at_error *err)
         status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
         status = at_export_set_prefix(&chosen.export, options->prefix, err);
+    chosen.export.progress = &options->common.run.progress;
     if (status == AT_OK)
         status = at_chosen_find(&chosen, &options->common, err);
     if (status == AT_OK)

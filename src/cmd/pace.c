@@ -19,7 +19,8 @@
 /* A search that stops by itself tries about as many configs (doc/search.md). */
 enum { USUAL_CONFIGS = 100 };
 
-/* A problem's copies and shoot-out take as long as so many configs. */
+/* A problem's copies and shoot-out take as long as so many configs, and no longer than its search.
+ */
 static const double fixed_configs = 24;
 
 /* Figures for a device that the cache does not know: 50 problems on an H200 took 28 s, and six on
@@ -67,7 +68,8 @@ static struct pace read_pace(const struct at_device_info *device)
 static double seconds_of(const struct pace *pace, const struct at_problem *problem,
                          const struct at_device_info *device, double configs)
 {
-    return pace->seconds * at_tune_weight(problem, device) * (configs + fixed_configs);
+    return pace->seconds * at_tune_weight(problem, device) *
+           (configs + fmin(configs, fixed_configs));
 }
 
 /* ---- how many configs, and how long ---- */

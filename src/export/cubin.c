@@ -125,6 +125,7 @@ static enum at_status write_folder(const struct at_export *export, const char *f
     struct at_builder *builder;
     struct kernel_record *records;
     struct index index = {.schema = 1};
+    size_t total;
     enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
 
     if (status != AT_OK)
@@ -143,8 +144,12 @@ static enum at_status write_folder(const struct at_export *export, const char *f
         if (at_export_is_kernel(export, i))
             at_builder_add(builder, &export->items[i].answer.config,
                            at_problem_kind(&export->items[i].problem), &export->items[i]);
-    while (at_builder_pending(builder) > 0 && status == AT_OK)
+    total = at_builder_pending(builder);
+    for (size_t done = 0; done < total && status == AT_OK; done++) {
+        at_progress_step(export->progress, "kernels", done, total);
         status = take_one(export, builder, folder, records, err);
+    }
+    at_progress_clear(export->progress);
     index.arch = at_format("sm_%d", (int)export->device->compute_capability);
     index.device = at_strdup(export->device->name);
     index.nvrtc = at_strdup(at_builder_compiler(builder)->version);

@@ -38,6 +38,7 @@ struct at_export {
     char macro_prefix[AT_EXPORT_PREFIX_CHARS];
     struct at_export_item *items;
     size_t count;
+    struct at_progress *progress; /* of compiling; borrowed */
 };
 
 struct at_export_format {
