@@ -578,7 +578,11 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         status = search.space.count > 0 ? search_and_finish(&search, entry, err)
                                         : no_winner(&search, err);
-    if (status == AT_OK)
+    if (status == AT_OK && search.busy_ns == 0)
+        at_note(session->options.progress,
+                "%s: finished in %.2f s; the journal had all results of its search", what,
+                (double)(at_now_ns() - began_ns) / 1e9);
+    else if (status == AT_OK)
         at_note(session->options.progress,
                 "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for "
                 "%.1f %% of it",

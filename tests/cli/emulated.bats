@@ -205,6 +205,17 @@ setup() {
     [[ ${lines[-1]} == '1 problem: '*', by figures of another machine' ]]
 }
 
+@test "--resume says what the journal had, or that there is none" {
+    args=(--gpu emu --family tile --budget 4 --problem 64x96:f32)
+    run --separate-stderr -0 tune "${args[@]}" --out best.yaml
+    [[ $stderr == *$'\nautotune: 64x96:f32: tuned in '* ]]
+    run --separate-stderr -0 tune "${args[@]}" --out best.yaml --resume
+    [[ $stderr == *$'\nautotune: 64x96:f32: 4 results from the journal\nautotune: 64x96:f32: finished in '*'; the journal had all results of its search'* ]]
+    run --separate-stderr -0 tune "${args[@]}" --out bets.yaml --resume
+    [[ $stderr == 'autotune: there is no journal bets.yaml.journal: the run starts anew'* ]]
+    [[ $stderr == *$'\nautotune: 64x96:f32: tuned in '* ]]
+}
+
 @test "a budget also bounds problems that fail" {
     need_sqlite
     variant 5 '/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], default: 0}'
