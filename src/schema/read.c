@@ -54,11 +54,9 @@ static struct at_source source_of_byte(const struct events *events, size_t offse
     struct at_source source = {events->name, 1, 1};
 
     for (size_t i = 0; i < offset; i++) {
+        if (events->text[i] == '\n')
+            source = (struct at_source){events->name, source.line + 1, 0};
         source.column++;
-        if (events->text[i] == '\n') {
-            source.line++;
-            source.column = 1;
-        }
     }
     return source;
 }

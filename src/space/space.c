@@ -325,8 +325,7 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
     case RULE_IN_PLACE:
         return at_strdup(point->problem->in_place
                              ? "the family does not transpose in place"
-                             : "the family transposes in place, and this problem has "
-                               "two buffers");
+                             : "the family transposes in place, and this problem has two buffers");
     case RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case RULE_CONSTRAINT:

@@ -6,6 +6,7 @@
 #include "pipeline/shootout.h"
 #include "system/paths.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,44 @@ static void test_faults(void **state)
     }
 }
 
+/* Each contestant is verified in its own problem's buffers, and all are timed in those of one. A
+ * fault is told with the label; without a label a contestant is known to be correct. */
+static void test_hold(void **state)
+{
+    static const struct {
+        const char *family, *label, *message; /* of the second contestant */
+    } cases[] = {{"tile", "second", NULL},
+                 {"fault", "second", "second: wrong: "},
+                 {"fault", "", "wrong: "},
+                 {"fault", NULL, NULL}};
+    const struct at_problem large = problem_of("200x300:f32"), small = problem_of("16x16:f32");
+    const struct at_config tile = config_of("tile");
+    struct at_config_time alone;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    assert_int_equal(at_time_config(session, &tile, &large, &alone, NULL, &err), AT_OK);
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_config second = config_of(cases[i].family);
+        struct at_contestant contestants[] = {
+            {.config = &tile, .problem = large, .label = "first"},
+            {.config = &second, .problem = small, .label = cases[i].label}};
+        const char *message = cases[i].message;
+
+        if (strcmp(cases[i].family, "fault") == 0)
+            second.values[0] = 5; /* wrong */
+        assert_int_equal(at_shootout_hold(session, &large, contestants, 2, &err),
+                         message ? AT_FAILED : AT_OK);
+        if (message && strncmp(err.message, message, strlen(message)) != 0)
+            fail_msg("%s", err.message);
+        if (!message) {
+            assert_true(fabs(contestants[0].time_ns - alone.ns) < 1);
+            assert_true(contestants[1].time_ns > 0 && contestants[1].time_ns < alone.ns);
+        }
+        at_shootout_end(contestants, 2);
+    }
+}
+
 /* An emulated device has no counters of its own. */
 static void test_no_counters(void **state)
 {
@@ -157,11 +196,9 @@ static int set_up(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_no_counters),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_find_description),
+        cmocka_unit_test(test_time),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_hold),      cmocka_unit_test(test_no_counters),
+        cmocka_unit_test(test_too_large), cmocka_unit_test(test_find_description),
     };
     int exit_code;
 
