@@ -44,7 +44,7 @@ static const struct {
     {"growing problems", 6, 0.5, 24, 0.05, 24, 0.14, 0.8, 24, true, 1.5, 0, 1, 0},
     {"a machine that others begin to use", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 4, 0},
     {"a machine that others leave", 20, 2, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 8, 0.4, 0},
-    {"a resumed run", 20, 0.3, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 0, 1, 5},
+    {"a resumed run", 10, 0.3, 48, 0.02, 90, 0.05, 0.5, 4161, true, 1, 0, 1, 6},
 };
 
 static int64_t ns(double seconds)
