@@ -20,6 +20,7 @@
 #include "profile/newest.h"
 #include "space/named.h"
 #include "space/space.h"
+#include "study/study_run.h"
 #include "system/paths.h"
 
 #include <stdlib.h>
@@ -43,6 +44,8 @@ struct explain_options {
     struct at_own_options own;
     bool params;
     bool counters;
+    bool ncu;
+    struct at_texts with; /* what the config beside it has: settings, a family or a profile */
     int64_t blocks;
     enum at_output_format format;
 };
@@ -82,6 +85,10 @@ static const struct at_option options_table[] = {
     {"profile", 0, "FILE", 1,
      "Explain the winner of --problem in a profile, instead of a family's default config",
      AT_SETS_TEXT(explain_options, choice.profile)},
+    {"with", 0, "PARAM=VALUE|FAMILY|PROFILE", 1,
+     "Compare with a second config: this one with another value of a parameter, a family's default "
+     "or a profile's winner; may be repeated",
+     AT_ADDS_TEXT(explain_options, with)},
     {"params", 0, NULL, 2,
      "Only list the family's parameters: what they mean, their values and defaults",
      AT_SETS_FLAG(explain_options, params)},
@@ -90,6 +97,9 @@ static const struct at_option options_table[] = {
      AT_SETS_INTEGER(explain_options, blocks, int64_t, 1, BLOCKS_MAX)},
     {"counters", 0, NULL, 2, "Also read the GPU's own counters, with --gpu 0",
      AT_SETS_FLAG(explain_options, counters)},
+    {"ncu", 0, NULL, 2,
+     "Print the command with which Nsight Compute profiles this config, and what to look at",
+     AT_SETS_FLAG(explain_options, ncu)},
     AT_SPACE(1, explain_options, run.spaces),
     AT_FORMAT(2, explain_options, format),
     AT_TIMEOUT(2, explain_options, run.session.timeout_ns, "Time limit on a GPU, as for tune"),
@@ -100,10 +110,13 @@ static enum at_status check_own(const struct explain_options *options, struct at
 {
     const struct explain_choice *choice = &options->choice;
 
-    if (choice->problem || choice->profile || options->params || options->run.spaces.count > 0)
-        return at_fail(err, AT_USAGE,
-                       "--problem, --profile, --params and --space are for families, not for %s",
-                       options->own_file);
+    if (choice->problem || choice->profile || options->params || options->run.spaces.count > 0 ||
+        options->with.count > 0 || options->ncu)
+        return at_fail(
+            err, AT_USAGE,
+            "--problem, --profile, --params, --with, --ncu and --space are for families, "
+            "not for %s",
+            options->own_file);
     if (choice->setting_count > 0)
         return at_fail(err, AT_USAGE,
                        "\"%s\" is one too many: a CUDA file has no parameters, but --arg",
@@ -480,6 +493,162 @@ static enum at_status explain_config(const struct explain_options *options,
     return status;
 }
 
+/* ---- two configs side by side ---- */
+
+/* Make the second config. Without another family or profile it is the first one, changed. */
+static enum at_status choose_other(const struct explain_options *options,
+                                   const struct at_device_info *device,
+                                   const struct at_config *first, const struct at_problem *problem,
+                                   struct at_config *config, struct at_error *err)
+{
+    const struct at_texts *with = &options->with;
+    char *name = at_problem_format(problem);
+    const char **settings = at_alloc_array(with->count, sizeof *settings);
+    struct explain_choice other = {.problem = name, .settings = settings};
+    struct at_problem same = *problem;
+    bool given[AT_PARAMS_MAX] = {false};
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < with->count; i++) {
+        if (at_file_is(with->items[i], AT_KIND_PROFILE))
+            other.profile = with->items[i];
+        else if (strchr(with->items[i], '='))
+            settings[other.setting_count++] = with->items[i];
+        else
+            other.family = with->items[i];
+    }
+    *config = *first;
+    if (other.family || other.profile)
+        status = choose_config(&other, &options->run.session, device, config, &same, err);
+    for (size_t i = 0; i < other.setting_count && !other.family && !other.profile; i++)
+        if (status == AT_OK)
+            status = apply_setting(config, given, settings[i], err);
+    if (status == AT_OK)
+        status = at_config_require(config, problem, device, "not legal for this problem", err);
+    free(settings);
+    free(name);
+    return status;
+}
+
+/* Write what a config has and the other has not: "tile PAD=0". */
+static void label_row(struct at_study_row *row, const struct at_config *config,
+                      const struct at_config *other)
+{
+    const struct at_family *family = config->family;
+    size_t used = 0, size = sizeof row->kernel.label;
+    char *label = row->kernel.label;
+
+    used += (size_t)snprintf(label, size, "%s", family->name);
+    for (size_t i = 0; i < family->param_count && family == other->family && used < size; i++)
+        if (config->values[i] != other->values[i])
+            used += (size_t)snprintf(label + used, size - used, " %s=%d", family->params[i].name,
+                                     (int)config->values[i]);
+    snprintf(row->kernel.family, sizeof row->kernel.family, "%s", family->name);
+    row->kernel.parameters = at_config_to_names(config);
+}
+
+static enum at_status compare(const struct explain_options *options, const struct target *target,
+                              struct at_error *err)
+{
+    struct at_config configs[2];
+    struct at_problem problem;
+    struct at_study study = {.title = "two configs; what differs has a column", .differing = true};
+    struct at_study_result result = {0};
+    struct at_study_row *rows = at_alloc_array(2, sizeof *rows);
+    enum at_status status = choose_config(&options->choice, &options->run.session, &target->device,
+                                          &configs[0], &problem, err);
+
+    if (status == AT_OK)
+        status = choose_other(options, &target->device, &configs[0], &problem, &configs[1], err);
+    if (status == AT_OK && configs[0].family == configs[1].family &&
+        memcmp(configs[0].values, configs[1].values, sizeof configs[0].values) == 0)
+        status = at_fail(err, AT_USAGE, "both configs are the same: --with names what differs");
+    if (status != AT_OK) {
+        free(rows);
+        return status;
+    }
+    for (int i = 0; i < 2; i++)
+        label_row(&rows[i], &configs[i], &configs[1 - i]);
+    study.rows = (struct at_list){rows, 2};
+    study.columns.items = at_alloc_array(AT_STUDY_COLUMNS, sizeof(struct at_located));
+    for (; study.columns.count < AT_STUDY_COLUMNS; study.columns.count++)
+        ((struct at_located *)study.columns.items)[study.columns.count].text =
+            at_strdup(at_study_column_names[study.columns.count]);
+    study.problem.text = at_problem_format(&problem);
+    study.reading = at_strdup("");
+    status = at_study_run(&study, "explain", "--with", &target->device, &options->run.session,
+                          &result, err);
+    if (status == AT_OK)
+        status = at_study_print(&study, &result, options->format, err);
+    at_schema_clear(&at_study_result_schema, &result);
+    at_study_clear(&study);
+    return status;
+}
+
+/* ---- with Nsight Compute ---- */
+
+/* What to look at: sections of Nsight Compute, and what they show. */
+static const struct {
+    const char *section, *shows;
+} ncu_sections[] = {
+    {"SpeedOfLight", "DRAM and L2 throughput against their peaks: what binds"},
+    {"MemoryWorkloadAnalysis_Tables", "sectors per request, bank conflicts, hit rates"},
+    {"Occupancy", "achieved occupancy beside the theoretical one, and its limiter"},
+    {"LaunchStats", "waves per multiprocessor: how large the tail is"},
+    {"SourceCounters", "excessive sectors and wavefronts of each line"},
+};
+
+/* Print text that a shell reads as one word. */
+static void print_word(const char *text)
+{
+    putchar(' ');
+    if (!strpbrk(text, " '\"$\\*?&;()<>|`") && *text) {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('\'');
+    for (; *text; text++)
+        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, stdout);
+    putchar('\'');
+}
+
+static enum at_status print_ncu(const struct explain_options *options, const struct target *target,
+                                struct at_error *err)
+{
+    struct at_problem problem;
+    struct at_config config;
+    char *name;
+    enum at_status status = choose_config(&options->choice, &options->run.session, &target->device,
+                                          &config, &problem, err);
+
+    if (status != AT_OK)
+        return status;
+    name = at_problem_format(&problem);
+    /* The kernels of configs are called k_ and their key. First they are launched on small cases.
+     */
+    printf("ncu --target-processes all --kernel-name regex:^k_ --launch-skip %d --launch-count 1",
+           AT_VERIFICATION_CASES_MAX);
+    for (size_t i = 0; i < AT_COUNT(ncu_sections); i++)
+        printf(" --section %s", ncu_sections[i].section);
+    fputs(" \\\n    autotune explain", stdout);
+    print_word(config.family->name);
+    for (size_t i = 0; i < config.family->param_count; i++)
+        if (at_param_is_written(&config.family->params[i], config.values[i]))
+            printf(" %s=%d", config.family->params[i].name, (int)config.values[i]);
+    fputs(" \\\n    --problem", stdout);
+    print_word(name);
+    for (size_t i = 0; i < options->run.spaces.count; i++) {
+        fputs(" --space", stdout);
+        print_word(options->run.spaces.items[i]);
+    }
+    puts(" --timeout 60s --gpu 0\n\nwhat to look at:");
+    for (size_t i = 0; i < AT_COUNT(ncu_sections); i++)
+        printf("  %-30s %s\n", ncu_sections[i].section, ncu_sections[i].shows);
+    puts("autotune explain --counters reads some of these counters without Nsight Compute.");
+    free(name);
+    return AT_OK;
+}
+
 /* Explain a kernel of the user's file. */
 static enum at_status explain_own(const struct explain_options *options,
                                   const struct target *target, struct at_own_file *file,
@@ -505,6 +674,10 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     struct at_explained_text source;
     enum at_status status = find_target(options->run.gpu, &target, err);
 
+    if (status == AT_OK && options->ncu)
+        return print_ncu(options, &target, err);
+    if (status == AT_OK && options->with.count > 0)
+        return compare(options, &target, err);
     if (status == AT_OK && options->own_file) {
         status = explain_own(options, &target, &file, &explanation, err);
         source = (struct at_explained_text){file.path, file.text};

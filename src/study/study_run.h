@@ -60,6 +60,7 @@ struct at_study {
     struct at_located problem;
     struct at_list rows; /* of struct at_study_row */
     char *reading;       /* a paragraph that explains the figures */
+    bool differing;      /* columns in which all rows are alike have a line instead */
 };
 
 struct at_textbook {

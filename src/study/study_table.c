@@ -123,16 +123,33 @@ static double figure(const struct column *column, const struct at_study_line *li
                                            : NAN;
 }
 
+/* Have all rows this figure, as far as it is printed? */
+static bool all_alike(const struct column *column, const struct at_study_result *result)
+{
+    const struct at_study_line *lines = result->lines.items;
+    double most = 0.5 * pow(10, -column->digits), first = figure(column, &lines[0]);
+
+    for (size_t i = 1; i < result->lines.count; i++) {
+        double other = figure(column, &lines[i]);
+
+        if (isnan(first) != isnan(other) || fabs(first - other) >= most)
+            return false;
+    }
+    return true;
+}
+
 /* Choose the columns of a table, in order; returns their number. */
-static size_t choose(const struct at_study *study, bool predicted,
+static size_t choose(const struct at_study *study, const struct at_study_result *result,
                      const struct column *columns[AT_STUDY_COLUMNS + 2])
 {
     const struct at_located *words = study->columns.items;
+    bool predicted = strcmp(result->times, "predicted") == 0;
     size_t count = 0;
 
     for (size_t i = 0; i < study->columns.count; i++)
         for (size_t j = 0; j < AT_STUDY_COLUMNS; j++)
-            if (strcmp(words[i].text, at_study_column_names[j]) == 0)
+            if (strcmp(words[i].text, at_study_column_names[j]) == 0 &&
+                !(study->differing && all_alike(&chosen_columns[j], result)))
                 columns[count++] = &chosen_columns[j];
     columns[count++] = predicted ? &predicted_column : &measured_column;
     columns[count++] = &bandwidth_column;
@@ -200,12 +217,30 @@ static void print_line(const struct at_study_line *line, const struct column *co
     putchar('\n');
 }
 
+/* Print the figures in which all rows are alike. */
+static void print_alike(const struct at_study *study, const struct at_study_result *result)
+{
+    const struct at_study_line *lines = result->lines.items;
+    struct at_flow flow = at_flow_begin(stdout, WIDTH, INDENT, "alike:");
+
+    for (size_t i = 0; i < AT_STUDY_COLUMNS && study->differing; i++) {
+        const struct column *column = &chosen_columns[i];
+
+        const char *title =
+            strcmp(at_study_column_names[i], "occupancy") == 0 ? "occupancy %" : column->title;
+
+        if (all_alike(column, result) && !isnan(figure(column, &lines[0])))
+            at_flow_add(&flow, "%s %.*f;", title, column->digits, figure(column, &lines[0]));
+    }
+    at_flow_end(&flow);
+}
+
 static void print_text(const struct at_study *study, const struct at_study_result *result)
 {
     const struct at_study_line *lines = result->lines.items;
     const struct column *columns[AT_STUDY_COLUMNS + 2];
     bool predicted = strcmp(result->times, "predicted") == 0;
-    size_t count = choose(study, predicted, columns);
+    size_t count = choose(study, result, columns);
     int width = label_width(result, columns, count);
 
     printf(predicted ? "%s: %s\non %s (emulated: %s)\n\n" : "%s: %s\non %s; %s\n\n", result->study,
@@ -217,6 +252,8 @@ static void print_text(const struct at_study *study, const struct at_study_resul
         print_line(&lines[i], columns, count, width);
     }
     putchar('\n');
+    if (study->differing)
+        print_alike(study, result);
     at_flow_words(stdout, at_streams_text_width(WIDTH), 0, result->reading);
 }
 
@@ -233,7 +270,7 @@ static enum at_status print_plain(const struct at_study *study,
 {
     const struct at_study_line *lines = result->lines.items;
     const struct column *columns[AT_STUDY_COLUMNS + 2];
-    size_t count = choose(study, strcmp(result->times, "predicted") == 0, columns);
+    size_t count = choose(study, result, columns);
     struct at_field fields[AT_STUDY_COLUMNS + 4] = {
         AT_ONLY_COLUMN(row, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
         AT_ONLY_COLUMN(row, label, AT_FIELD_TEXT, AT_COLUMN(0, "kernel")),

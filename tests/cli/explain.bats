@@ -347,3 +347,40 @@ families() {
     run -0 --separate-stderr "$AUTOTUNE" explain tile --blocks 2 --format json
     [ "$folded" = "tile $(sed -n 's/^ *"config": "\(.*\)",$/\1/p' <<<"$output")" ]
 }
+
+# ---- two configs ----
+
+@test "--with puts a second config beside the first: what differs has a column, what is alike a line" {
+    run --separate-stderr -0 "$AUTOTUNE" explain tile PAD=0 64x64:f32 --with PAD=1
+    [[ $output == *$'\n  tile PAD=0 '*$'\n  tile PAD=1 '*'alike: sectors per load '* ]]
+    [[ $output == *'load ways'* && $output != *'per store  '* ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain tile PAD=0 64x64:f32 --with PAD=1 --with TILE_ROWS=64 --format csv
+    [[ ${lines[1]} == 64x64:f32,'tile TILE_ROWS=32 PAD=0,'* && ${lines[2]} == 64x64:f32,'tile TILE_ROWS=64 PAD=1,'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain tile PAD=0 64x64:f32 --with naive --format csv
+    [[ ${lines[1]} == 64x64:f32,tile,* && ${lines[2]} == 64x64:f32,naive,* ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain naive 8192x8192:f32 --format csv \
+        --with "$srcdir/tests/data/h200-profile.yaml"
+    [[ ${lines[1]} == 8192x8192:f32,naive,* && ${lines[2]} == 8192x8192:f32,* ]]
+    [[ ${lines[2]} != *,naive,* ]]
+}
+
+@test "--with refuses the same config and what there is not" {
+    refused 'both configs are the same' explain tile PAD=1 64x64:f32 --with PAD=1
+    refused 'PAD=7 is not in the space' explain tile 64x64:f32 --with PAD=7
+    refused 'PAD is given twice' explain tile 64x64:f32 --with PAD=1 --with PAD=2
+    refused 'there is no family "nothing"' explain tile 64x64:f32 --with nothing
+    run --separate-stderr -1 "$AUTOTUNE" explain tile 64x64:f32 --with inplace
+    [[ -z $output && $stderr == *'not legal for this problem'* ]]
+}
+
+@test "--ncu prints a command whose words explain takes" {
+    run --separate-stderr -0 "$AUTOTUNE" explain tile PAD=0 512x512:f32 --ncu
+    [[ ${lines[0]} == 'ncu --target-processes all --kernel-name regex:^k_ '*' --section SpeedOfLight '* ]]
+    [[ $output == *'what to look at:'*$'\n  Occupancy '* ]]
+    command=$(sed -n '/^ncu/,/--gpu 0$/p' <<<"$output")
+    [[ $command == *' PAD=0 '* ]]
+    # The same command of autotune, without a GPU.
+    command="\"\$AUTOTUNE\" ${command#*autotune }"
+    run --separate-stderr -0 bash -c "${command%--gpu 0}"
+    [[ $output == 'tile '*' PAD=0 '*'on 512x512:f32'* ]]
+}

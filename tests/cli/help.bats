@@ -69,8 +69,8 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --arg --block --blocks --counters --entry --format --gpu --grid --include-dir --params --problem --profile --shared \
-        --space --timeout
+    knows explain --arg --block --blocks --counters --entry --format --gpu --grid --include-dir --ncu --params --problem --profile --shared \
+        --space --timeout --with
 }
 
 @test "study names its options" {
