@@ -23,6 +23,8 @@
 
 enum { JOBS_MAX = 64 };
 
+const int64_t at_timeout_ns = INT64_C(2000000000);
+
 const struct at_option at_run_table[] = {
     AT_GROUP(1, "What to run:"),
     AT_GROUP(2, "How:"),
@@ -85,7 +87,7 @@ void at_run_options_init(void *options)
     run->session = (struct at_session_options){.policy = &at_policies[0],
                                                .strategy = at_strategies[0],
                                                .seed = 1,
-                                               .timeout_ns = INT64_C(2000000000),
+                                               .timeout_ns = at_timeout_ns,
                                                .jobs = at_default_jobs(1, 1),
                                                .use_cache = true,
                                                .progress = &run->progress};

@@ -20,6 +20,9 @@ struct at_run_options {
     struct at_session_options session;
 };
 
+/* The time limit of a config unless --timeout gives one. */
+extern const int64_t at_timeout_ns;
+
 /* The options of commands that run kernels; the groups of --help are open to their own. */
 extern const struct at_option at_run_table[];
 

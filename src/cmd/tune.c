@@ -21,6 +21,7 @@
 #include "system/cpus.h"
 #include "system/interrupt.h"
 #include "system/output.h"
+#include "system/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -473,14 +474,64 @@ static size_t list_missing(const struct tune_run *run, char **names)
     return count;
 }
 
+/* ---- what the run was told, for who repeats it ---- */
+
+static void put_time(FILE *out, const char *option, int64_t ns)
+{
+    bool whole = ns % INT64_C(1000000000) == 0;
+
+    fprintf(out, " --%s %jd%s", option, (intmax_t)(ns / (whole ? 1000000000 : 1000000)),
+            whole ? "s" : "ms");
+}
+
+/* The options that chose or limited the search: " --budget 30s --family tile". The caller frees. */
+static char *options_of(const struct tune_options *options)
+{
+    const struct at_run_options *run = &options->run;
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    if (options->strategy)
+        fprintf(out, " --search %s", options->strategy->name);
+    if (options->budget.count > 0)
+        fprintf(out, " --budget %jd", (intmax_t)options->budget.count);
+    if (options->budget.ns > 0)
+        put_time(out, "budget", options->budget.ns);
+    if (run->session.timeout_ns != at_timeout_ns)
+        put_time(out, "timeout", run->session.timeout_ns);
+    for (size_t i = 0; i < run->names.count; i++)
+        fprintf(out, " --family %s", run->names.items[i]);
+    for (size_t i = 0; i < run->spaces.count; i++)
+        fprintf(out, " --space %s", at_path_name(run->spaces.items[i]));
+    if (options->fresh)
+        fprintf(out, " --fresh");
+    return at_text_close(&stream, NULL);
+}
+
+static void enter_options(struct tune_run *run)
+{
+    struct at_device_record *records = run->result.records.items;
+    char *text = options_of(run->options);
+
+    for (size_t i = 0; i < run->result.records.count; i++) {
+        struct at_entry *entries = records[i].problems.items;
+
+        for (size_t j = 0; j < records[i].problems.count; j++)
+            entries[j].options = at_strdup(text[0] ? text + 1 : "default");
+    }
+    free(text);
+}
+
 /* ---- the end of a run ---- */
 
 /* Write the file, and print the profile even if that failed. */
 static enum at_status deliver(struct tune_run *run, struct at_error *err)
 {
     const struct tune_options *options = run->options;
-    enum at_status status = write_profile(run, err), printed;
+    enum at_status status, printed;
 
+    enter_options(run);
+    status = write_profile(run, err);
     run->missing = list_missing(run, &run->missing_names);
     if (options->out && strcmp(options->out, "-") == 0)
         return status;

@@ -145,6 +145,7 @@ struct at_entry {
     struct at_evaluations evaluations;
     char search[32]; /* the strategy */
     int64_t seed;
+    char *options; /* of tune, that chose or limited the search; "default": none. NULL: unknown */
     enum at_ended ended;
     bool from_l2;    /* the winner's bandwidth is above DRAM's peak, so its data came from L2 */
     char gpu[64];    /* UUID of the GPU that measured it, if it is not the record's; or "" */

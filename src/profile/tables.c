@@ -139,7 +139,7 @@ static const char *const origin_names[] = {
     [AT_ORIGIN_PREDICTED] = "predicted",
     [AT_ORIGIN_ADAPTED] = "adapted",
 };
-enum { ORIGIN_BYTES_MAX = 1023 };
+enum { ORIGIN_BYTES_MAX = 1023, OPTIONS_BYTES_MAX = 1023 };
 #define ORIGIN(record)                                                                             \
     AT_CHOICE(record, origin, origin_names, AT_OPTIONAL),                                          \
         AT_TEXT(record, origin_of, ORIGIN_BYTES_MAX, AT_OPTIONAL)
@@ -153,6 +153,7 @@ static const struct at_field entry_fields[] = {
     AT_CHOICE(at_entry, ended, ended_names, AT_OPTIONAL),
     AT_CHARS(at_entry, search, WORD),
     AT_COUNTER(at_entry, seed),
+    AT_TEXT(at_entry, options, OPTIONS_BYTES_MAX, AT_OPTIONAL),
     AT_OBJECT(at_entry, "evaluations", evaluations, evaluations_schema),
     AT_CHARS(at_entry, gpu, AT_OPTIONAL),
     ORIGIN(at_entry),

@@ -29,8 +29,12 @@ static void print_heading(const struct at_report_device *device, FILE *out)
 
     fputs("### ", out);
     print_markdown(device->record->device.name, out);
-    at_put(out, "\n\n%zu problem%s: %.1f %% of the copy limit in the geometric mean; worst ",
-           device->count, device->count == 1 ? "" : "s", 100 * device->of_copy);
+    at_put(out, "\n\n%zu problem%s: %.1f %% of the copy limit in the geometric mean", device->count,
+           device->count == 1 ? "" : "s", 100 * device->of_copy);
+    if (device->small > 0 && device->small < device->count)
+        at_put(out, " without %zu small, which have %.1f %%", device->small,
+               100 * device->of_small);
+    at_put(out, "; worst ");
     print_code(worst->entry->problem, out);
     at_put(out, " with %.1f %%", worst->percent);
     if (device->over_default > 0)

@@ -442,6 +442,16 @@ static void add_search(struct at_report *report, struct at_report_device *device
     }
 }
 
+/* Are the memory's limits not those of this problem? Where even the copy reaches less than half of
+ * the peak, the fixed cost of a launch weighs. */
+static bool is_small(const struct at_report_row *row)
+{
+    const struct at_device_info *device = &row->record->device;
+
+    return row->entry->from_l2 || row->bytes <= device->l2_bytes ||
+           2 * row->entry->copy.bandwidth_MB_per_s < device->peak_bandwidth_MB_per_s;
+}
+
 static enum at_status make_row(struct at_report *report, struct at_report_device *device,
                                const struct at_device_record *record, const struct at_entry *entry,
                                struct at_error *err)
@@ -455,6 +465,7 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
     if (status != AT_OK)
         return status;
     row.bytes = at_problem_bytes(&row.problem);
+    row.small = is_small(&row);
     row.search = find_search(report->searches, record, entry);
     snprintf(row.anchor, sizeof row.anchor, "p%zu-%zu", device->index, device->count);
     find_old(report, &row);
@@ -464,23 +475,38 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
     return AT_OK;
 }
 
+static double mean_share(const struct at_report_device *device, bool small)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < device->count; i++) {
+        int64_t permille = device->rows[i].winner->of_copy_permille;
+
+        if (device->rows[i].small != small)
+            continue;
+        sum += log((double)(permille > 0 ? permille : 1) / 1000);
+        count++;
+    }
+    return count > 0 ? exp(sum / (double)count) : 0;
+}
+
 static void find_means(struct at_report_device *device)
 {
-    double copy = 0, over = 0;
+    double over = 0;
     size_t defaults = 0;
 
     for (size_t i = 0; i < device->count; i++) {
         const struct at_entry *entry = device->rows[i].entry;
 
-        copy +=
-            log((double)(entry->winner.of_copy_permille > 0 ? entry->winner.of_copy_permille : 1) /
-                1000);
-        if (entry->fallback.time_ns > 0) {
-            over += log((double)entry->fallback.time_ns / (double)entry->winner.time_ns);
-            defaults++;
-        }
+        device->small += device->rows[i].small;
+        if (entry->fallback.time_ns == 0)
+            continue;
+        over += log((double)entry->fallback.time_ns / (double)entry->winner.time_ns);
+        defaults++;
     }
-    device->of_copy = device->count > 0 ? exp(copy / (double)device->count) : 0;
+    device->of_small = mean_share(device, true);
+    device->of_copy = device->small < device->count ? mean_share(device, false) : device->of_small;
     device->over_default = defaults > 0 ? exp(over / (double)defaults) : 0;
 }
 

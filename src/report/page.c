@@ -11,9 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Spreads from here on are worth a look: 3 %. LISTED: problems that a line names. NAMED: problems
- * of a command; more are in a list of their own. */
-enum { SPREAD_PERMILLE = 30, LISTED = 6, NAMED = 6 };
+/* Spreads from here on are worth a look: 3 %. LISTED: problems that a line names. */
+enum { SPREAD_PERMILLE = 30, LISTED = 6 };
 
 /* ---- the title, and what was found ---- */
 
@@ -56,12 +55,25 @@ static void print_lead(const struct at_report_device *device, FILE *out)
 static void print_numbers(const struct at_report_device *device, FILE *out)
 {
     const struct at_report_row *worst = &device->rows[0];
+    size_t small = device->small, large = device->count - small;
 
     at_put(out,
            "<ul class=\"numbers\">\n<li><b>%.1f&#8239;%%</b><span>of the copy limit, geometric "
-           "mean</span></li>\n<li><b>%.1f&#8239;%%</b><span>the worst problem, <a "
+           "mean",
+           100 * device->of_copy);
+    if (small > 0 && large > 0)
+        at_put(out,
+               " of %zu problems. %zu small one%s left out, with %.1f&#8239;%%: the L2 cache holds "
+               "the data, or the launch takes most of the time",
+               large, small, small == 1 ? " is" : "s are", 100 * device->of_small);
+    else if (small > 0)
+        at_put(out,
+               ". All problems are small: the L2 cache holds the data, or the launch takes most "
+               "of the time, so a copy limits them little");
+    at_put(out,
+           "</span></li>\n<li><b>%.1f&#8239;%%</b><span>the worst problem, <a "
            "href=\"#%s\">%s</a></span></li>\n",
-           100 * device->of_copy, worst->percent, worst->anchor, worst->entry->problem);
+           worst->percent, worst->anchor, worst->entry->problem);
     if (device->over_default > 0)
         at_put(out,
                "<li><b>%.2f&#8239;×</b><span>as fast as the default configs, geometric "
@@ -71,7 +83,8 @@ static void print_numbers(const struct at_report_device *device, FILE *out)
         at_put(out, "<li><b>–</b><span>the default configs were not timed</span></li>\n</ul>\n");
 }
 
-static void print_worst(const struct at_report_device *device, FILE *out)
+static void print_worst(const struct at_report *report, const struct at_report_device *device,
+                        FILE *out)
 {
     const struct at_report_row *worst = &device->rows[0];
 
@@ -79,19 +92,20 @@ static void print_worst(const struct at_report_device *device, FILE *out)
            "<div><h3>Which problem is worst, and why?</h3>\n<p><b><a href=\"#%s\">%s</a>:</b> "
            "%.1f&#8239;%% of the copy limit, by the kernel %s.</p>\n",
            worst->anchor, worst->entry->problem, worst->percent, worst->winner->family);
-    at_report_remarks(device, worst, out);
+    at_report_remarks(report, device, worst, out);
+    if (!worst->costs)
+        at_report_explain(worst, "Which line of the kernel costs most", out);
     at_put(out, "</div>\n");
 }
 
 /* `lead`: what the journals tell. */
 static void print_parameter(const struct at_report_device *device, const char *lead, FILE *out)
 {
-    at_put(out, "<div><h3>Which parameter matters?</h3>\n<p>");
     if (device->points > 0)
-        at_put(out, "%p <a href=\"#d%zu-parameters\">All of them</a></p></div>\n", lead,
-               device->index);
-    else
-        at_put(out, "Only a journal tells.</p></div>\n");
+        at_put(out,
+               "<div><h3>Which parameter matters?</h3>\n<p>%p <a href=\"#d%zu-parameters\">All of "
+               "them</a></p></div>\n",
+               lead, device->index);
 }
 
 /* ---- more search ---- */
@@ -169,6 +183,27 @@ static const char *verdict_of(const struct at_report_device *device, const struc
            "tried everything.";
 }
 
+static bool is_cut(const struct at_entry *entry)
+{
+    return entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED;
+}
+
+/* The command that searches longer where a search was cut short. */
+static void print_longer(const struct at_report *report, const struct at_report_device *device,
+                         FILE *out)
+{
+    const struct at_report_row **cut = at_alloc_array(device->count, sizeof *cut);
+    size_t count = 0;
+
+    for (size_t i = 0; i < device->count; i++)
+        if (is_cut(device->rows[i].entry))
+            cut[count++] = &device->rows[i];
+    if (count > 0)
+        at_report_retune(report, device, cut, count, true,
+                         "What was cut short, searched until it settles", out);
+    free(cut);
+}
+
 static void print_more(const struct at_report *report, const struct at_report_device *device,
                        FILE *out)
 {
@@ -193,12 +228,12 @@ static void print_more(const struct at_report *report, const struct at_report_de
                "%.1f&#8239;%% in the geometric mean; the last quarter by more than 1&#8239;%% on "
                "%zu of %zu problems.</li>\n",
                100 * ends.gain, ends.late, ends.searches);
-    if (device->points == 0)
-        at_put(out, "<li>%p</li>\n",
-               report->journal_count ? "The journals have no evaluation of these problems by this "
-                                       "device and policy"
-                                     : "<code>--journal</code> adds how each search went");
-    at_put(out, "</ul></div>\n");
+    if (device->points == 0 && report->journal_count > 0)
+        at_put(out, "<li>The journals have no evaluation of these problems by this device and "
+                    "policy</li>\n");
+    at_put(out, "</ul>\n");
+    print_longer(report, device, out);
+    at_put(out, "</div>\n");
 }
 
 /* ---- is the run to be trusted? ---- */
@@ -279,7 +314,7 @@ static size_t check_outcomes(const struct at_report_device *device, FILE *out)
 
 /* What is checked of each row. */
 static const struct check {
-    enum { SPREAD, CUT, ABOVE_COPY, FROM_L2, SPILLED } kind;
+    enum { SPREAD, CUT, ABOVE_COPY, SPILLED } kind;
     const char *none, *one, *some; /* the last two after the number; none NULL: say nothing */
 } checks[] = {
     {SPREAD, "No winner's samples spread by more than 3 %",
@@ -289,24 +324,20 @@ static const struct check {
      "searches were cut short by a budget or a signal"},
     {ABOVE_COPY, NULL, "winner is faster than the copy limit, so that limit is too low",
      "winners are faster than their copy limits, so those limits are too low"},
-    {FROM_L2, NULL, "winner is faster than the memory can be: its data stayed in the L2 cache",
-     "winners are faster than the memory can be: their data stayed in the L2 cache"},
     {SPILLED, NULL, "winner spills registers", "winners spill registers"},
 };
 
-static bool is_hit(const struct at_entry *entry, const struct check *check)
+static bool is_hit(const struct at_report_row *row, const struct check *check)
 {
     switch (check->kind) {
     case SPREAD:
-        return entry->winner.spread_permille > SPREAD_PERMILLE;
+        return row->winner->spread_permille > SPREAD_PERMILLE;
     case CUT:
-        return entry->ended == AT_ENDED_BUDGET || entry->ended == AT_ENDED_INTERRUPTED;
+        return is_cut(row->entry);
     case ABOVE_COPY:
-        return entry->winner.of_copy_permille > 1000;
-    case FROM_L2:
-        return entry->from_l2;
+        return row->winner->of_copy_permille > 1000 && !row->small;
     default:
-        return entry->winner.spill_bytes > 0;
+        return row->winner->spill_bytes > 0;
     }
 }
 
@@ -316,7 +347,7 @@ static size_t check_rows(const struct at_report_device *device, const struct che
     size_t hits = 0, listed = 0, doubts;
 
     for (size_t i = 0; i < device->count; i++)
-        hits += is_hit(device->rows[i].entry, check);
+        hits += is_hit(&device->rows[i], check);
     if (hits == 0 && !check->none)
         return 0;
     doubts = begin_check(out, hits == 0);
@@ -325,7 +356,7 @@ static size_t check_rows(const struct at_report_device *device, const struct che
     else
         at_put(out, "%'jd %s: ", (intmax_t)hits, hits == 1 ? check->one : check->some);
     for (size_t i = 0; i < device->count && listed < LISTED; i++)
-        if (is_hit(device->rows[i].entry, check))
+        if (is_hit(&device->rows[i], check))
             at_put(out, "%s<a href=\"#%s\">%s</a>", listed++ ? ", " : "", device->rows[i].anchor,
                    device->rows[i].entry->problem);
     at_put(out, "%s</li>\n", hits > listed ? ", …" : "");
@@ -433,11 +464,8 @@ static void print_dates(const struct at_report_device *device, FILE *out)
     const int64_t moments[] = {device->first_ms, device->last_ms};
     char texts[AT_COUNT(moments)][64];
 
-    if (device->points == 0) {
-        at_put(out, "<dt>date</dt><dd>not known: a profile has no dates, and no journal has these "
-                    "problems</dd>\n");
-        return;
-    }
+    if (device->points == 0)
+        return; /* a profile has no dates */
     for (size_t i = 0; i < AT_COUNT(moments); i++) {
         const time_t seconds = (time_t)(moments[i] / 1000);
         struct tm date = {.tm_mday = 1};
@@ -448,45 +476,6 @@ static void print_dates(const struct at_report_device *device, FILE *out)
     }
     at_put(out, "<dt>date</dt><dd>%s to %s UTC, %'jd evaluations in the journal</dd>\n", texts[0],
            texts[1], (intmax_t)device->points);
-}
-
-/* Were all problems searched in the same way? */
-static bool is_one_search(const struct at_report_device *device)
-{
-    const struct at_entry *first = device->rows[0].entry;
-
-    for (size_t i = 1; i < device->count; i++) {
-        const struct at_entry *entry = device->rows[i].entry;
-
-        if (strcmp(entry->search, first->search) != 0 || entry->seed != first->seed)
-            return false;
-    }
-    return true;
-}
-
-/* The profile does not have the budget, the families and the options of a run. */
-static void print_command(const struct at_report_device *device, FILE *out)
-{
-    const struct at_device_record *record = device->record;
-    const struct at_entry *entry = device->rows[0].entry;
-    bool listed = device->count > NAMED;
-
-    at_put(out, "<dt>to repeat it</dt><dd><code>autotune tune --gpu %s --policy %s",
-           device->predicted ? record->device.uuid : "0", record->policy.name);
-    if (entry->search[0])
-        at_put(out, " --search %s", entry->search);
-    at_put(out, " --seed %jd", (intmax_t)entry->seed);
-    for (size_t i = 0; i < device->count && !listed; i++)
-        at_put(out, " --problem %s", device->rows[i].entry->problem);
-    at_put(out, "%s --out FILE</code>%s", listed ? " --problems LIST" : "",
-           is_one_search(device)
-               ? ""
-               : " (the search of the worst problem; others were searched otherwise)");
-    if (listed)
-        at_put(out, "<details><summary>LIST</summary><pre>schema: 1\nproblems:\n");
-    for (size_t i = 0; i < device->count && listed; i++)
-        at_put(out, "%s%s", i ? "\n  - " : "  - ", device->rows[i].entry->problem);
-    at_put(out, "%p</dd>\n", listed ? "</pre></details>" : "");
 }
 
 static void print_origin(const struct at_report_device *device, FILE *out)
@@ -503,7 +492,7 @@ static void print_origin(const struct at_report_device *device, FILE *out)
     print_conditions(&device->conditions, out);
     if (device->count > 0) {
         print_dates(device, out);
-        print_command(device, out);
+        at_report_repeats(device, out);
     }
     at_put(out, "</dl>\n");
 }
@@ -623,11 +612,13 @@ static void print_top(const struct at_report *report, const struct at_report_dev
     if (device->count > 0) {
         print_numbers(device, out);
         at_put(out, "<div class=\"columns\">\n");
-        print_worst(device, out);
+        print_worst(report, device, out);
         print_trust(device, out);
         print_parameter(device, lead, out);
         print_more(report, device, out);
         at_put(out, "</div>\n");
+        if (report->journal_count == 0)
+            at_report_journal(report, out);
     }
     print_origin(device, out);
 }

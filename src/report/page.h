@@ -77,8 +77,6 @@ enum at_layer_kind {
     AT_LAYER_ACROSS,  /* from x to `to` */
     AT_LAYER_MARKS,   /* the series' shape at each point */
     AT_LAYER_BARS,    /* from x to `to`, AT_PLOT_BAR pixels thick */
-    AT_LAYER_TEXTS,   /* the text at each point */
-    AT_LAYER_RINGS,   /* with a radius of `to` pixels */
 };
 
 struct at_plot_point {
@@ -97,8 +95,8 @@ struct at_layer {
 };
 
 struct at_plot {
-    const char *name;     /* tells what it shows */
-    double width, height; /* in its own units; 0: as usual, or as names of y need */
+    const char *name; /* tells what it shows */
+    double height;    /* in its own units; 0: as usual, or as names of y need */
     struct at_plot_axis x, y;
     const char *x_title, *y_title;
     bool small;             /* fewer ticks */
@@ -109,8 +107,8 @@ struct at_plot {
     struct at_layer **layers;
     size_t count, capacity;
     /* Set when it is drawn. */
-    double left, right, top, bottom; /* of the frame */
-    bool texts;                      /* marks have theirs */
+    double width, left, right, top, bottom; /* of the frame, and of all */
+    bool texts;                             /* marks have theirs */
 };
 
 /* Add an empty layer, which is drawn above those before it. The class and the name are borrowed. */
@@ -124,8 +122,7 @@ void at_layer_mark(struct at_layer *layer, double x, double y, char *text, const
 /* The range of all points, of x or of y, and of what is known to belong to it. */
 struct at_range at_plot_range(const struct at_plot *plot, bool across, struct at_range known);
 
-/* Draw a plot: as a picture; as a figure with its key, which also clears the plot. */
-void at_plot_picture(struct at_plot *plot, FILE *out);
+/* Draw a plot as a figure with its key, and clear it. */
 void at_plot_figure(struct at_plot *plot, FILE *out);
 
 /* Free the layers. */
@@ -138,6 +135,23 @@ void at_plot_shapes(FILE *out);
 void at_key_series(FILE *out, size_t series, const char *name);
 void at_key_line(FILE *out, const char *class, const char *name);
 
+/* ---- commands (commands.c), each behind words that say what it is for ---- */
+
+/* Tune these rows of a device again, and add to the profile. `longer`: until the searches settle,
+ * also where the default is to stop before. */
+void at_report_retune(const struct at_report *report, const struct at_report_device *device,
+                      const struct at_report_row *const *rows, size_t count, bool longer,
+                      const char *words, FILE *out);
+
+/* Count what the lines of a row's kernel cost. */
+void at_report_explain(const struct at_report_row *row, const char *words, FILE *out);
+
+/* Show what the page has not without a journal. */
+void at_report_journal(const struct at_report *report, FILE *out);
+
+/* Repeat the searches of a device. */
+void at_report_repeats(const struct at_report_device *device, FILE *out);
+
 /* ---- the sections of the page, in its order, and what they share ---- */
 
 /* pictures.c */
@@ -149,8 +163,13 @@ void at_report_timeline(const struct at_report_device *device, FILE *out);
  */
 void at_report_table(const struct at_report *report, const struct at_report_device *device,
                      FILE *out);
-void at_report_remarks(const struct at_report_device *device, const struct at_report_row *row,
-                       FILE *out);
+void at_report_remarks(const struct at_report *report, const struct at_report_device *device,
+                       const struct at_report_row *row, FILE *out);
+
+/* Of a row that is in the baseline: which software differs; is its config the same? */
+void at_report_software(const struct at_report_row *row, FILE *out);
+bool at_report_same_config(const struct at_report *report, const struct at_report_row *row);
+
 void at_report_problems(const struct at_report *report, const struct at_report_device *device,
                         FILE *out);
 

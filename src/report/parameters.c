@@ -192,11 +192,8 @@ static void print_loss(double loss, FILE *out)
 {
     double percent = 100 * loss;
 
-    if (percent < 0.05)
-        at_put(out, "<td class=\"bar\">0.0");
-    else
-        at_put(out, "<td class=\"bar loss\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>",
-               fmin(percent, 100), percent);
+    at_put(out, "<td class=\"bar loss\"><i style=\"--v:%.3f\"></i>%.1f",
+           percent < 0.05 ? 0 : fmin(percent / 100, 1), percent);
 }
 
 static double least_of(const struct parameter *parameter)
@@ -244,7 +241,7 @@ static void print_ranking(const struct at_report *report, const struct parameter
 {
     at_html_table(out, "scroll", "sortable",
                   "parameter|name:kernel|best value|loss %% with it|worst value|loss %% with "
-                  "it|name:what it is");
+                  "it|wide name:what it is");
     for (size_t i = 0; i < used && i < RANKED; i++) {
         const struct parameter *parameter = sorted[i];
 
@@ -253,7 +250,7 @@ static void print_ranking(const struct at_report *report, const struct parameter
         print_loss(least_of(parameter), out);
         at_put(out, "<td>%jd", (intmax_t)parameter->values[parameter->worst].value);
         print_loss(most_of(parameter), out);
-        at_put(out, "<td class=\"words\">%s\n",
+        at_put(out, "<td class=\"words wide\">%s\n",
                at_report_words(report, parameter->family, parameter->name));
     }
     at_html_table_end(out);
@@ -268,7 +265,8 @@ static void print_values(const struct at_report *report, const struct parameter 
         at_put(out, "<tr><th scope=\"row\">%s<td>%jd", parameter->name,
                (intmax_t)parameter->values[i].value);
         print_loss(loss_of(&parameter->values[i]), out);
-        at_put(out, i > 0 ? "<td>%s\n" : "<td class=\"words\">%s\n", i > 0 ? "" : words);
+        at_put(out, i > 0 ? "<td class=\"wide\">%s\n" : "<td class=\"words wide\">%s\n",
+               i > 0 ? "" : words);
     }
 }
 
@@ -276,7 +274,7 @@ static void print_family(const struct at_report *report, const struct effects *e
 {
     at_put(out, "<details><summary>Every value of %s</summary>\n", effects->family);
     at_html_table(out, "scroll", "sortable",
-                  "parameter|value|loss %% if fixed to it|name:what it is");
+                  "parameter|value|loss %% if fixed to it|wide name:what it is");
     for (size_t i = 0; i < effects->count; i++)
         print_values(report, &effects->parameters[i], out);
     at_html_table_end(out);
@@ -312,14 +310,40 @@ static struct effects *all_effects(const struct at_report *report,
     return effects;
 }
 
-static void print_first(const struct at_report *report, const struct parameter *first, FILE *out)
+/* Name the first parameter and those of its kernel that cost the same: were they always set
+ * together, nothing tells them apart. */
+static void print_tied(const struct at_report *report, const struct parameter *const *sorted,
+                       size_t used, FILE *out)
 {
+    const struct parameter *first = sorted[0];
+    size_t count = 0;
+
+    for (size_t i = 0; i < used; i++) {
+        const struct parameter *other = sorted[i];
+        const char *words = at_report_words(report, other->family, other->name);
+
+        if (other->family != first->family || fabs(least_of(other) - least_of(first)) > 1e-9 ||
+            fabs(most_of(other) - most_of(first)) > 1e-9)
+            continue;
+        at_put(out, "%s<b>%s</b>%s%s%s", count++ ? " and " : "", other->name, words[0] ? " (" : "",
+               words, words[0] ? ")" : "");
+    }
+    at_put(out, " of the kernel <b>%s</b>", first->family);
+    if (count == 1)
+        at_put(out, " matters most: ");
+    else
+        at_put(out, " matter most. They are tied: what was tried cannot tell them apart. %s: ",
+               first->name);
+}
+
+static void print_first(const struct at_report *report, const struct parameter *const *sorted,
+                        size_t used, FILE *out)
+{
+    const struct parameter *first = sorted[0];
     double least = 100 * least_of(first), most = 100 * most_of(first);
     intmax_t best = first->values[first->best].value, worst = first->values[first->worst].value;
-    const char *words = at_report_words(report, first->family, first->name);
 
-    at_put(out, "<b>%s of %s</b>%s%s%s matters most: ", first->name, first->family,
-           words[0] ? " (" : "", words, words[0] ? ")" : "");
+    print_tied(report, sorted, used, out);
     if (most - least < 100 * least_loss)
         at_put(out, "each of its values costs %.1f&#8239;%% in the geometric mean if it is fixed.",
                least);
@@ -343,9 +367,11 @@ void at_report_parameters(const struct at_report *report, const struct at_report
     size_t used = rank(effects, report->kernel_count, &sorted);
 
     if (used > 0)
-        print_first(report, sorted[0], lead);
+        print_first(report, sorted, used, lead);
     else
         at_put(lead, "None that was tried with several values: fixing one costs nothing.");
+    at_put(lead, " Only what was tried counts: %'jd evaluations a problem.",
+           (intmax_t)(device->points / (int64_t)device->count));
     at_put(out,
            "<h3 id=\"d%zu-parameters\">All parameters</h3>\n<p>If a parameter were fixed to one "
            "value, the best config, of any kernel, would be slower by this much in the geometric "

@@ -12,27 +12,19 @@
 
 /* ---- the baseline: what became slower, faster, or is new, as `autotune diff` judges ---- */
 
-/* The series of each verdict in the picture, and its words in the table. */
-static const struct {
-    size_t series;
-    const char *name, *class, *word;
-} verdicts[AT_REPORT_VERDICTS] = {
-    [AT_REPORT_SLOWER] = {1, "slower", "name worse", "■ slower"},
-    [AT_REPORT_FASTER] = {2, "faster", "name better", "▲ faster"},
-    [AT_REPORT_ALIKE] = {0, "within both spreads", "name", "alike"},
-};
-
+/* Slower ones come first, those of the largest change before the others. */
 static int compare_changes(const void *a, const void *b)
 {
     const struct at_report_row *x = *(const struct at_report_row *const *)a;
     const struct at_report_row *y = *(const struct at_report_row *const *)b;
+    double p = fabs(x->change.permille), q = fabs(y->change.permille);
 
-    if (x->change.permille != y->change.permille)
-        return x->change.permille > y->change.permille ? -1 : 1;
-    return strcmp(x->entry->problem, y->entry->problem);
+    if (x->change.verdict != y->change.verdict)
+        return x->change.verdict < y->change.verdict ? -1 : 1;
+    return p != q ? p > q ? -1 : 1 : strcmp(x->entry->problem, y->entry->problem);
 }
 
-/* The rows that are in the baseline, the one that lost most first; the caller frees them. */
+/* The rows that are in the baseline; the caller frees them. */
 static const struct at_report_row **find_changes(const struct at_report *report, size_t *count)
 {
     const struct at_report_row **rows = at_alloc_array(report->row_count, sizeof *rows);
@@ -42,87 +34,87 @@ static const struct at_report_row **find_changes(const struct at_report *report,
         for (size_t j = 0; j < report->devices[i].count; j++)
             if (report->devices[i].rows[j].old)
                 rows[(*count)++] = &report->devices[i].rows[j];
-    qsort(rows, *count, sizeof *rows, compare_changes);
+    if (*count > 0)
+        qsort(rows, *count, sizeof *rows, compare_changes);
     return rows;
 }
 
-/* Of the first problem that both have. */
-static void print_software(const struct at_report_row *row, FILE *out)
+/* A bar from the middle, to the right for what became slower; half of the cell is `most`. */
+static void print_change(const struct at_report_change *change, double most, FILE *out)
 {
-    const struct at_environment *old = &row->old_record->environment;
-    const struct at_environment *new = &row->record->environment;
-    const char *const versions[][3] = {{"driver", old->driver, new->driver},
-                                       {"CUDA", old->cuda_driver, new->cuda_driver},
-                                       {"NVRTC", old->nvrtc, new->nvrtc},
-                                       {"autotune", old->autotune, new->autotune}};
+    static const char *const marks[AT_REPORT_VERDICTS] = {
+        [AT_REPORT_SLOWER] = "■", [AT_REPORT_FASTER] = "▲", [AT_REPORT_ALIKE] = ""};
 
-    at_put(out, "<p>What else is different:</p><ul>\n");
-    for (size_t i = 0; i < AT_COUNT(versions); i++)
-        if (strcmp(versions[i][1], versions[i][2]) != 0)
-            at_put(out, "<li>%s: %s → %s</li>\n", versions[i][0],
-                   versions[i][1][0] ? versions[i][1] : "unknown",
-                   versions[i][2][0] ? versions[i][2] : "unknown");
-    at_put(out, "</ul>\n");
-}
-
-static void draw_changes(const struct at_report_row *const *rows, size_t count, FILE *out)
-{
-    struct at_plot plot = {.name = "Change of each problem's time, with its interval",
-                           .class = "long",
-                           .width = 1120,
-                           .height = 280,
-                           .x_title = "problems, the one that lost most first",
-                           .y_title = "change of the time, %"};
-    struct at_layer *zero = at_plot_add(&plot, AT_LAYER_ACROSS, 0, "zero", NULL);
-    struct at_layer *intervals = at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "from", NULL);
-    struct at_layer *marks[AT_REPORT_VERDICTS];
-
-    at_layer_add(zero, 0, 0, (double)count + 1);
-    for (size_t i = 0; i < AT_REPORT_VERDICTS; i++)
-        marks[i] = at_plot_add(&plot, AT_LAYER_MARKS, verdicts[i].series, NULL, verdicts[i].name);
-    for (size_t i = 0; i < count; i++) {
-        const struct at_report_change *change = &rows[i]->change;
-        double x = (double)i + 1;
-
-        at_layer_add(intervals, x, change->low, change->high);
-        at_layer_mark(marks[change->verdict], x, change->permille,
-                      at_format("%s: %+.1f %%", rows[i]->entry->problem, change->permille / 10),
-                      NULL);
-    }
-    plot.x = at_axis_linear((struct at_range){0, (double)count + 1}, AT_AXIS_PLAIN);
-    plot.x.range.high = (double)count + 1;
-    plot.y = at_axis_linear(at_plot_range(&plot, false, (struct at_range){0, 0}), AT_AXIS_PERCENT);
-    at_plot_figure(&plot, out);
-}
-
-static bool same_config(const struct at_report *report, const struct at_report_row *row)
-{
-    for (size_t i = 0; i < report->diff.count; i++)
-        if (report->diff.items[i].to == row->entry)
-            return report->diff.items[i].change != AT_CHANGE_CONFIG;
-    return true;
+    at_put(out, "<td class=\"bar change %s\" data-v=\"%.0f\"><i style=\"--v:%.3f\"></i>%s %+.1f",
+           change->permille < 0 ? "better" : "worse", change->permille,
+           fmin(1, fabs(change->permille) / most) / 2, marks[change->verdict],
+           change->permille / 10);
 }
 
 static void print_changes(const struct at_report *report, const struct at_report_row *const *rows,
                           size_t count, FILE *out)
 {
-    at_html_table(out, "scroll tall", "sortable",
-                  "problem|wide:old µs|wide:new µs|change %%|wide:interval|name:verdict|");
+    double most = 1;
+
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, fabs(rows[i]->change.permille));
+    at_html_table(
+        out, "scroll tall", "sortable",
+        "problem|change of the time, %%|wide:interval|wide:old µs|wide:new µs|wide name:");
     for (size_t i = 0; i < count; i++) {
         const struct at_report_change *change = &rows[i]->change;
 
+        at_put(out, "<tr><th scope=\"row\"><a href=\"#%s\">%s</a>", rows[i]->anchor,
+               rows[i]->entry->problem);
+        print_change(change, most, out);
         at_put(out,
-               "<tr><th scope=\"row\"><a href=\"#%s\">%s</a><td class=\"wide\">%a<td "
-               "class=\"wide\">%a<td>%+.1f<td class=\"wide\">%+.1f … %+.1f<td "
-               "class=\"%s\">%s</td><td class=\"name\">%s</td></tr>\n",
-               rows[i]->anchor, rows[i]->entry->problem, (double)rows[i]->old->winner.time_ns,
-               (double)rows[i]->winner->time_ns, change->permille / 10, change->low / 10,
-               change->high / 10, verdicts[change->verdict].class, verdicts[change->verdict].word,
-               same_config(report, rows[i]) ? "" : "another winner");
+               "<td class=\"wide\">%+.1f … %+.1f<td class=\"wide\">%a<td class=\"wide\">%a<td "
+               "class=\"wide name\">%s\n",
+               change->low / 10, change->high / 10, (double)rows[i]->old->winner.time_ns,
+               (double)rows[i]->winner->time_ns,
+               at_report_same_config(report, rows[i]) ? "" : "another winner");
     }
     at_html_table_end(out);
+}
+
+/* The command that tunes again what became slower, for each device. */
+static void print_retunes(const struct at_report *report, const struct at_report_row *const *slower,
+                          size_t count, FILE *out)
+{
+    const struct at_report_row **own = at_alloc_array(count, sizeof *own);
+
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct at_report_device *device = &report->devices[i];
+        size_t used = 0;
+
+        for (size_t j = 0; j < count; j++)
+            if (slower[j] >= device->rows && slower[j] < device->rows + device->count)
+                own[used++] = slower[j];
+        if (used > 0)
+            at_report_retune(report, device, own, used, false, "What became slower, tuned again",
+                             out);
+    }
+    free(own);
+}
+
+/* What changed, and folded what did not. */
+static void print_all_changes(const struct at_report *report,
+                              const struct at_report_row *const *rows, size_t count, FILE *out)
+{
+    size_t slower = report->verdicts[AT_REPORT_SLOWER];
+    size_t changed = slower + report->verdicts[AT_REPORT_FASTER];
+
+    if (slower > 0)
+        print_retunes(report, rows, slower, out);
+    if (changed > 0)
+        print_changes(report, rows, changed, out);
+    if (changed < count) {
+        at_put(out, "<details><summary>Alike: %zu problems</summary>\n", count - changed);
+        print_changes(report, rows + changed, count - changed, out);
+        at_put(out, "</details>\n");
+    }
     at_put(out, "<p class=\"small\">As <code>autotune diff</code> judges: slower and faster are by "
-                "more than both spreads.</p>\n");
+                "more than both spreads. Bars to the right are slower.</p>\n");
 }
 
 static void print_only(const struct at_report *report, enum at_change kind, const char *title,
@@ -169,9 +161,10 @@ void at_report_changes(const struct at_report *report, FILE *out)
                    "measured.</p>\n",
                    report->devices[i].record->device.name);
     if (count > 0) {
-        print_software(rows[0], out);
-        draw_changes(rows, count, out);
-        print_changes(report, rows, count, out);
+        at_put(out, "<p>From the old profile to this one: ");
+        at_report_software(rows[0], out);
+        at_put(out, ".</p>\n");
+        print_all_changes(report, rows, count, out);
     }
     print_only(report, AT_CHANGE_ADDED, "Only in this profile", out);
     print_only(report, AT_CHANGE_REMOVED, "Only in the old profile", out);
@@ -183,69 +176,54 @@ void at_report_changes(const struct at_report *report, FILE *out)
 
 /* Element sizes are the series. */
 static const char *const size_names[] = {"1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes"};
-enum { SIZES = AT_COUNT(size_names) };
+enum { SIZES = AT_COUNT(size_names), GAINS_MAX = 60 };
+
+static size_t size_of(const struct at_report_row *row)
+{
+    size_t size = 0;
+
+    while (size + 1 < SIZES && (INT64_C(1) << size) < row->problem.elem_size)
+        size++;
+    return size;
+}
 
 /* Fill a picture of a device's problems. */
-typedef void make_map(const struct at_report_device *device, struct at_plot *plot);
+typedef void make_map(const struct at_report_device *device, struct at_plot *plot,
+                      const char *names[GAINS_MAX]);
 
-/* Add a mark for each problem: by its sides, or by its bytes and its share of the copy limit. */
-static void add_problems(const struct at_report_device *device, bool sides, struct at_plot *plot)
+/* Problems of as many bytes are often many. Those of each element size are beside the others'. */
+static double lane_of(const struct at_report_row *row)
+{
+    return (double)row->bytes * exp2(0.2 * ((double)size_of(row) - (SIZES - 1) / 2.0));
+}
+
+static void draw_bytes(const struct at_report_device *device, struct at_plot *plot,
+                       const char *names[GAINS_MAX])
 {
     struct at_layer *layers[SIZES];
+    struct at_range shares = {1000, 1000};
 
+    (void)names;
     for (size_t i = 0; i < SIZES; i++)
         layers[i] = at_plot_add(plot, AT_LAYER_MARKS, i, NULL, size_names[i]);
     for (size_t i = 0; i < device->count; i++) {
         const struct at_report_row *row = &device->rows[i];
-        const struct at_result_record *winner = row->winner;
-        size_t size = 0;
 
-        while (size + 1 < SIZES && (INT64_C(1) << size) < row->problem.elem_size)
-            size++;
-        at_layer_mark(layers[size], (double)(sides ? row->problem.cols : row->bytes),
-                      (double)(sides ? row->problem.rows : winner->of_copy_permille),
+        at_layer_mark(layers[size_of(row)], lane_of(row), (double)row->winner->of_copy_permille,
                       at_format("%s: %.1f %% of the copy limit, %s", row->entry->problem,
-                                (double)winner->of_copy_permille / 10, winner->family),
+                                row->percent, row->winner->family),
                       i < device->open ? row->anchor : NULL);
     }
+    plot->x = at_axis_logarithmic(at_plot_range(plot, true, (struct at_range){INFINITY, 0}),
+                                  AT_AXIS_BYTES);
+    shares = at_plot_range(plot, false, shares);
+    shares.low -= (shares.high - shares.low) / 20; /* the worst is above the frame */
+    plot->y = at_axis_linear(shares, AT_AXIS_PERCENT);
+    at_layer_add(at_plot_add(plot, AT_LAYER_ACROSS, 0, "copy", "copy limit"), plot->x.range.low,
+                 1000, plot->x.range.high);
 }
 
-static void draw_bytes(const struct at_report_device *device, struct at_plot *plot)
-{
-    const struct at_range none = {INFINITY, 0}, limit = {1000, 1000};
-
-    add_problems(device, false, plot);
-    plot->x = at_axis_logarithmic(at_plot_range(plot, true, none), AT_AXIS_BYTES);
-    plot->y = at_axis_linear(at_plot_range(plot, false, limit), AT_AXIS_PERCENT);
-}
-
-/* The rings tell how far from the copy limit a problem is. */
-static void draw_shapes(const struct at_report_device *device, struct at_plot *plot)
-{
-    const struct at_range none = {INFINITY, 1};
-    struct at_layer *rings = at_plot_add(plot, AT_LAYER_RINGS, 0, "lost", NULL);
-    bool few = device->count <= AT_PLOT_TEXTS_MAX;
-    struct at_range cols, rows;
-
-    for (size_t i = 0; i < device->count && few; i++) {
-        const struct at_report_row *row = &device->rows[i];
-        double lost = (double)(1000 - row->winner->of_copy_permille) / 400;
-
-        at_layer_add(rings, (double)row->problem.cols, (double)row->problem.rows,
-                     4 + 14 * fmax(fmin(1, lost), 0));
-    }
-    add_problems(device, true, plot);
-    cols = at_plot_range(plot, true, none);
-    rows = at_plot_range(plot, false, none);
-    cols.low = rows.low = fmin(cols.low, rows.low);
-    plot->x = at_axis_logarithmic(cols, AT_AXIS_BINARY);
-    plot->y = at_axis_logarithmic(rows, AT_AXIS_BINARY);
-    if (few)
-        plot->note = "<p class=\"small\">The ring around a mark grows with what is missing to the "
-                     "copy limit.</p>";
-}
-
-static int compare_defaults(const void *a, const void *b)
+static int compare_gains(const void *a, const void *b)
 {
     const struct at_entry *x = *(const struct at_entry *const *)a;
     const struct at_entry *y = *(const struct at_entry *const *)b;
@@ -254,76 +232,59 @@ static int compare_defaults(const void *a, const void *b)
     return p != q ? p < q ? -1 : 1 : strcmp(x->problem, y->problem);
 }
 
-/* The problems whose default config was timed, the slowest first; the caller frees them. */
-static const struct at_entry **sort_defaults(const struct at_report_device *device, size_t *count)
+/* The default config and the winner of the problems that gain most, each with its name. */
+static void draw_gains(const struct at_report_device *device, struct at_plot *plot,
+                       const char *names[GAINS_MAX])
 {
-    const struct at_entry **entries = at_alloc_array(device->count, sizeof *entries);
-
-    *count = 0;
-    for (size_t i = 0; i < device->count; i++)
-        if (device->rows[i].entry->fallback.time_ns > 0)
-            entries[(*count)++] = device->rows[i].entry;
-    if (*count > 0)
-        qsort(entries, *count, sizeof *entries, compare_defaults);
-    return entries;
-}
-
-static void draw_gains(const struct at_report_device *device, struct at_plot *plot)
-{
-    struct at_layer *gains = at_plot_add(plot, AT_LAYER_UPRIGHT, 0, "from", NULL);
+    struct at_layer *gains = at_plot_add(plot, AT_LAYER_ACROSS, 0, "from", NULL);
     struct at_layer *defaults = at_plot_add(plot, AT_LAYER_MARKS, 1, NULL, "default config");
     struct at_layer *winners = at_plot_add(plot, AT_LAYER_MARKS, 0, NULL, "tuned");
-    struct at_range shares;
-    size_t count;
-    const struct at_entry **entries = sort_defaults(device, &count);
+    const struct at_entry **entries = at_alloc_array(device->count, sizeof *entries);
+    struct at_range shares = {0, 1000};
+    size_t count = 0;
 
+    for (size_t i = 0; i < device->count; i++)
+        if (device->rows[i].entry->fallback.time_ns > 0)
+            entries[count++] = device->rows[i].entry;
+    if (count > 0)
+        qsort(entries, count, sizeof *entries, compare_gains);
+    count = count < GAINS_MAX ? count : GAINS_MAX;
     for (size_t i = 0; i < count; i++) {
-        double x = (double)i + 1, from = (double)entries[i]->fallback.of_copy_permille;
+        double y = (double)i + 0.5, from = (double)entries[i]->fallback.of_copy_permille;
         double to = (double)entries[i]->winner.of_copy_permille;
         char *text = at_format("%s: default %.1f %%, tuned %.1f %% of the copy limit",
                                entries[i]->problem, from / 10, to / 10);
 
-        if (count <= AT_PLOT_TEXTS_MAX)
-            at_layer_add(gains, x, from, to);
-        at_layer_mark(defaults, x, from, text, NULL);
-        at_layer_mark(winners, x, to, at_strdup(text), NULL);
+        names[i] = entries[i]->problem;
+        at_layer_add(gains, from, y, to);
+        at_layer_mark(defaults, from, y, text, NULL);
+        at_layer_mark(winners, to, y, at_strdup(text), NULL);
     }
-    plot->x = at_axis_linear((struct at_range){0, (double)count + 1}, AT_AXIS_PLAIN);
-    plot->x.range.high = (double)count + 1;
-    shares = at_plot_range(plot, false, (struct at_range){0, 1000});
-    plot->y = at_axis_linear(shares, AT_AXIS_PERCENT);
-    plot->y.range.high = 1.03 * shares.high; /* the next round number may be far away */
+    shares = at_plot_range(plot, true, shares);
+    plot->x = at_axis_linear(shares, AT_AXIS_PERCENT);
+    plot->x.range.high = 1.03 * shares.high; /* the next round number may be far away */
+    plot->y = at_axis_names(names, count);
+    at_layer_add(at_plot_add(plot, AT_LAYER_UPRIGHT, 0, "copy", "copy limit"), 1000, 0,
+                 (double)count);
     free(entries);
 }
 
 static const struct map {
     struct at_choice choice;
     make_map *draw;
-    const char *heading, *name, *x_title, *y_title, *title_alone, *key;
+    const char *name, *x_title, *y_title, *key;
 } maps[] = {
     {{.name = "map", .note = "share of the copy limit against bytes"},
      draw_bytes,
-     "Share of the copy limit against bytes",
      "Share of the copy limit against bytes, a mark a problem",
      "bytes read and written",
      "share of the copy limit",
-     "share of the copy limit, against bytes read and written",
-     "Element size: "},
-    {{.name = "shapes", .note = "rows against columns"},
-     draw_shapes,
-     "Rows against columns",
-     "Rows against columns, a mark a problem",
-     "columns",
-     "rows",
-     "rows, against columns",
      "Element size: "},
     {{.name = "gains", .note = "the default configs and the winners"},
      draw_gains,
-     "What tuning gains",
      "Share of the copy limit of the default config and of the tuned one",
-     "problems, the one that gains most first",
      "share of the copy limit",
-     "share of the copy limit; the problem that gains most comes first",
+     "problem",
      NULL},
 };
 
@@ -335,14 +296,17 @@ struct at_choice at_report_figure_choice(size_t index)
 static void draw_map(const struct at_report_device *device, const struct map *map, bool alone,
                      FILE *out)
 {
+    const char *names[GAINS_MAX];
     struct at_plot plot = {.name = map->name,
-                           .heading = map->heading,
                            .key = map->key,
-                           .x_title = alone ? map->title_alone : map->x_title,
-                           .y_title = alone ? "" : map->y_title,
+                           .x_title = map->x_title,
+                           .y_title = map->y_title,
                            .alone = alone};
 
-    map->draw(device, &plot);
+    if (!alone)
+        plot.note = "<p class=\"small\">Marks of one size of problem are spread sideways by their "
+                    "element size.</p>";
+    map->draw(device, &plot, names);
     at_plot_figure(&plot, out);
 }
 
@@ -351,23 +315,144 @@ void at_report_figure(const struct at_report *report, size_t figure, FILE *out)
     draw_map(&report->devices[0], &maps[figure], true, out);
 }
 
+/* ---- the same by shape and element size, as a table ---- */
+
+/* The first class that a problem belongs to is its own. */
+enum shape { TENSOR, IN_PLACE, TINY, FEW_ROWS, FEW_COLUMNS, BATCH, ODD, SQUARE, OBLONG, SHAPES };
+static const char *const shape_names[SHAPES] = {
+    [TENSOR] = "tensors of rank 3 and more",
+    [IN_PLACE] = "in place",
+    [TINY] = "matrices below 32 × 32",
+    [FEW_ROWS] = "fewer than 32 rows",
+    [FEW_COLUMNS] = "fewer than 32 columns",
+    [BATCH] = "batches",
+    [ODD] = "rows off the 32-byte sectors",
+    [SQUARE] = "squares",
+    [OBLONG] = "oblongs",
+};
+
+static enum shape shape_of(const struct at_problem *problem)
+{
+    bool few_rows = problem->rows < 32, few_columns = problem->cols < 32;
+
+    if (problem->outer_count > 0)
+        return TENSOR;
+    if (problem->in_place)
+        return IN_PLACE;
+    if (few_rows || few_columns)
+        return few_rows && few_columns ? TINY : few_rows ? FEW_ROWS : FEW_COLUMNS;
+    if (problem->batch > 1)
+        return BATCH;
+    if (problem->ld_src * problem->elem_size % 32 || problem->ld_dst * problem->elem_size % 32)
+        return ODD;
+    return problem->rows == problem->cols ? SQUARE : OBLONG;
+}
+
+struct cell {
+    double sum; /* of the logarithms of shares of the copy limit */
+    size_t count;
+};
+
+static double percent_of(const struct cell *cell)
+{
+    return 100 * exp(cell->sum / (double)cell->count);
+}
+
+/* The last row and column have all. Small problems count only where there are no others. */
+typedef struct cell cells[SHAPES + 1][SIZES + 1];
+
+static void fill_cells(const struct at_report_device *device, cells all)
+{
+    for (size_t i = 0; i < device->count; i++) {
+        const struct at_report_row *row = &device->rows[i];
+        size_t shape = shape_of(&row->problem), size = size_of(row);
+        struct cell *const own[] = {&all[shape][size], &all[shape][SIZES], &all[SHAPES][size],
+                                    &all[SHAPES][SIZES]};
+
+        for (size_t j = 0; j < AT_COUNT(own) && row->small == (device->small == device->count);
+             j++) {
+            own[j]->sum += log(fmax(row->percent, 0.1) / 100);
+            own[j]->count++;
+        }
+    }
+}
+
+static void print_slowest(cells all, size_t shape, size_t size, FILE *out)
+{
+    const struct cell *slowest = &all[shape][size], *every = &all[SHAPES][SIZES];
+
+    if (slowest->count == every->count)
+        return;
+    at_put(out,
+           "<p>Slowest: <b>%s, %s</b> an element, with %.1f&#8239;%% of the copy limit; all "
+           "together reach %.1f&#8239;%%.</p>\n",
+           shape_names[shape], size_names[size], percent_of(slowest), percent_of(every));
+}
+
+/* A cell is the darker, the slower it is. */
+static void print_cell(const struct cell *cell, double least, FILE *out)
+{
+    double percent;
+
+    if (cell->count == 0) {
+        at_put(out, "<td>");
+        return;
+    }
+    percent = percent_of(cell);
+    at_put(out,
+           "<td class=\"heat\" title=\"%zu problem%s\"><i style=\"opacity:%.2f\"></i>"
+           "<span>%.1f</span>",
+           cell->count, cell->count == 1 ? "" : "s",
+           least < 100 ? 0.6 * fmin(1, fmax(0, (100 - percent) / (100 - least))) : 0, percent);
+}
+
+static void print_heat(const struct at_report_device *device, FILE *out)
+{
+    cells all = {{{0, 0}}};
+    size_t shape = SHAPES, size = SIZES;
+
+    fill_cells(device, all);
+    for (size_t i = 0; i < SHAPES; i++)
+        for (size_t j = 0; j < SIZES; j++)
+            if (all[i][j].count > 0 &&
+                (shape == SHAPES || percent_of(&all[i][j]) < percent_of(&all[shape][size]))) {
+                shape = i;
+                size = j;
+            }
+    print_slowest(all, shape, size, out);
+    at_put(out, "<div><table><thead><tr><th>%% of copy, by shape and element size</th>");
+    for (size_t j = 0; j <= SIZES; j++)
+        if (all[SHAPES][j].count > 0)
+            at_put(out, "<th>%s</th>", j < SIZES ? size_names[j] : "all");
+    at_put(out, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i <= SHAPES; i++) {
+        if (all[i][SIZES].count == 0)
+            continue;
+        at_put(out, "<tr><th scope=\"row\">%s", i < SHAPES ? shape_names[i] : "all");
+        for (size_t j = 0; j <= SIZES; j++)
+            if (all[SHAPES][j].count > 0)
+                print_cell(&all[i][j], percent_of(&all[shape][size]), out);
+        at_put(out, "\n");
+    }
+    at_html_table_end(out);
+    if (device->small > 0 && device->small < device->count)
+        at_put(out, "<p class=\"small\">Without the %zu small problems.</p>\n", device->small);
+}
+
 void at_report_maps(const struct at_report_device *device, FILE *out)
 {
-    at_put(out, "<h3 id=\"d%zu-maps\">Where is it slow?</h3>\n<div class=\"columns\">\n",
+    at_put(out, "<h3 id=\"d%zu-maps\">Where is it slow?</h3>\n<div class=\"columns\"><div>\n",
            device->index);
-    for (size_t i = 0; i < AT_COUNT(maps); i++)
-        if (maps[i].draw != draw_gains || device->over_default > 0)
-            draw_map(device, &maps[i], false, out);
-    at_put(
-        out,
-        "</div>\n<p class=\"small\">The <a href=\"#d%zu-table\">table</a> has the numbers.</p>\n",
-        device->index);
+    print_heat(device, out);
+    at_put(out, "</div>\n");
+    draw_map(device, &maps[0], false, out);
+    at_put(out, "</div>\n");
 }
 
 /* ---- the run: the device's clock with the problems beneath, its power and temperature ---- */
 
 /* SLOTS of time, each with its lowest and highest value. */
-enum { SLOTS = 400, THROTTLED_SERIES = 5 };
+enum { SLOTS = 160, THROTTLED_SERIES = 5 };
 
 /* When a problem was measured. */
 struct span {
@@ -439,15 +524,14 @@ static const struct panel {
     size_t member; /* where a point has it, as int64_t; a value of 0 is unknown */
     const char *title, *name;
     enum at_axis_unit unit;
-    double height;
     bool problems; /* with the problems beneath */
 } panels[] = {
     {offsetof(struct at_report_point, clock_sm_khz), "SM clock, MHz",
-     "SM clock over time, with the problems beneath", AT_AXIS_MHZ, 260, true},
+     "SM clock over time, with the problems beneath", AT_AXIS_MHZ, true},
     {offsetof(struct at_report_point, look.power_mw), "power, W", "Power over time", AT_AXIS_WATTS,
-     190, false},
+     false},
     {offsetof(struct at_report_point, look.temperature_c), "temperature, °C",
-     "Temperature over time", AT_AXIS_PLAIN, 190, false},
+     "Temperature over time", AT_AXIS_PLAIN, false},
 };
 
 struct slot {
@@ -500,8 +584,6 @@ static bool draw_panel(const struct at_report_device *device, const struct panel
     struct slot slots[SLOTS] = {{0, 0, false}};
     double span_ms = (double)(device->last_ms - device->first_ms) + 1;
     struct at_plot plot = {.name = panel->name,
-                           .width = 1120,
-                           .height = panel->height,
                            .x_title = "seconds since the first evaluation",
                            .y_title = panel->title};
     struct at_layer *values = at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "clock", NULL);
@@ -527,7 +609,7 @@ static bool draw_panel(const struct at_report_device *device, const struct panel
         add_spans(device, spans, count, &plot);
     drawn = values->count > 0;
     if (drawn)
-        at_plot_picture(&plot, out);
+        at_plot_figure(&plot, out);
     at_plot_clear(&plot);
     return drawn;
 }
@@ -548,46 +630,41 @@ static void draw_run(const struct at_report_device *device, const struct span *s
                        seen->counts[i], seen->looks);
         at_put(out, ".</p>\n");
     }
-    at_put(out, "<figure class=\"long\">\n");
+    at_put(out, "<div class=\"columns\">\n");
     for (size_t i = 0; i < AT_COUNT(panels); i++)
         drawn |= draw_panel(device, &panels[i], spans, count, out);
-    at_put(out, "<figcaption>%s",
+    at_put(out, "</div>\n<p class=\"small\">%s</p>\n",
            drawn ? "Each stroke: the lowest to the highest value of the evaluations of a moment. "
                    "Beneath the clock: the problems, one after the other."
                  : "The journal has no clocks, power or temperature of this device.");
-    if (drawn && seen->throttled > 0) {
-        at_put(out, " ");
-        at_key_series(out, THROTTLED_SERIES, "throttled");
-    }
-    at_put(out, "</figcaption></figure>\n");
 }
 
 /* A value that is known is above 0. */
-static void print_value(double value, FILE *out)
+static void print_value(const char *class, double value, FILE *out)
 {
-    if (value > 0)
-        at_put(out, "<td>%.0f</td>", value);
-    else
-        at_put(out, "<td>–</td>");
+    at_put(out, value > 0 ? "<td%p>%.0f" : "<td%p>–", class, value);
 }
 
 static void print_spans(const struct at_report_device *device, const struct span *spans,
                         size_t count, FILE *out)
 {
     at_put(out, "<details><summary>When each problem was tuned</summary>\n");
-    at_html_table(out, "scroll", "sortable",
-                  "problem|begins, s|takes, s|evaluations|median MHz|lowest MHz|most W|most "
-                  "°C|name:throttling");
+    at_html_table(
+        out, "scroll", "sortable",
+        "problem|begins, s|takes, s|wide:evaluations|wide:median MHz|lowest MHz|wide:most "
+        "W|wide:most °C|name:throttling");
     for (size_t i = 0; i < count; i++) {
         const struct span *span = &spans[i];
 
-        at_put(out, "<tr><th scope=\"row\">%s</th><td>%.1f</td><td>%.1f</td><td>%zu</td>",
+        at_put(out,
+               "<tr><th scope=\"row\">%s</th><td>%.1f</td><td>%.1f</td><td "
+               "class=\"wide\">%zu",
                span->row->entry->problem, (double)(span->first_ms - device->first_ms) / 1000,
                (double)(span->last_ms - span->first_ms) / 1000, span->row->search->count);
-        print_value(span->median_khz / 1000, out);
-        print_value(span->least_khz / 1000, out);
-        print_value((double)span->power_mw / 1000, out);
-        print_value((double)span->temperature_c, out);
+        print_value(" class=\"wide\"", span->median_khz / 1000, out);
+        print_value("", span->least_khz / 1000, out);
+        print_value(" class=\"wide\"", (double)span->power_mw / 1000, out);
+        print_value(" class=\"wide\"", (double)span->temperature_c, out);
         at_put(out, "<td class=\"name\">%s",
                !span->throttle_known ? "–"
                : span->throttle == 0 ? "none"

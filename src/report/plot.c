@@ -359,13 +359,6 @@ static void draw_point(const struct at_plot *plot, const struct at_layer *layer,
     case AT_LAYER_BARS:
         draw_bar(layer, point, x, tenth(place(&plot->x, point->to)), y, out);
         break;
-    case AT_LAYER_TEXTS:
-        at_put(out, "<text x=\"%g\" y=\"%g\">%s</text>\n", x + 5, y + 4, point->text);
-        break;
-    case AT_LAYER_RINGS:
-        at_put(out, "<circle class=\"%s\" cx=\"%g\" cy=\"%g\" r=\"%.1f\"/>\n", layer->class, x, y,
-               point->to);
-        break;
     case AT_LAYER_STEPS:
         at_put(out, index ? "H%gV%g" : "M%g %g", x, y);
         break;
@@ -400,6 +393,14 @@ static void draw_layer(const struct at_plot *plot, const struct at_layer *layer,
 }
 
 /* ---- the frame ---- */
+
+/* Of a picture in a page, whose text can be read on a phone; of one in a file of its own, which has
+ * its key in a line of its own; and the room around the frame. */
+enum { WIDTH = 400, HEIGHT = 260, WIDTH_ALONE = 640, HEIGHT_ALONE = 340 };
+enum { LEFT = 56, RIGHT = 20, TOP = 24, BOTTOM = 46, KEY = 20 };
+
+/* What a name of y needs. MANY names are set closely. */
+enum { NAME_HEIGHT = 28, CLOSE_HEIGHT = 15, MANY = 16, LETTER = 7, NAME_MAX_WIDTH = 300 };
 
 static void print_tick(const struct at_plot *plot, bool across, double pixel, FILE *out)
 {
@@ -442,7 +443,7 @@ static void print_axis(const struct at_plot *plot, const struct at_plot_axis *ax
 static void print_frame(const struct at_plot *plot, FILE *out)
 {
     at_put(out, "<g class=\"x\">");
-    print_axis(plot, &plot->x, plot->small ? 4 : 7, out);
+    print_axis(plot, &plot->x, plot->small ? 4 : 6, out);
     at_put(out, "<text class=\"t\" x=\"%g\" y=\"%g\">%s</text></g>\n<g class=\"y\">",
            (plot->left + plot->right) / 2, plot->height - 6, plot->x_title);
     if (plot->y.unit == AT_AXIS_NAMES)
@@ -457,26 +458,29 @@ static bool is_in_key(const struct at_layer *layer)
     return layer->name && layer->count > 0;
 }
 
-/* The key within a file of its own. */
+/* The key within a file of its own, in a line above the frame. */
 static void print_own_key(const struct at_plot *plot, FILE *out)
 {
-    double x = plot->left + 6;
+    double x = plot->left + 6, y = TOP + 4;
 
+    if (plot->key) {
+        at_put(out, "<text x=\"%.1f\" y=\"%g\">%s</text>\n", plot->left, y + 4, plot->key);
+        x += LETTER * (double)strlen(plot->key);
+    }
     for (size_t i = 0; i < plot->count; i++) {
         const struct at_layer *layer = plot->layers[i];
 
         if (!is_in_key(layer))
             continue;
-        at_put(out, "<g transform=\"translate(%.1f 10)\">", x);
-        print_shape(out, layer->series);
-        at_put(out, "</g><text class=\"k\" x=\"%.1f\" y=\"14\">%s</text>\n", x + 9, layer->name);
-        x += 26 + 6.6 * (double)strlen(layer->name);
+        if (layer->class)
+            at_put(out, "<path class=\"%s\" d=\"M%.1f %gh24\"/>", layer->class, x - 6, y);
+        else
+            at_put(out, "<path class=\"k%zu\" d=\"M%.1f %g\"/>", layer->series, x, y);
+        x += layer->class ? 22 : 9;
+        at_put(out, "<text x=\"%.1f\" y=\"%g\">%s</text>\n", x, y + 4, layer->name);
+        x += 17 + LETTER * (double)strlen(layer->name);
     }
 }
-
-/* Of a usual picture, the room around its frame, and what a name of y needs. */
-enum { WIDTH = 560, HEIGHT = 320, LEFT = 56, RIGHT = 20, TOP = 24, BOTTOM = 46 };
-enum { NAME_HEIGHT = 28, LETTER = 7, NAME_MAX_WIDTH = 300 };
 
 static void lay_out(struct at_plot *plot)
 {
@@ -488,14 +492,16 @@ static void lay_out(struct at_plot *plot)
     plot->texts = points <= AT_PLOT_TEXTS_MAX;
     for (size_t i = 0; named && i < (size_t)plot->y.range.high; i++)
         longest = (size_t)fmax((double)longest, (double)strlen(plot->y.names[i]));
-    plot->width = plot->width > 0 ? plot->width : WIDTH;
+    plot->width = plot->alone ? WIDTH_ALONE : WIDTH;
+    plot->top = plot->alone ? TOP + KEY : TOP;
     if (named)
-        plot->height = TOP + BOTTOM + NAME_HEIGHT * plot->y.range.high;
+        plot->height =
+            plot->top + BOTTOM +
+            (plot->y.range.high > MANY ? CLOSE_HEIGHT : NAME_HEIGHT) * plot->y.range.high;
     else if (plot->height == 0)
-        plot->height = HEIGHT;
-    plot->left = fmin(fmax((double)longest * LETTER + 12, named ? 0 : LEFT), NAME_MAX_WIDTH);
+        plot->height = plot->alone ? HEIGHT_ALONE : HEIGHT;
+    plot->left = fmin(fmax((double)longest * (LETTER + 1) + 8, named ? 0 : LEFT), NAME_MAX_WIDTH);
     plot->right = plot->width - RIGHT;
-    plot->top = TOP;
     plot->bottom = plot->height - BOTTOM;
     plot->x.from = plot->left;
     plot->x.to = plot->right;
@@ -506,9 +512,13 @@ static void lay_out(struct at_plot *plot)
 static void draw(struct at_plot *plot, FILE *out)
 {
     lay_out(plot);
-    at_put(out, "<svg%p class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\"%p>\n",
-           plot->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", plot->width, plot->height,
-           plot->name, plot->alone ? " font-family=\"sans-serif\"" : "");
+    if (plot->alone)
+        at_put(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" ",
+               plot->width, plot->height);
+    else
+        at_put(out, "<svg ");
+    at_put(out, "class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\"%p>\n",
+           plot->width, plot->height, plot->name, plot->alone ? " font-family=\"sans-serif\"" : "");
     if (plot->alone) {
         at_put(out,
                "<title>%s</title>\n<style>\n%p</style>\n<rect class=\"paper\" width=\"%g\" "
@@ -522,13 +532,6 @@ static void draw(struct at_plot *plot, FILE *out)
     if (plot->alone)
         print_own_key(plot, out);
     at_put(out, "</svg>\n");
-}
-
-void at_plot_picture(struct at_plot *plot, FILE *out)
-{
-    at_put(out, "<div class=\"scroll\">\n");
-    draw(plot, out);
-    at_put(out, "</div>\n");
 }
 
 static void print_key(const struct at_plot *plot, FILE *out)
@@ -560,7 +563,7 @@ void at_plot_figure(struct at_plot *plot, FILE *out)
            plot->class ? "\"" : "");
     if (plot->heading)
         at_put(out, "<h4>%s</h4>", plot->heading);
-    at_plot_picture(plot, out);
+    draw(plot, out);
     if (key)
         print_key(plot, out);
     at_put(out, "</figure>\n");

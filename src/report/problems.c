@@ -12,11 +12,17 @@ enum { ROW_PIXELS = 29 };
 
 /* ---- the table ---- */
 
-/* A cell with a bar of this share of its width behind the number. */
+/* As a share of a whole bar, which is 1.2 times the limit. */
+static double width_of(int64_t permille)
+{
+    return (double)(permille > 1200 ? 1200 : permille) / 1200;
+}
+
+/* A cell with a bar before the number. */
 static void print_bar(FILE *out, int64_t permille, const char *class)
 {
-    at_put(out, "<td class=\"bar%s\"><i style=\"width:%.1f%%\"></i><span>%.1f</span>", class,
-           (double)(permille > 1000 ? 1000 : permille) / 10, (double)permille / 10);
+    at_put(out, "<td class=\"bar%s\"><i style=\"--v:%.3f\"></i>%.1f", class, width_of(permille),
+           (double)permille / 10);
 }
 
 static void print_old(const struct at_report_row *row, FILE *out)
@@ -49,41 +55,45 @@ static void print_row(const struct at_report *report, const struct at_report_dev
     int64_t peak = device->record->device.peak_bandwidth_MB_per_s;
     bool open = row < device->rows + device->open;
 
-    at_put(out,
-           "<tr><th scope=\"row\"><a %p%s\">%s</a><td class=\"name\">%s<td data-v=\"%jd\">%a<td "
-           "class=\"wide\">%jd",
-           open ? "href=\"#" : "data-p=\"", row->anchor, entry->problem, winner->family,
-           (intmax_t)winner->time_ns, (double)winner->time_ns,
-           (intmax_t)((winner->bandwidth_MB_per_s + 500) / 1000));
-    print_bar(out, winner->of_copy_permille, "");
-    if (peak > 0)
-        print_bar(out, winner->bandwidth_MB_per_s * 1000 / peak, " peak wide");
-    else
-        at_put(out, "<td class=\"wide\">–");
-    at_put(out, "<td class=\"wide\">%.1f", (double)winner->spread_permille / 10);
+    at_put(
+        out,
+        "<tr><th scope=\"row\"><a %p%s\">%s</a><td class=\"wide name\">%s<td data-v=\"%jd\">%a<td "
+        "class=\"wide\">%jd",
+        open ? "href=\"#" : "data-p=\"", row->anchor, entry->problem, winner->family,
+        (intmax_t)winner->time_ns, (double)winner->time_ns,
+        (intmax_t)((winner->bandwidth_MB_per_s + 500) / 1000));
+    print_bar(out, winner->of_copy_permille, " share");
     if (entry->fallback.time_ns > 0)
-        at_put(out, "<td>%.2f×", (double)entry->fallback.time_ns / (double)winner->time_ns);
+        at_put(out, "<u style=\"--v:%.3f\"></u>", width_of(entry->fallback.of_copy_permille));
+    if (peak > 0)
+        print_bar(out, winner->bandwidth_MB_per_s * 1000 / peak, " peak wider");
     else
-        at_put(out, "<td>–");
+        at_put(out, "<td class=\"wider\">–");
+    at_put(out, "<td class=\"wider\">%.1f", (double)winner->spread_permille / 10);
+    at_put(out, report->baseline ? "<td class=\"wide\">" : "<td>");
+    at_put(out, entry->fallback.time_ns > 0 ? "%.2f×" : "–",
+           (double)entry->fallback.time_ns / (double)winner->time_ns);
     if (report->baseline)
         print_old(row, out);
-    at_put(out, "<td class=\"wide\">%jd<td class=\"name wide\">%s\n",
+    at_put(out, "<td class=\"wide\">%jd<td class=\"name wider\">%s\n",
            (intmax_t)at_evaluations_total(&entry->evaluations), ended[entry->ended]);
 }
 
 void at_report_table(const struct at_report *report, const struct at_report_device *device,
                      FILE *out)
 {
-    at_put(out,
-           "<h3 id=\"d%zu-table\">All problems</h3>\n<p>The one furthest from the copy limit comes "
-           "first. Bars: share of the copy limit, and of the memory's peak.</p>\n<div "
-           "class=\"scroll%s\" style=\"contain-intrinsic-size:auto %zupx\">",
-           device->index, device->count > AT_PLOT_TEXTS_MAX ? " big" : "",
-           ROW_PIXELS * device->count);
+    at_put(
+        out,
+        "<h3 id=\"d%zu-table\">All problems</h3>\n<p>The one furthest from the copy limit comes "
+        "first. Bars: share of the copy limit, whose 100&#8239;%% is the upright line, and of the "
+        "memory's peak. The mark | is the default config.</p>\n<div "
+        "class=\"scroll%s\" style=\"contain-intrinsic-size:auto %zupx\">",
+        device->index, device->count > AT_PLOT_TEXTS_MAX ? " big" : "", ROW_PIXELS * device->count);
     at_html_table(out, NULL, "sortable",
-                  "problem|name:kernel|%s|wide:GB/s|%% of copy|wide:%% of peak|wide:spread %%|over "
-                  "default|%swide:configs|name wide:search",
-                  device->unit, report->baseline ? "over old|" : "");
+                  "problem|wide name:kernel|%s|wide:GB/s|%% of copy|wider:%% of peak|wider:spread "
+                  "%%|%sover default|%swide:configs|name wider:search",
+                  device->unit, report->baseline ? "wide:" : "",
+                  report->baseline ? "over old|" : "");
     for (size_t i = 0; i < device->count; i++)
         print_row(report, device, &device->rows[i], out);
     at_html_table_end(out);
@@ -92,13 +102,50 @@ void at_report_table(const struct at_report *report, const struct at_report_devi
            "time. Over default: the default config's time over the winner's.</p>\n");
 }
 
+/* ---- what differs from the baseline ---- */
+
+void at_report_software(const struct at_report_row *row, FILE *out)
+{
+    const struct at_environment *old = &row->old_record->environment;
+    const struct at_environment *new = &row->record->environment;
+    const char *const versions[][3] = {{"driver", old->driver, new->driver},
+                                       {"CUDA", old->cuda_driver, new->cuda_driver},
+                                       {"NVRTC", old->nvrtc, new->nvrtc},
+                                       {"autotune", old->autotune, new->autotune}};
+    const char *before = "";
+
+    for (size_t i = 0; i < AT_COUNT(versions); i++) {
+        if (strcmp(versions[i][1], versions[i][2]) == 0)
+            continue;
+        at_put(out, "%s%s %s → %s", before, versions[i][0],
+               versions[i][1][0] ? versions[i][1] : "unknown",
+               versions[i][2][0] ? versions[i][2] : "unknown");
+        before = ", ";
+    }
+    at_put(out, "%s", before[0] ? "" : "the same software");
+}
+
+bool at_report_same_config(const struct at_report *report, const struct at_report_row *row)
+{
+    for (size_t i = 0; i < report->diff.count; i++)
+        if (report->diff.items[i].to == row->entry)
+            return report->diff.items[i].change != AT_CHANGE_CONFIG;
+    return true;
+}
+
 /* ---- what stands out: facts of the profile that may hold a problem back ---- */
 
-static void remark_copy(const struct at_entry *entry, int64_t peak, FILE *out)
+static void remark_copy(const struct at_report_row *row, FILE *out)
 {
-    int64_t permille = entry->winner.of_copy_permille, copy = entry->copy.bandwidth_MB_per_s;
+    int64_t permille = row->winner->of_copy_permille;
 
-    if (permille > 1000)
+    if (row->small)
+        at_put(out, "<li>%s: a copy of as many bytes limits it little</li>\n",
+               row->bytes <= row->record->device.l2_bytes || row->entry->from_l2
+                   ? "The L2 cache can hold its data"
+                   : "The fixed cost of a launch weighs, as even the copy reaches less than half "
+                     "of the memory's peak");
+    else if (permille > 1000)
         at_put(out, "<li>It is faster than the copy that gives the limit: the limit is too low"
                     "</li>\n");
     else if (permille >= 950)
@@ -106,11 +153,19 @@ static void remark_copy(const struct at_entry *entry, int64_t peak, FILE *out)
     else
         at_put(out, "<li>It takes %.2f times as long as the fastest copy of as many bytes</li>\n",
                1000 / (double)(permille > 0 ? permille : 1));
-    if (peak > 0 && copy * 2 < peak)
-        at_put(out,
-               "<li>Even the copy reaches only %.0f&#8239;%% of the memory's peak: with so few "
-               "bytes the fixed cost of a launch weighs</li>\n",
-               100 * (double)copy / (double)peak);
+}
+
+static void remark_change(const struct at_report *report, const struct at_report_row *row,
+                          FILE *out)
+{
+    if (!row->old || row->change.verdict != AT_REPORT_SLOWER)
+        return;
+    at_put(out,
+           "<li>It became %.1f&#8239;%% slower than in %s, with %s: ", row->change.permille / 10,
+           report->baseline_name,
+           at_report_same_config(report, row) ? "the same config" : "another config");
+    at_report_software(row, out);
+    at_put(out, "</li>\n");
 }
 
 static void remark_problem(const struct at_problem *problem, FILE *out)
@@ -144,9 +199,6 @@ static void remark_result(const struct at_entry *entry, int64_t multiprocessors,
     if (entry->winner.spill_bytes > 0)
         at_put(out, "<li>Each thread spills %jd bytes of registers</li>\n",
                (intmax_t)entry->winner.spill_bytes);
-    if (entry->from_l2)
-        at_put(out,
-               "<li>Its data stayed in the L2 cache: it is faster than the memory can be</li>\n");
     if (entry->winner.spread_permille > 30)
         at_put(out, "<li>Its samples spread by %.1f&#8239;%%: the time is uncertain</li>\n",
                (double)entry->winner.spread_permille / 10);
@@ -154,15 +206,14 @@ static void remark_result(const struct at_entry *entry, int64_t multiprocessors,
         at_put(out, "<li>Its search was cut short: a longer one may find a better config</li>\n");
 }
 
-void at_report_remarks(const struct at_report_device *device, const struct at_report_row *row,
-                       FILE *out)
+void at_report_remarks(const struct at_report *report, const struct at_report_device *device,
+                       const struct at_report_row *row, FILE *out)
 {
-    const struct at_device_info *info = &device->record->device;
-
     at_put(out, "<ul>\n");
-    remark_copy(row->entry, info->peak_bandwidth_MB_per_s, out);
+    remark_change(report, row, out);
+    remark_copy(row, out);
     remark_problem(&row->problem, out);
-    remark_result(row->entry, info->multiprocessors, out);
+    remark_result(row->entry, device->record->device.multiprocessors, out);
     at_put(out, "</ul>\n");
 }
 
@@ -170,28 +221,32 @@ void at_report_remarks(const struct at_report_device *device, const struct at_re
 
 static void print_time(const char *what, const struct at_result_record *result, FILE *out)
 {
-    at_put(out, "<tr><th scope=\"row\">%s<td>%a<td>", what, (double)result->time_ns);
+    at_put(out, "<tr><th scope=\"row\">%s: %s<td>%a<td class=\"words\">", what, result->family,
+           (double)result->time_ns);
     if (result->time_low_ns > 0 && result->time_high_ns > 0)
         at_put(out, "%a – %a", (double)result->time_low_ns, (double)result->time_high_ns);
-    at_put(out, "<td>%jd<td class=\"words\">%s\n",
-           (intmax_t)((result->bandwidth_MB_per_s + 500) / 1000), result->family);
+    at_put(out, "<td>%jd\n", (intmax_t)((result->bandwidth_MB_per_s + 500) / 1000));
 }
 
 static void print_times(const struct at_report_device *device, const struct at_report_row *row,
                         FILE *out)
 {
     const struct at_entry *entry = row->entry;
+    const char *method = entry->copy.method, *config = strchr(method, ' ');
 
-    at_html_table(out, "scroll", "", "|%s|95 %% interval|GB/s|name:kernel", device->unit);
+    at_html_table(out, "scroll", "", "|%s|name:95 %% interval|GB/s", device->unit);
     print_time("winner", &entry->winner, out);
-    at_put(out, "<tr><th scope=\"row\">copy limit<td>%a<td><td>%jd<td class=\"words\">%s\n",
-           (double)entry->copy.time_ns, (intmax_t)((entry->copy.bandwidth_MB_per_s + 500) / 1000),
-           entry->copy.method);
+    at_put(out, "<tr><th scope=\"row\">copy limit: %.*s<td>%a<td><td>%jd\n",
+           (int)strcspn(method, " "), method, (double)entry->copy.time_ns,
+           (intmax_t)((entry->copy.bandwidth_MB_per_s + 500) / 1000));
     if (entry->fallback.time_ns > 0)
-        print_time("default config", &entry->fallback, out);
+        print_time("default", &entry->fallback, out);
     if (row->old)
         print_time("old winner", &row->old->winner, out);
     at_html_table_end(out);
+    if (config)
+        at_put(out, "<p class=\"small\">The copy limit's kernel: <code>%s</code></p>\n",
+               config + 1);
 }
 
 /* The same as one line. */
@@ -211,30 +266,17 @@ static void print_few_times(const struct at_report_device *device, const struct 
 
 /* ---- outcomes ---- */
 
-static void print_outcome_bar(const struct at_evaluations *evaluations, FILE *out)
-{
-    at_put(out, "<h5>How the evaluations ended</h5>\n");
-    if (at_evaluations_total(evaluations) == 0)
-        return;
-    at_put(out, "<div class=\"outcomes\" aria-hidden=\"true\">");
-    for (int i = 0; i < AT_OUTCOMES; i++)
-        if (evaluations->counts[i] > 0)
-            at_put(out, "<i class=\"%s\" style=\"flex-grow:%jd\"></i>", at_outcome_names[i],
-                   (intmax_t)evaluations->counts[i]);
-    at_put(out, "</div>");
-}
-
 static void print_outcomes(const struct at_entry *entry, FILE *out)
 {
     const struct at_evaluations *e = &entry->evaluations;
 
-    at_put(out, "<p>");
+    at_put(out, "<p>Search: %s, seed %jd. It tried %'jd of %'jd legal configs", entry->search,
+           (intmax_t)entry->seed, (intmax_t)at_evaluations_total(e), (intmax_t)e->configs);
     for (int i = 0; i < AT_OUTCOMES; i++)
         if (i == AT_CORRECT || e->counts[i] > 0)
-            at_put(out, "%'jd %s, ", (intmax_t)e->counts[i], at_outcome_names[i]);
-    at_put(out, "%'jd legal configs not tried, of %'jd points. Search: %s, seed %jd.</p>\n",
-           (intmax_t)(e->configs - at_evaluations_total(e)), (intmax_t)e->points, entry->search,
-           (intmax_t)entry->seed);
+            at_put(out, "%s%'jd %s", i == AT_CORRECT ? ": " : ", ", (intmax_t)e->counts[i],
+                   at_outcome_names[i]);
+    at_put(out, ".</p>\n");
 }
 
 /* ---- the winner ---- */
@@ -274,21 +316,6 @@ static void print_parameters(const struct at_report *report, const struct at_res
 
 /* ---- what its accesses cost ---- */
 
-/* How to count them. */
-static void print_explain(const struct at_report_row *row, FILE *out)
-{
-    const struct at_result_record *winner = row->winner;
-    const struct at_named_int *parameters = winner->parameters.items;
-
-    at_put(out,
-           "<p class=\"small\">What each line of this kernel costs in memory transactions: "
-           "<code>autotune explain --problem %s %s",
-           row->entry->problem, winner->family);
-    for (size_t i = 0; i < winner->parameters.count; i++)
-        at_put(out, " %s=%jd", parameters[i].name, (intmax_t)parameters[i].value);
-    at_put(out, "</code></p>\n");
-}
-
 static void print_cost(const struct at_explained_text *source, const struct at_explained_line *line,
                        FILE *out)
 {
@@ -300,7 +327,7 @@ static void print_cost(const struct at_explained_text *source, const struct at_e
 
     at_put(out,
            "<tr><th scope=\"row\">%s:%jd</th><td class=\"name\">%s</td><td>%.2f</td><td>%.2f</td>"
-           "<td>%.1f</td><td class=\"words\"><code>%s</code></td></tr>\n",
+           "<td>%.1f</td><td class=\"words wide\"><code>%s</code></td></tr>\n",
            line->file, (intmax_t)line->line, line->access, cost / requests, least / requests,
            100 * least / cost, text);
     free(text);
@@ -325,7 +352,7 @@ static void print_costs(const struct at_report *report, const struct at_explanat
     const struct at_explained_text source = {family->template_path, family->source};
 
     at_put(out, "<h5>What its accesses cost</h5>\n");
-    at_html_table(out, "scroll", "", "line|name:access|cost|least|good %%|name:source");
+    at_html_table(out, "scroll", "", "line|name:access|cost|least|good %%|wide name:source");
     for (size_t i = 0; i < costs->lines.count; i++)
         print_cost(&source, &lines[i], out);
     at_html_table_end(out);
@@ -350,13 +377,8 @@ static void print_result(const struct at_report *report, const struct at_report_
     const struct at_entry *entry = row->entry;
 
     at_put(out, "<div class=\"columns\"><div>\n<h5>What stands out</h5>\n");
-    at_report_remarks(device, row, out);
-    if (whole) {
-        print_times(device, row, out);
-        print_outcome_bar(&entry->evaluations, out);
-    } else {
-        print_few_times(device, row, out);
-    }
+    at_report_remarks(report, device, row, out);
+    (whole ? print_times : print_few_times)(device, row, out);
     print_outcomes(entry, out);
     at_put(out, "</div><div>\n<h5>The winner: %s</h5>\n", entry->winner.family);
     if (whole)
@@ -365,7 +387,7 @@ static void print_result(const struct at_report *report, const struct at_report_
         at_put(out, "<p><code class=\"config\"></code></p>\n");
     print_launch(&entry->winner, out);
     if (whole && !row->costs)
-        print_explain(row, out);
+        at_report_explain(row, "What each line of this kernel costs in memory transactions", out);
     at_put(out, "</div></div>\n");
 }
 

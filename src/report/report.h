@@ -59,6 +59,7 @@ struct at_report_row {
     const struct at_entry *entry;
     const struct at_result_record *winner; /* the entry's */
     double percent;                        /* of the copy limit, that it reaches */
+    bool small; /* L2 holds its data, or the launch is most of its time: a copy limits it little */
     struct at_problem problem;
     int64_t bytes;                         /* read and written */
     const struct at_report_search *search; /* NULL: no journal has it */
@@ -84,12 +85,15 @@ struct at_report_device {
     struct at_conditions conditions; /* of all of them */
     struct at_report_row *rows;      /* the one furthest from the copy limit first */
     size_t count, capacity;
-    size_t open;                  /* rows whose details the page shows without scripts */
-    bool predicted;               /* emulated: no time is measured */
-    const char *unit;             /* of times: "µs", or "predicted µs" */
-    double of_copy, over_default; /* geometric means; over_default 0: no default was timed */
-    int64_t points;               /* measurements of journals */
-    int64_t first_ms, last_ms;    /* of their filing; 0: none */
+    size_t open;               /* rows whose details the page shows without scripts */
+    bool predicted;            /* emulated: no time is measured */
+    const char *unit;          /* of times: "µs", or "predicted µs" */
+    size_t small;              /* rows */
+    double of_copy;            /* geometric means: of the rows that are not small, or of all, */
+    double of_small;           /* and of those that are small */
+    double over_default;       /* of all; 0: no default was timed */
+    int64_t points;            /* measurements of journals */
+    int64_t first_ms, last_ms; /* of their filing; 0: none */
     struct at_report_throttling throttling;
 };
 

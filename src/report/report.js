@@ -107,8 +107,14 @@
     return points.filter((point) => point.line);
   };
 
+  // The left end and the width of the frame: lines of y go across all of it, as "M56 24H380M...".
+  const frameOf = (svg) => {
+    const [left, , right] = svg.querySelector(".y path").getAttribute("d").match(/[\d.]+/g).map(Number);
+    return [left, right - left];
+  };
+
   const drawAgainst = (svg, axis, usual, points, name) => {
-    const left = 56, width = 484;
+    const [left, width] = frameOf(svg);
     const keyOf = (point) => name === "kernel" ? point.family : point.config.get(name);
     const keys = [...new Set(points.map(keyOf))].filter((key) => key !== undefined);
     keys.sort((a, b) => compare(Number.isNaN(+a) ? a : +a, Number.isNaN(+b) ? b : +b));

@@ -217,6 +217,8 @@ static void draw_finals(const struct shown *shown, FILE *out)
     range.high = fmax(range.high, range.low * 1.001);
     plot.x = at_axis_linear(range, AT_AXIS_US);
     plot.y = at_axis_names(numbers, search->final_count);
+    plot.key = "● winner ◆ tie × slower: a mark a sample; ";
+    plot.note = "│ median, ─ its interval";
     at_plot_figure(&plot, out);
 }
 
@@ -251,24 +253,25 @@ static void print_finals(const struct shown *shown, FILE *out)
     at_put(out, "<h5>The finalists of the shoot-out</h5>\n");
     draw_finals(shown, out);
     at_html_table(out, "scroll", "",
-                  "#|name:verdict|name:kernel|%s|interval|slower, %%|name:config",
+                  "#|name:verdict|wide name:kernel|%s|wide:interval|slower, %%|name:config",
                   shown->device->unit);
     for (size_t i = 0; i < count; i++) {
         at_put(out,
-               "<tr><td>%zu<td class=\"name\">%s<td class=\"name\">%s<td>%a<td>%a – "
-               "%a<td>%.2f<td class=\"words\">%s<code>",
+               "<tr><td>%zu<td class=\"name\">%s<td class=\"name wide\">%s<td>%a<td "
+               "class=\"wide\">%a – %a<td>%.2f<td class=\"words\">%s<code>",
                i + 1, verdicts[verdict_of(&finals[i])].words, finals[i].family, finals[i].ns,
                finals[i].low_ns, finals[i].high_ns, 100 * (finals[i].ns / finals[0].ns - 1),
-               finals[i].won ? "" : "but ");
+               winner && !finals[i].won && strcmp(finals[i].family, winner->family) == 0
+                   ? "as the winner, with "
+                   : "");
         print_config(&finals[i], winner, out);
         at_put(out, "</code>\n");
     }
     at_html_table_end(out);
     at_put(out, "<p class=\"small\">%s</p>\n",
-           shown->device->predicted
-               ? "Predicted times have no spread: equal ones are a tie."
-               : "Timed in turn after the search. Upright: the median. A tie is not told apart "
-                 "from the fastest; of tied ones the simplest wins.");
+           shown->device->predicted ? "Predicted times have no spread: equal ones are a tie."
+                                    : "Timed in turn after the search. A tie is not told apart "
+                                      "from the fastest; of tied ones the simplest wins.");
 }
 
 /* The fastest of the search, where the journal has no shoot-out. */

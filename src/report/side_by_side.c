@@ -208,51 +208,11 @@ void at_report_replay(const struct at_comparison *comparison, FILE *out)
 
 /* ---- bench and study: bars ---- */
 
-/* A bar for each kernel, with its value behind it; a value of 0 is of one that is not legal. */
-struct bars {
-    const char **labels;
-    double *values;
-    size_t count;
-    bool shares; /* of the copy limit, in thousandths: a line marks it, and the last bar is ours */
-};
-
-static struct bars make_bars(size_t count)
+/* A cell with a bar before the value; the longest is of `most`. */
+static void print_bar(FILE *out, const char *class, double value, double most, int digits)
 {
-    return (struct bars){.labels = at_alloc_array(count, sizeof(char *)),
-                         .values = at_alloc_array(count, sizeof(double)),
-                         .count = count};
-}
-
-/* Draw the bars, and free them. */
-static void draw_bars(struct bars *bars, const char *name, const char *title, FILE *out)
-{
-    struct at_plot plot = {.name = name, .width = 760, .x_title = title, .y_title = ""};
-    struct at_layer *plain = at_plot_add(&plot, AT_LAYER_BARS, 0, "f0", NULL);
-    struct at_layer *tuned = at_plot_add(&plot, AT_LAYER_BARS, 0, "f2", NULL);
-    struct at_layer *texts = at_plot_add(&plot, AT_LAYER_TEXTS, 0, NULL, NULL);
-    struct at_range range;
-
-    for (size_t i = 0; i < bars->count; i++) {
-        double y = (double)i + 0.5, value = bars->values[i];
-
-        if (value > 0)
-            at_layer_add(bars->shares && i + 1 == bars->count ? tuned : plain, 0, y, value);
-        at_layer_mark(texts, value, y,
-                      value == 0     ? at_strdup("not legal here")
-                      : bars->shares ? at_format("%.6g %%", value / 10)
-                                     : at_format("%.6g", value),
-                      NULL);
-    }
-    if (bars->shares)
-        at_layer_add(at_plot_add(&plot, AT_LAYER_UPRIGHT, 0, "copy", NULL), 1000, 0,
-                     (double)bars->count);
-    range = at_plot_range(&plot, true, (struct at_range){0, 0});
-    range.high *= 1.08; /* room for the longest bar's text */
-    plot.x = at_axis_linear(range, bars->shares ? AT_AXIS_PERCENT : AT_AXIS_PLAIN);
-    plot.y = at_axis_names(bars->labels, bars->count);
-    at_plot_figure(&plot, out);
-    free(bars->labels);
-    free(bars->values);
+    at_put(out, "<td class=\"bar%s\"><i style=\"--v:%.3f\"></i>%.*f</td>", class,
+           fmin(1, value / fmax(most, 1)), digits, value);
 }
 
 static void print_note(bool predicted, const char *note, FILE *out)
@@ -264,39 +224,32 @@ static void print_note(bool predicted, const char *note, FILE *out)
 
 static void print_bench_row(const struct at_bench_row *row, FILE *out)
 {
-    if (row->time_ns == 0)
+    if (row->time_ns == 0) {
         at_put(out, "<tr><th scope=\"row\">%s</th><td>not legal here</td></tr>\n", row->label);
-    else
-        at_put(out,
-               "<tr><th scope=\"row\">%s</th><td>%a</td><td>%.0f%s</td><td>%.1f</td><td>%.1f</td>"
-               "<td class=\"words\"><code>%s</code></td></tr>\n",
-               row->label, (double)row->time_ns, (double)row->bandwidth_MB_per_s / 1000,
-               row->from_l2 ? " *" : "", (double)row->of_copy_permille / 10,
-               (double)row->spread_permille / 10, row->kernel);
+        return;
+    }
+    at_put(out, "<tr><th scope=\"row\">%s</th><td>%a</td><td>%.0f%s</td>", row->label,
+           (double)row->time_ns, (double)row->bandwidth_MB_per_s / 1000, row->from_l2 ? " *" : "");
+    print_bar(out, " share", (double)row->of_copy_permille / 10, 120, 1);
+    at_put(out, "<td class=\"wide\">%.1f</td><td class=\"words wide\"><code>%s</code></td></tr>\n",
+           (double)row->spread_permille / 10, row->kernel);
 }
 
 static void print_bench(const struct at_bench_report *report, FILE *out)
 {
     const struct at_bench_row *rows = report->rows.items;
-    struct bars bars = make_bars(report->rows.count);
 
-    bars.shares = true;
-    for (size_t i = 0; i < report->rows.count; i++) {
-        bars.labels[i] = rows[i].label;
-        bars.values[i] = (double)rows[i].of_copy_permille;
-    }
     at_put(out, "<h2>%s</h2>\n<p>On %s, policy %s.</p>\n", report->problem, report->device,
            report->policy);
     print_note(report->predicted, report->note, out);
-    draw_bars(&bars, "Share of the copy limit of each kernel", "share of the copy limit (dashed)",
-              out);
-    at_html_table(out, "scroll", "sortable", "kernel|%sµs|GB/s|%% of copy|spread %%|name:config",
+    at_html_table(out, "scroll", "sortable",
+                  "kernel|%sµs|GB/s|%% of copy|wide:spread %%|wide name:config",
                   report->predicted ? "predicted " : "");
     for (size_t i = 0; i < report->rows.count; i++)
         print_bench_row(&rows[i], out);
     at_html_table_end(out);
-    at_put(out, "<p class=\"small\">* faster than the memory allows: its data stayed in the L2 "
-                "cache.</p>\n");
+    at_put(out, "<p class=\"small\">Bars: share of the copy limit, which is the upright line. * "
+                "faster than the memory allows: its data stayed in the L2 cache.</p>\n");
 }
 
 void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *out)
@@ -308,7 +261,7 @@ void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *
     end_page(out);
 }
 
-static void print_study_line(const struct at_study_line *line, FILE *out)
+static void print_study_line(const struct at_study_line *line, double most, FILE *out)
 {
     const int64_t ratios[][2] = {
         {line->load.sectors, line->load.requests},
@@ -316,36 +269,32 @@ static void print_study_line(const struct at_study_line *line, FILE *out)
         {line->shared_load.wavefronts, line->shared_load.least_wavefronts},
         {line->shared_store.wavefronts, line->shared_store.least_wavefronts}};
 
-    at_put(out, "<tr><th scope=\"row\">%s</th><td>%a</td><td>%.0f</td>", line->label,
-           (double)line->time_ns, (double)line->bandwidth_MB_per_s / 1000);
+    at_put(out, "<tr><th scope=\"row\">%s</th><td>%a</td>", line->label, (double)line->time_ns);
+    print_bar(out, "", (double)line->bandwidth_MB_per_s / 1000, most, 0);
     for (size_t i = 0; i < AT_COUNT(ratios); i++)
         if (ratios[i][1] > 0)
             at_put(out, "<td>%.2f</td>", (double)ratios[i][0] / (double)ratios[i][1]);
         else
             at_put(out, "<td>–</td>");
-    at_put(out, "<td class=\"words\"><code>%s %s</code></td></tr>\n", line->family, line->config);
+    at_put(out, "<td class=\"words wide\"><code>%s %s</code></td></tr>\n", line->family,
+           line->config);
 }
 
 /* The lines of one problem. */
 static void print_study_part(const struct at_study_result *result,
                              const struct at_study_line *lines, size_t count, FILE *out)
 {
-    struct bars bars = make_bars(count);
-    char *title = at_format("%s GB/s", result->times);
+    double most = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        bars.labels[i] = lines[i].label;
-        bars.values[i] = round((double)lines[i].bandwidth_MB_per_s / 1000);
-    }
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, (double)lines[i].bandwidth_MB_per_s / 1000);
     at_put(out, "<h2>%s</h2>\n", lines->problem);
-    draw_bars(&bars, "Bandwidth of each kernel", title, out);
-    free(title);
     at_html_table(out, "scroll", "sortable",
                   "kernel|%s µs|GB/s|sectors a load|sectors a store|shared load ways|shared store "
-                  "ways|name:config",
+                  "ways|wide name:config",
                   result->times);
     for (size_t i = 0; i < count; i++)
-        print_study_line(&lines[i], out);
+        print_study_line(&lines[i], most, out);
     at_html_table_end(out);
 }
 

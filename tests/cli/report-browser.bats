@@ -30,19 +30,46 @@ browse() {
     [ -z "$stderr" ]
 }
 
-@test "a page loads, fits every width, light and dark, and asks for nothing" {
+# What is wider than its box, with all details open: boxes that scroll, and text or marks outside their picture.
+cut='parts = (query, test) => [...document.querySelectorAll(query)].filter(test).map((part) => part.tagName + " " + part.className + " " + part.textContent.slice(0, 40)),
+    inside = (part, box) => part.left >= box.left - 1 && part.right <= box.right + 1 && part.top >= box.top - 1 && part.bottom <= box.bottom + 1,
+    parts("body, body *:not(svg, svg *)", (part) => part.checkVisibility() && part.clientWidth > 0 && part.scrollWidth > part.clientWidth)
+        .concat(parts("svg.plot text, svg.plot path", (part) => !inside(part.getBoundingClientRect(), part.closest("svg").getBoundingClientRect())))'
+open='document.querySelectorAll("details").forEach((part) => { part.open = true; }), new Promise((done) => setTimeout(() => done(true), 500))'
+
+# check_widths PAGE: nothing of it is cut off, with or without its details, and dark is another picture than light.
+check_widths() {
     for width in 400 800 1400; do
-        browse -s "$width,light,$BATS_TEST_TMPDIR/light.png" -s "$width,dark,$BATS_TEST_TMPDIR/dark.png" few.html \
-            'document.querySelectorAll("details.problem").length'
-        [ "$output" = 50 ]
+        browse -s "$width,light,$BATS_TEST_TMPDIR/light.png" -s "$width,dark,$BATS_TEST_TMPDIR/dark.png" "$1" "$cut" "$open" "$cut"
+        [ "$output" = $'[]\ntrue\n[]' ] || {
+            echo "$1, $width pixels: $output"
+            return 1
+        }
         run ! cmp -s "$BATS_TEST_TMPDIR/light.png" "$BATS_TEST_TMPDIR/dark.png"
+    done
+}
+
+@test "a page loads, and nothing of it is cut off at any width, light and dark" {
+    browse few.html 'document.querySelectorAll("details.problem").length'
+    [ "$output" = 50 ]
+    check_widths few.html
+    "$AUTOTUNE" report "$srcdir/tests/golden/profile/emulated.yaml" --out emulated.html
+    check_widths emulated.html
+}
+
+@test "text that is wider than its box, and a mark outside its picture, are found" {
+    sed 's|<h2>|<div style="width:50px;overflow:hidden;white-space:nowrap">longer than its box</div><h2>|' few.html >"$BATS_TEST_TMPDIR/box.html"
+    sed 's|<text x="[0-9]*"|<text x="900"|' few.html >"$BATS_TEST_TMPDIR/text.html"
+    for page in box text; do
+        browse "$BATS_TEST_TMPDIR/$page.html" "$cut"
+        [ "$output" != '[]' ]
     done
 }
 
 @test "on a phone the shares and the changes are seen without scrolling, and the worst problem is open" {
     browse -s "400,light,$BATS_TEST_TMPDIR/phone.png" few.html \
         'seen = (cell) => cell.getBoundingClientRect().right <= 400, seen(document.querySelector("#d0-table ~ .scroll tbody tr").cells[4])' \
-        'seen(document.querySelector("#changes tbody tr").cells[5])' \
+        'seen(document.querySelector("#changes tbody tr").cells[1])' \
         'document.querySelectorAll("details.problem[open]").length' \
         'document.querySelector("details.problem[open] select") !== null'
     [ "$output" = $'true\ntrue\n1\ntrue' ]

@@ -64,7 +64,7 @@ setup() {
     "$AUTOTUNE" report "$srcdir/tests/golden/profile/emulated.yaml" --out d.html
     "$AUTOTUNE" report "$srcdir/tests/golden/profile/least.yaml" --out e.html
     "$srcdir/tests/cli/check-html" ./?.html
-    for figure in map shapes gains; do
+    for figure in map gains; do
         "$AUTOTUNE" report "$profile" --figure "$figure" --out "$figure.svg"
         python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$figure.svg"
     done
@@ -83,7 +83,7 @@ s|id="d1-maps"|id="d0-maps"|
 s|href="#p0-1"|href="#p0-99"|
 s|<h1>|<h1><a href="https://example.org">x</a>|
 s|</main>|<img src="x.png"></main>|
-s|viewBox="0 0 560 320"|viewBox="0 0 560 320" <|
+s|viewBox="0 0 400 260"|viewBox="0 0 400 260" <|
 s|{"profile":|{profile:|
 END
 }
@@ -141,9 +141,9 @@ END
     "$srcdir/tests/cli/check-html" page.html
     [ "$(grep -c 'class="finals"' page.html)" -eq "$(grep -c '^  - problem:\|^    problem:' "$small")" ]
     # shape and word of each line: circle, diamond, cross
-    grep -q '<tr><td>1<td class="name">● winner<td.*<td>1.00<td>1.00 – 1.00<td>0.00<td.*<code>A=1 P=0 Q=7</code>' page.html
-    grep -q '<tr><td>2<td class="name">◆ tie<td.*<td>0.10<td class="words">but <code>P=1</code>' page.html
-    grep -q '<tr><td>3<td class="name">× slower<td.*<td>1.21<td>1.20 – 1.21<td>20.[0-9]*<td.*<code>P=2</code>' page.html
+    grep -q '<tr><td>1<td class="name">● winner<td.*<td>1.00<td class="wide">1.00 – 1.00<td>0.00<td.*<code>A=1 P=0 Q=7</code>' page.html
+    grep -q '<tr><td>2<td class="name">◆ tie<td.*<td>0.10<td class="words">as the winner, with <code>P=1</code>' page.html
+    grep -q '<tr><td>3<td class="name">× slower<td.*<td>1.21<td class="wide">1.20 – 1.21<td>20.[0-9]*<td.*<code>P=2</code>' page.html
     for series in 0 3 4; do # a mark for each sample, one beside the other
         grep -qE "^<path class=\"k$series\" d=\"m[0-9]+ (38|66|94)([ -][0-9]+ 0){14}\"/>" page.html
     done
@@ -172,11 +172,11 @@ END
         [ "$(grep -c 'data-s="throttled"' page.html)" -eq "$throttled" ]
         grep -q "$words" page.html
     done <<'END'
-UPDATE measurements SET power_mw = 512000, throttle = 4 WHERE throttle NOT NULL|1|1|1|3|<td>512</td><td>[0-9]*</td><td class="name">sync_boost</td>
+UPDATE measurements SET power_mw = 512000, throttle = 4 WHERE throttle NOT NULL|1|1|1|3|<td class="wide">512<td class="wide">[0-9]*<td class="name">sync_boost</td>
 UPDATE measurements SET throttle = 0 WHERE throttle NOT NULL|1|1|1|0|Throttling: none at any of [0-9]* looks
-UPDATE measurements SET throttle = NULL, temperature_c = NULL|1|1|0|0|<td>–</td><td class="name">–</td>
+UPDATE measurements SET throttle = NULL, temperature_c = NULL|1|1|0|0|<td class="wide">–<td class="name">–</td>
 UPDATE measurements SET throttle = 9 * (id = 1) WHERE throttle NOT NULL|1|1|1|3|hw_thermal_slowdown\|sync_boost\|sw_power_cap at 1 of
-UPDATE measurements SET power_mw = NULL, temperature_c = NULL, throttle = NULL|1|0|0|0|<td>–</td><td>–</td><td class="name">–</td>
+UPDATE measurements SET power_mw = NULL, temperature_c = NULL, throttle = NULL|1|0|0|0|<td class="wide">–<td class="wide">–<td class="name">–</td>
 UPDATE measurements SET power_mw = NULL, temperature_c = NULL, throttle = NULL, clock_sm_khz = NULL|0|0|0|0|The journal has no clocks, power or temperature
 END
 }
@@ -194,7 +194,7 @@ import sqlite3, sys
 db = sqlite3.connect("b.journal")
 db.execute("UPDATE measurements SET throttle = 0 WHERE throttle NOT NULL")
 db.execute("UPDATE measurements SET outcome = 'correct', samples_ns = '[' || (" + sys.argv[1] + ") || ']'")
-db.execute("UPDATE measurements SET family = 'naive', config = 'A=' || (id % 2) || ' B=' || (id % 3) || ' C=' || id")
+db.execute("UPDATE measurements SET family = 'naive', config = 'A=' || (id % 2) || ' B=' || (id % 3) || ' C=' || ((id + 1) / 2) || ' D=' || (id % 2)")
 db.execute("DELETE FROM measurements WHERE id > 40")
 db.commit()
 END
@@ -214,11 +214,12 @@ s/ended: .*/ended: settled/|40000|<b>Probably little:</b>
 /ended: /d|40000|<b>Not known:</b> the profile does not tell
 s/ended: .*/ended: budget/|40000|<b>Maybe something:</b> searches were cut short.
 s/ended: .*/ended: settled/|90000 - 100 * id|<b>Maybe something:</b> the searches still gained
-s/x/x/|40000 + 400 * (id % 2)|<b>A of naive</b> matters most: fixed to 1 it costs 1.0&#8239;% in the geometric mean. Fixed to 0 it costs nothing. <a href="#d0-parameters">
+s/x/x/|40000 + 400 * (id % 2)|<b>A</b> and <b>D</b> of the kernel <b>naive</b> matter most. They are tied: what was tried cannot tell them apart. A: fixed to 1 it costs 1.0&#8239;% in the geometric mean. Fixed to 0 it costs nothing. Only what was tried counts: 40 evaluations a problem. <a href="#d0-parameters">
+s/x/x/|40000 + 400 * (id % 3)|<b>B</b> of the kernel <b>naive</b> matters most: fixed to 2 it costs 2.0&#8239;%
 s/x/x/|40000|None that was tried with several values
 END
     "$AUTOTUNE" report "$small" --out page.html
-    grep -q 'Only a journal tells' page.html
+    grep -q 'Which parameter matters, how each search went, and when: <code>autotune report small-profile.yaml --journal small-profile.yaml.journal</code>' page.html
     sed 's/time_ns: 40000/time_ns: 38000/; s/of_copy_permille: 900/of_copy_permille: 947/; s/MB_per_s: 3355443/MB_per_s: 3532046/' "$small" >old.yaml
     "$AUTOTUNE" report "$small" --baseline old.yaml --out page.html
     grep -q '<h2>Is anything slower than in old.yaml?</h2>' page.html
@@ -229,6 +230,52 @@ END
     sed 's/conditions: .*/conditions: {throttle: none}/' "$small" >profile.yaml
     "$AUTOTUNE" report profile.yaml --journal c.journal --out page.html
     grep -qE '<b>!</b> Throttling: at [0-9]+ of the journal.s 1[0-9] looks at the device' page.html
+}
+
+@test "the command that repeats a run repeats it, limits included" {
+    need_nvrtc
+    while read -r options; do
+        # shellcheck disable=SC2086 # Several options.
+        "$AUTOTUNE" tune -q --gpu emu:h200 $options --out "a b.yaml" 64x64:f32 >/dev/null
+        "$AUTOTUNE" report "a b.yaml" --out page.html
+        run -0 grep -o '<dd><div><code>autotune [^<]*' page.html
+        command=${output#*<code>autotune }
+        [ "$command" = "tune --gpu emu:h200 --policy cold --seed 1 ${options:+$options }--out FILE 64x64:f32" ]
+        rm -f FILE*
+        # shellcheck disable=SC2086 # Words of a command.
+        "$AUTOTUNE" $command -q >/dev/null
+        cmp "a b.yaml" FILE
+        rm "a b.yaml"
+    done <<'END'
+--search random --budget 3 --timeout 1500ms --family copy --family naive --fresh
+
+END
+    grep -qF "autotune report 'a b.yaml' --journal 'a b.yaml.journal'" page.html
+}
+
+@test "the page has the commands that tune again what was cut short and what became slower" {
+    small=$srcdir/tests/data/small-profile.yaml
+    sed 's/ended: .*/ended: budget/' "$small" >cut.yaml
+    "$AUTOTUNE" report cut.yaml --out page.html
+    grep -qF 'searched until it settles: <code>autotune tune --policy cold --out cut.yaml 4096x4096:f32</code>' page.html
+    sed 's/time_ns: 40000/time_ns: 38000/; s/of_copy_permille: 900/of_copy_permille: 947/; s/MB_per_s: 3355443/MB_per_s: 3532046/' "$small" >old.yaml
+    "$AUTOTUNE" report "$small" --baseline old.yaml --out page.html
+    grep -qF 'What became slower, tuned again: <code>autotune tune --policy cold --out small-profile.yaml 4096x4096:f32</code>' page.html
+    grep -qF '<li>It became 5.3&#8239;% slower than in old.yaml, with the same config: the same software</li>' page.html
+    "$AUTOTUNE" report old.yaml --baseline "$small" --out page.html
+    run ! grep -q 'tuned again' page.html
+}
+
+@test "what the L2 cache can hold is no alarm, and is left out of the headline" {
+    profile=$srcdir/results/nvidia-h200.yaml
+    "$AUTOTUNE" report "$profile" --out page.html
+    grep -qF '<li><b>97.0&#8239;%</b><span>of the copy limit, geometric mean of 40 problems. 10 small ones are left out, with 106.8&#8239;%' page.html
+    run ! grep -q 'limits are too low' page.html
+    grep -qF 'Slowest: <b>rows off the 32-byte sectors, 1 byte</b> an element, with 90.4&#8239;% of the copy limit; all together reach 97.0&#8239;%.' page.html
+    sed 's/l2_bytes: .*/l2_bytes: 0/' "$profile" >none.yaml # those that the launch limits are small still
+    "$AUTOTUNE" report none.yaml --out page.html
+    grep -qF 'geometric mean of 44 problems. 6 small ones' page.html
+    grep -q 'winners are faster than their copy limits' page.html
 }
 
 @test "of a long search the fastest and some others are shown" {
