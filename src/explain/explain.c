@@ -168,7 +168,8 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
 
 /* Read the code and prepare its launch as for a GPU. */
 static enum at_status prepare(struct run *run, const struct at_explained_kernel *kernel,
-                              const struct at_device_info *device, struct at_error *err)
+                              const struct at_device_info *device, int64_t occupancy_blocks,
+                              struct at_error *err)
 {
     enum at_status status = at_ptx_read(&run->module, kernel->ptx, kernel->ptx_size, err);
 
@@ -186,6 +187,7 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
         .block_limit = AT_EMU_BLOCK_STEPS,
         .name = kernel->name,
         .multiprocessors = (int)device->multiprocessors,
+        .resident = (uint64_t)(device->multiprocessors * occupancy_blocks),
         .threads = at_usable_cpus(),
     };
     at_emu_launch_take(&run->emu, &kernel->launch);
@@ -431,7 +433,7 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
 
     made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
     if (status == AT_OK)
-        status = prepare(&run, kernel, device, err);
+        status = prepare(&run, kernel, device, made.occupancy_blocks, err);
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
     if (status == AT_OK)

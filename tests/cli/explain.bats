@@ -115,7 +115,7 @@ END
     ways
     explain ways WAY=1 --space ways.yaml --problem 64x64:f32
     [ "$status" -eq 1 ]
-    [[ $stderr == 'autotune: ways, ways.cu line 11, '*'too many instructions: more than 48000000'* ]]
+    [[ $stderr == 'autotune: ways, ways.cu line 11, '*'endless wait: only a later block can end it'* ]]
     explain ways WAY=2 --space ways.yaml --problem 64x64:f32
     [ "$status" -ne 0 ]
     [[ $stderr == 'autotune: ways.cu line 4: '*'recursion: the function below calls itself'* ]]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A loop that never ends. */
+/* A loop that waits for nobody. */
 extern "C" __global__ void fails_endless(int *out, const int *in, int n)
 {
     volatile int *flag = out;

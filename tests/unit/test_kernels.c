@@ -146,7 +146,7 @@ static const struct {
     {"refused_tensor_core", AT_EMU_NO_FAULT, "tensor cores (wmma, mma)"},
     {"refused_cluster", AT_EMU_NO_FAULT, "thread block clusters"},
     {"fails_assert", AT_EMU_ASSERTION, "thread (5, 0, 0): assertion failed: threadIdx.x != 5"},
-    {"fails_endless", AT_EMU_LIMIT, "more than 48000000 steps"},
+    {"fails_endless", AT_EMU_WAIT, "no running thread can change what it reads"},
     {"fails_printing", AT_EMU_LIMIT, "more than 48000000 steps"},
     {"fails_bounds", AT_EMU_GLOBAL_BOUNDS, "thread (4, 0, 0)"},
 };

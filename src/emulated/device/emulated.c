@@ -355,7 +355,8 @@ static enum at_outcome run(struct emu_device *device, const struct at_call *call
         return AT_LAUNCH;
     }
     if (fault.kind != AT_EMU_NO_FAULT) {
-        device->outcome = fault.kind == AT_EMU_LIMIT ? AT_TIMEOUT : AT_CRASH;
+        device->outcome =
+            fault.kind == AT_EMU_LIMIT || fault.kind == AT_EMU_WAIT ? AT_TIMEOUT : AT_CRASH;
         at_fail(&device->fault, AT_FAILED, "%s", fault.message);
     }
     return AT_CORRECT;

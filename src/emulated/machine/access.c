@@ -349,6 +349,18 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
     }
 }
 
+bool at_emu_access_poll(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                        uint32_t bytes, const uint64_t address[AT_WARP], char *const host[AT_WARP])
+{
+    int lane = __builtin_ctz(lanes);
+    struct at_emu_poll poll = {.op = op, .address = address[lane]}, last = warp->polled;
+
+    memcpy(&poll.value, host[lane], bytes < sizeof poll.value ? bytes : sizeof poll.value);
+    warp->block->polls++;
+    warp->polled = poll;
+    return poll.op != last.op || poll.address != last.address || poll.value != last.value;
+}
+
 void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                           enum at_emu_space space, bool store, uint32_t bytes,
                           const uint64_t address[AT_WARP], const uint64_t *fills)
@@ -440,7 +452,8 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
 
     if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
         return;
-    at_emu_access_report(op, warp, lanes, space, false, bytes, address, NULL);
+    if (!(op->order & AT_EMU_STRONG) || at_emu_access_poll(op, warp, lanes, bytes, address, host))
+        at_emu_access_report(op, warp, lanes, space, false, bytes, address, NULL);
     if (space == AT_EMU_SHARED &&
         !at_emu_shared_note(op, warp, lanes, false, false, bytes, address, 0, &unwritten))
         return;
@@ -531,6 +544,7 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     at_emu_access_report(op, warp, lanes, space, true, bytes, address, NULL);
     if (space == AT_EMU_SHARED && !note_store(op, warp, lanes, bytes, address))
         return;
+    at_emu_access_change(op, warp);
     for (uint32_t k = 0; k < op->units; k++)
         store_unit(op, warp, lanes, element_row(op, k), k * op->unit_bytes, host);
 }

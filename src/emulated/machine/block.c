@@ -99,14 +99,17 @@ static void start_warp(struct at_emu_warp *warp)
     warp->stalled = NULL;
     warp->synced = warp->acquired = warp->joined = warp->block->shared.synced;
     warp->copy_count = 0;
+    warp->polled = (struct at_emu_poll){0};
+    warp->passed = 0;
     warp->carry = 0;
     memset(warp->executed, 0, sizeof warp->executed);
     memset(warp->groups, 0, sizeof warp->groups);
     memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
 }
 
-/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. */
-static void choose_lanes(struct at_emu_warp *warp)
+/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. Lanes below
+ * `least` stay where they are. */
+static void choose_lanes_from(struct at_emu_warp *warp, uint32_t least)
 {
     uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
 
@@ -114,6 +117,8 @@ static void choose_lanes(struct at_emu_warp *warp)
     AT_EACH_OF (i, warp->alive) {
         uint32_t pc = warp->lane_pc[i];
 
+        if (pc < least)
+            continue;
         if (pc < lowest) {
             next = lowest;
             lowest = pc;
@@ -128,26 +133,32 @@ static void choose_lanes(struct at_emu_warp *warp)
     warp->stop = next;
 }
 
+static void choose_lanes(struct at_emu_warp *warp)
+{
+    choose_lanes_from(warp, 0);
+}
+
 static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
 {
     AT_EACH_OF (i, lanes)
         warp->lane_pc[i] = pc;
 }
 
-/* Instructions after which the limits are looked at again. */
-enum { SLICE = 4096 };
+/* Instructions after which the limits are looked at again; and by a warp that may wait. */
+enum { SLICE = 4096, POLLING_SLICE = 256 };
 
 /* How many instructions the active lanes may now execute. */
 static uint64_t budget_of(const struct at_emu_warp *warp)
 {
     uint64_t limit = warp->block->launch->instruction_limit, most = 0;
+    uint64_t slice = warp->block->polls > 0 ? POLLING_SLICE : SLICE;
 
     AT_EACH_OF (i, warp->active)
         if (warp->executed[i] > most)
             most = warp->executed[i];
     limit = limit == 0 ? UINT64_MAX : limit > most ? limit - most : 0;
     limit = limit < warp->block->left ? limit : warp->block->left;
-    return limit < SLICE ? limit : SLICE;
+    return limit < slice ? limit : slice;
 }
 
 static void raise_limit(struct at_emu_warp *warp, const struct at_emu_op *op)
@@ -322,11 +333,44 @@ static bool run_lanes(struct at_emu_warp *warp)
     return going && !block->fault.kind;
 }
 
-static void run_warp(struct at_emu_warp *warp)
+/* Reads without a change of memory after which a warp's turn ends: it seems to wait. */
+enum { TURN_POLLS = 64 };
+
+/* The lanes of a warp may wait for each other too (CUDA C++ Programming Guide, "Independent Thread
+ * Scheduling"). So the lanes further down go on after a turn of those that wait. */
+static void pass_turn(struct at_emu_warp *warp)
 {
+    if (warp->stop == UINT32_MAX)
+        return;
+    warp->passed = warp->active;
+    place_lanes(warp, warp->active, warp->pc);
+    choose_lanes_from(warp, warp->stop);
+}
+
+/* Lanes that went on came to a barrier which needs the waiting ones: these look again. */
+static void give_turn_back(struct at_emu_warp *warp)
+{
+    warp->block->fault.kind = AT_EMU_NO_FAULT;
+    warp->passed = 0;
+    place_lanes(warp, warp->active, warp->pc);
+    choose_lanes(warp);
+}
+
+/* Run a warp until it stops. True: it has not stopped, but waits for memory to change. */
+static bool run_warp(struct at_emu_warp *warp)
+{
+    bool waits = false;
+
     warp->stalled = NULL;
-    while (run_lanes(warp))
-        ;
+    warp->block->polls = 0;
+    while (!waits && run_lanes(warp))
+        waits = warp->block->polls >= TURN_POLLS;
+    if (waits)
+        pass_turn(warp);
+    if (warp->block->fault.kind != AT_EMU_NEEDS_OTHERS)
+        return waits;
+    give_turn_back(warp);
+    return true;
 }
 
 static const struct at_emu_op *barrier_of(const struct at_emu_warp *warp)
@@ -387,37 +431,70 @@ static bool release_barrier(struct at_emu_block *block)
     return true;
 }
 
-/* Run each warp as far as it can go. True: some wait for an mbarrier. */
-static bool run_warps(struct at_emu_block *block)
+/* Run each warp as far as it can go. True: some wait for an mbarrier or for memory. *idle: none of
+ * these can go on without another block. */
+static bool run_warps(struct at_emu_block *block, bool *idle)
 {
     uint32_t events = block->mbarrier_events;
+    uint64_t changes = block->changes;
     struct at_emu_warp *stalled = NULL;
-    bool moved = false;
+    bool moved = false, polls = false;
 
     for (uint32_t i = 0; i < block->warp_count && !block->fault.kind; i++) {
         struct at_emu_warp *warp = &block->warps[i];
 
         if (warp->waiting || !warp->alive)
             continue;
-        run_warp(warp);
-        if (warp->stalled && !stalled)
-            stalled = warp;
-        moved |= !warp->stalled;
+        if (run_warp(warp))
+            polls = true;
+        else if (warp->stalled)
+            stalled = stalled ? stalled : warp;
+        else
+            moved = true;
     }
-    if (stalled && !moved && events == block->mbarrier_events)
+    moved |= changes != block->changes || events != block->mbarrier_events;
+    *idle = polls && !moved;
+    if (stalled && !moved && !polls)
         at_emu_raise(stalled, stalled->stalled, AT_EMU_BARRIER, __builtin_ctz(stalled->active), 0,
                      "an mbarrier's phase never completes");
-    return stalled != NULL;
+    return stalled || polls;
 }
 
-void at_emu_block_run(struct at_emu_block *block)
+void at_emu_block_raise_wait(struct at_emu_block *block, const char *why)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+
+        if (warp->alive && !warp->waiting && warp->polled.op) {
+            at_emu_raise(warp, warp->polled.op, AT_EMU_WAIT, __builtin_ctz(warp->active),
+                         warp->polled.address, "%s", why);
+            return;
+        }
+    }
+}
+
+void at_emu_block_begin(struct at_emu_block *block)
 {
     at_emu_shared_begin_block(&block->shared);
     for (uint32_t i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
     block->mbarrier_count = block->bulk_count = 0;
     block->left = block->launch->block_limit ? block->launch->block_limit : UINT64_MAX;
-    while (run_warps(block) || release_barrier(block))
-        if (block->fault.kind)
+    block->changes = 0;
+    block->arrived = false;
+}
+
+bool at_emu_block_run(struct at_emu_block *block)
+{
+    uint64_t left = block->left;
+    bool idle = false;
+
+    while (run_warps(block, &idle) || release_barrier(block)) {
+        if (block->fault.kind || idle)
             break;
+        left = block->left;
+    }
+    if (idle)
+        block->left = left; /* a wait takes no steps */
+    return idle && !block->fault.kind;
 }

@@ -337,6 +337,7 @@ struct run {
     char *params;
     uint64_t next;        /* the next block, counted in the order of the launch */
     uint64_t count;       /* of blocks */
+    bool runs_all;        /* and the launch's choice is only for the observer */
     pthread_mutex_t lock; /* for the two below */
     uint64_t fault_turn;  /* of the first block known to have a fault; count: none */
     struct at_emu_fault fault;
@@ -507,6 +508,50 @@ static void clear_block(struct at_emu_block *block)
     free(block->shared.read);
 }
 
+/* ---- blocks that wait for others ---- */
+
+/* The blocks of a host thread that wait for memory to change, by turn. A kernel whose loops may
+ * wait runs on one host thread, so that its blocks start in order. */
+struct waiting {
+    struct at_emu_block *block;
+    uint64_t turn;
+};
+struct waitings {
+    struct waiting *items;
+    size_t count, capacity;
+    int quiet; /* rounds since one of them, or a new block, changed memory or ended */
+};
+
+/* Turns of all waiting blocks after which no wait will end: a loop with an end of its own has
+ * room. Each block has some. */
+enum { QUIET_TURNS = 256, QUIET_ROUNDS = 16 };
+
+/* For the blocks that wait. */
+static const uint64_t WAITING_BYTES = UINT64_C(2) << 30;
+
+static uint64_t block_bytes(const struct at_emu_block *block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+    uint64_t of_thread = (uint64_t)kernel->local_bytes + kernel->frame_bytes;
+
+    return block->warp_count * (kernel->file_bytes + AT_WARP * of_thread) +
+           UINT64_C(9) * block->shared.size;
+}
+
+static bool is_hopeless(const struct waitings *waitings)
+{
+    return waitings->quiet >= QUIET_ROUNDS &&
+           (uint64_t)waitings->quiet * waitings->count >= QUIET_TURNS;
+}
+
+/* May another block start? */
+static bool has_room(const struct run *run, const struct waitings *waitings,
+                     const struct at_emu_block *block)
+{
+    return (run->launch->resident == 0 || waitings->count < run->launch->resident) &&
+           (waitings->count + 1) * block_bytes(block) <= WAITING_BYTES;
+}
+
 /* Take the next block. Blocks start in order and run to their end, so every block before one with
  * a fault has run: the reported fault is the first one. */
 static bool take(struct run *run, uint64_t *turn)
@@ -515,27 +560,136 @@ static bool take(struct run *run, uint64_t *turn)
     return *turn < run->count && *turn < __atomic_load_n(&run->fault_turn, __ATOMIC_RELAXED);
 }
 
+/* A block of which all runs, or that is among the chosen ones. */
+static bool is_chosen(const struct run *run, uint64_t index)
+{
+    const struct at_emu_launch *launch = run->launch;
+
+    if (!run->runs_all)
+        return true;
+    for (size_t i = 0; i < launch->only_block_count; i++)
+        if (launch->only_blocks[i] == index)
+            return true;
+    return false;
+}
+
+static void begin_block(const struct run *run, struct at_emu_block *block, uint64_t turn)
+{
+    const struct at_emu_launch *launch = run->launch;
+
+    block->index = launch->only_blocks && !run->runs_all ? launch->only_blocks[turn] : turn;
+    block->observer = is_chosen(run, block->index) ? launch->observer : NULL;
+    at_emu_index(block->id, launch->grid, block->index);
+    fill_presets(block, true);
+    at_emu_block_begin(block);
+}
+
+static void end_block(struct run *run, struct at_emu_block *block, uint64_t turn)
+{
+    pthread_mutex_lock(&run->lock);
+    if (is_chosen(run, block->index))
+        take_print(&run->prints, block, turn);
+    block->printed.count = 0;
+    if (block->fault.kind && turn < run->fault_turn) {
+        __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
+        run->fault = block->fault;
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void drop_waiting(struct waitings *waitings, size_t i)
+{
+    clear_block(waitings->items[i].block);
+    free(waitings->items[i].block);
+    waitings->count--;
+    for (; i < waitings->count; i++)
+        waitings->items[i] = waitings->items[i + 1];
+}
+
+/* Let each waiting block look again. */
+static void run_waiting(struct run *run, struct waitings *waitings)
+{
+    bool moved = false;
+
+    for (size_t i = 0; i < waitings->count;) {
+        struct waiting *waiting = &waitings->items[i];
+        uint64_t changes = waiting->block->changes;
+        bool waits = at_emu_block_run(waiting->block);
+
+        moved |= !waits || changes != waiting->block->changes;
+        if (waits) {
+            i++;
+            continue;
+        }
+        end_block(run, waiting->block, waiting->turn);
+        drop_waiting(waitings, i);
+    }
+    waitings->quiet = moved ? 0 : waitings->quiet + 1;
+}
+
+/* Keep a block that waits; *block becomes a new one. A block whose wait only a later block can end
+ * is right if it takes part in a barrier of the grid: it has written that it is there. Otherwise it
+ * takes an order of blocks for granted (CUDA C++ Programming Guide, "Thread Hierarchy": blocks must
+ * be able to run in any order). */
+static void keep_waiting(struct run *run, struct waitings *waitings, struct at_emu_block *block,
+                         uint64_t turn)
+{
+    struct waiting kept = {at_alloc(sizeof *kept.block), turn};
+
+    if (run->launch->kernel->polls && waitings->count == 0 && !block->arrived &&
+        turn + 1 < run->count)
+        at_emu_block_raise_wait(block, "only a later block can end it, which a GPU may start "
+                                       "when this one has ended");
+    if (block->fault.kind) {
+        end_block(run, block, turn);
+        free(kept.block);
+        return;
+    }
+    *kept.block = *block;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].block = kept.block;
+    AT_PUSH(waitings->items, waitings->count, waitings->capacity, kept);
+    waitings->quiet = 0;
+    make_block(block, run);
+}
+
+static bool has_fault(const struct run *run)
+{
+    return __atomic_load_n(&run->fault_turn, __ATOMIC_RELAXED) < run->count;
+}
+
 static void *work(void *argument)
 {
     struct run *run = argument;
-    const struct at_emu_launch *launch = run->launch;
+    struct waitings waitings = {0};
     struct at_emu_block block;
     uint64_t turn;
 
     make_block(&block, run);
-    while (!block.fault.kind && take(run, &turn)) {
-        block.index = launch->only_blocks ? launch->only_blocks[turn] : turn;
-        at_emu_index(block.id, launch->grid, block.index);
-        fill_presets(&block, true);
-        at_emu_block_run(&block);
-        pthread_mutex_lock(&run->lock);
-        take_print(&run->prints, &block, turn);
-        if (block.fault.kind && turn < run->fault_turn) {
-            __atomic_store_n(&run->fault_turn, turn, __ATOMIC_RELAXED);
-            run->fault = block.fault;
+    while (!block.fault.kind) {
+        /* The waiting blocks look when no other can start: mostly all wait for the last one. */
+        if (has_room(run, &waitings, &block) && take(run, &turn)) {
+            begin_block(run, &block, turn);
+            if (at_emu_block_run(&block))
+                keep_waiting(run, &waitings, &block, turn);
+            else
+                end_block(run, &block, turn);
+            continue;
         }
-        pthread_mutex_unlock(&run->lock);
+        run_waiting(run, &waitings);
+        if (waitings.count == 0 || has_fault(run)) {
+            if (has_fault(run) || run->next >= run->count)
+                break;
+        } else if (is_hopeless(&waitings)) {
+            at_emu_block_raise_wait(waitings.items[0].block,
+                                    "no running thread can change what it reads");
+            end_block(run, waitings.items[0].block, waitings.items[0].turn);
+            break;
+        }
     }
+    while (waitings.count > 0)
+        drop_waiting(&waitings, waitings.count - 1);
+    free(waitings.items);
     clear_block(&block);
     return NULL;
 }
@@ -563,7 +717,7 @@ static enum at_status check_blocks(const struct at_emu_launch *launch, uint64_t 
         if (launch->only_blocks[i] >= blocks)
             return at_fail(err, AT_USAGE, "block %" PRIu64 " of a grid of %" PRIu64,
                            launch->only_blocks[i], blocks);
-    *count = launch->only_blocks ? launch->only_block_count : blocks;
+    *count = launch->only_blocks && !launch->kernel->polls ? launch->only_block_count : blocks;
     return AT_OK;
 }
 
@@ -622,7 +776,7 @@ static const uint64_t LOCAL_BYTES = UINT64_C(1) << 30;
 
 static uint64_t threads_wanted(const struct at_emu_launch *launch)
 {
-    uint64_t wanted = launch->threads < 1 ? 1 : (uint64_t)launch->threads;
+    uint64_t wanted = launch->threads < 1 || launch->kernel->polls ? 1 : (uint64_t)launch->threads;
     uint64_t most =
         LOCAL_BYTES / (1 + (uint64_t)at_emu_threads(launch) * launch->kernel->local_bytes);
 
@@ -677,6 +831,7 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
                            "of the program");
     }
     run.fault_turn = run.count;
+    run.runs_all = launch->only_blocks && kernel->polls;
     run.params = at_alloc(kernel->param_bytes);
     for (size_t i = 0, word = 0; i < kernel->param_count; i++) {
         memcpy(run.params + kernel->params[i].offset, &launch->args[word], kernel->params[i].bytes);

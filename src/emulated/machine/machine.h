@@ -65,9 +65,11 @@ enum at_emu_fault_kind {
     AT_EMU_SHARED_RACE,      /* two threads access a shared byte between barriers, and one writes */
     AT_EMU_BARRIER,          /* a barrier that only a part of the block reaches */
     AT_EMU_LIMIT,            /* more instructions than allowed: an endless loop */
+    AT_EMU_WAIT,             /* a loop waits for what no other thread will write */
     AT_EMU_TRAP,             /* trap */
     AT_EMU_DIVISION,         /* integer division by zero: undefined in PTX */
     AT_EMU_ASSERTION,        /* assert() */
+    AT_EMU_NEEDS_OTHERS,     /* only within block.c: a barrier must wait for lanes that wait */
 };
 
 extern const char *const at_emu_fault_names[];
@@ -141,7 +143,10 @@ struct at_emu_launch {
     const struct at_emu_printer *printer;   /* NULL: the output of printf is dropped */
     const char *name;                       /* in messages; NULL: the kernel's */
     int multiprocessors;                    /* %nsmid; less than 1: 1 */
-    /* Run only these blocks, given by linear index; NULL: all. */
+    uint64_t resident; /* blocks that the device holds at once; 0: any number. Only these can wait
+                          for each other */
+    /* Run only these blocks, given by linear index; NULL: all. If blocks may wait for each other
+     * (at_ptx_kernel.polls), all run, and the observer and the printer see only these. */
     const uint64_t *only_blocks;
     size_t only_block_count;
 };

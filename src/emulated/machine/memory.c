@@ -25,6 +25,7 @@ const char *const at_emu_fault_names[] = {
     [AT_EMU_SHARED_RACE] = "race in shared memory",
     [AT_EMU_BARRIER] = "barrier that threads do not reach together",
     [AT_EMU_LIMIT] = "too many instructions",
+    [AT_EMU_WAIT] = "endless wait",
     [AT_EMU_TRAP] = "trap",
     [AT_EMU_DIVISION] = "integer division by zero",
     [AT_EMU_ASSERTION] = "assertion failed",
@@ -66,6 +67,10 @@ void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_
 
     if (fault->kind)
         return;
+    if (kind == AT_EMU_BARRIER && warp->passed & warp->alive && !(warp->passed & warp->active)) {
+        fault->kind = AT_EMU_NEEDS_OTHERS;
+        return;
+    }
     fault->kind = kind;
     fault->instruction = (size_t)(op - block->kernel->ops);
     fault->line = op->line;

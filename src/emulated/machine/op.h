@@ -68,6 +68,11 @@ enum at_emu_undefined {
     AT_EMU_USES,    /* all that it reads must be defined */
 };
 
+/* The order of an access and who sees it (PTX ISA, "Memory Consistency Model"). */
+enum at_emu_order {
+    AT_EMU_STRONG = 1, /* relaxed, acquire, release, volatile, or atomic */
+};
+
 /* setp: how its result is combined with another predicate. */
 enum at_emu_combine { AT_EMU_AND, AT_EMU_OR, AT_EMU_XOR };
 
@@ -141,6 +146,7 @@ struct at_emu_op {
     uint8_t space; /* at_emu_space */
     bool store, atomic;
     bool past_l1;        /* cp.async.cg */
+    uint8_t order;       /* at_emu_order, or-ed */
     uint8_t unit_bytes;  /* of one element in memory */
     uint8_t units;       /* of a vector */
     uint8_t value_bytes; /* per lane, of the rows that hold the elements */
@@ -271,6 +277,7 @@ struct at_ptx_kernel {
     const struct at_emu_image *image;
     const char *const *source_files; /* by number, from the module; NULL: none */
     size_t source_file_count;
+    bool polls;           /* a loop reads memory that other blocks may change */
     uint64_t max_threads; /* .maxntid: threads per block; 0: not given */
     uint32_t required[3]; /* .reqntid; 0: not given */
     char *problem;        /* why it cannot run: an unknown instruction; NULL: it can */

@@ -20,7 +20,9 @@ static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_
     }
     if (!at_emu_access_resolve(op, warp, lanes, space, op->unit_bytes, address, host))
         return false;
-    at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
+    if (op->row[0] == AT_EMU_SINK_ROW ||
+        at_emu_access_poll(op, warp, lanes, op->unit_bytes, address, host))
+        at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
     if (space != AT_EMU_SHARED)
         return true;
     if (!at_emu_shared_note(op, warp, lanes, false, true, op->unit_bytes, address, 0, &unwritten))
@@ -67,6 +69,8 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
                 next = (U)(value);                                                                 \
             } while (!__atomic_compare_exchange_n(place, &old, next, false, __ATOMIC_ACQ_REL,      \
                                                   __ATOMIC_RELAXED));                              \
+            if (next != old)                                                                       \
+                at_emu_access_change(op, warp);                                                    \
             d[i] = old;                                                                            \
         }                                                                                          \
     }

@@ -89,6 +89,12 @@ struct at_emu_warp {
     uint32_t acquired;               /* the tick of the last wait for an mbarrier */
     uint32_t joined;                 /* the tick when the phase that it waited for was complete */
     const struct at_emu_allocation *near; /* where the last access was */
+    /* The last read by a loop that may wait: its instruction, first address and value. */
+    struct at_emu_poll {
+        const struct at_emu_op *op;
+        uint64_t address, value;
+    } polled;
+    uint32_t passed; /* the lanes that wait for memory, while the lanes further down go on */
     struct at_emu_copy *copies;
     size_t copy_count, copy_capacity;
     uint32_t groups[AT_WARP];      /* of copies, committed by each lane */
@@ -136,6 +142,9 @@ struct at_emu_block {
     size_t bulk_count, bulk_capacity;
     uint32_t
         mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
+    uint32_t polls;      /* reads that may wait, since a warp's turn began or changed memory */
+    uint64_t changes;    /* of memory, by threads of this block */
+    bool arrived;        /* a strong access has changed global memory */
     struct at_emu_fault fault;
 };
 
@@ -199,6 +208,19 @@ char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t a
 bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                            enum at_emu_space space, uint32_t bytes, const uint64_t address[AT_WARP],
                            char *host[AT_WARP]);
+/* Count an access that changes memory. */
+static inline void at_emu_access_change(const struct at_emu_op *op, struct at_emu_warp *warp)
+{
+    warp->block->arrived |= op->order & AT_EMU_STRONG && op->space != AT_EMU_SHARED;
+    warp->block->changes++;
+    warp->block->polls = 0;
+}
+
+/* Count a read that a loop may repeat until another thread changes memory. False: the warp did the
+ * same one just before, and found the same. */
+bool at_emu_access_poll(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                        uint32_t bytes, const uint64_t address[AT_WARP], char *const host[AT_WARP]);
+
 /* Tell the observer, if there is one. fills: see struct at_emu_access. */
 void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                           enum at_emu_space space, bool store, uint32_t bytes,
@@ -230,7 +252,12 @@ static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t
  * thousands more before the limit is looked at. False if a fault was raised. */
 bool at_emu_pay(const struct at_emu_op *op, struct at_emu_warp *warp, uint64_t steps);
 
-/* Run a block to its end or to its first fault, block->fault. */
-void at_emu_block_run(struct at_emu_block *block);
+/* Begin a block. */
+void at_emu_block_begin(struct at_emu_block *block);
+/* Run a block to its end or to its first fault, block->fault. True: it did not end, because its
+ * threads wait for memory that other blocks may change; call again later. */
+bool at_emu_block_run(struct at_emu_block *block);
+/* The fault of a block whose wait has no end. */
+void at_emu_block_raise_wait(struct at_emu_block *block, const char *why);
 
 #endif

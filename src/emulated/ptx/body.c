@@ -160,6 +160,17 @@ static bool sort_labels(struct at_ptx_reader *reader, struct at_ptx_label *label
     return true;
 }
 
+/* A loop: does it read memory that other blocks may change? */
+static void note_polls(struct at_ptx_kernel *kernel, size_t first, size_t last)
+{
+    for (size_t i = first; i <= last && i < kernel->op_count && !kernel->polls; i++) {
+        const struct at_emu_op *op = &kernel->ops[i];
+
+        kernel->polls = op->order & AT_EMU_STRONG && op->result_count > 0 &&
+                        op->row[0] != AT_EMU_SINK_ROW && op->space != AT_EMU_SHARED;
+    }
+}
+
 static bool resolve(struct at_ptx_reader *reader, const struct at_ptx_labels *from)
 {
     struct at_ptx_kernel *kernel = reader->kernel;
@@ -194,6 +205,8 @@ static bool resolve(struct at_ptx_reader *reader, const struct at_ptx_labels *fr
             return false;
         op->target = (uint32_t)label->op;
         op->immediate = (int64_t)label->count;
+        if (op->flow == AT_EMU_BRANCH)
+            note_polls(kernel, label->op, jump->op);
     }
     return true;
 }

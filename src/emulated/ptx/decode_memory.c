@@ -259,6 +259,11 @@ static const char *const qualifiers[] = {"weak",
                                          "L2::128B",
                                          "L2::256B"};
 
+/* Those of strong accesses (PTX ISA, "Memory Consistency Model: Strong and Weak Operations"), and
+ * .cv, which "fetches again". */
+static const char *const strong[] = {"relaxed",  "acquire", "release", "acq_rel",
+                                     "volatile", "mmio",    "cv"};
+
 static bool read_space(const char *part, struct at_emu_op *op)
 {
     int i = AT_PTX_INDEX(spaces, part);
@@ -283,6 +288,8 @@ static struct access_parts read_parts(const struct at_ptx_opcode *opcode, struct
     for (int i = 1; i < opcode->part_count - 1; i++) {
         const char *part = opcode->part[i];
 
+        if (AT_PTX_INDEX(strong, part) >= 0)
+            op->order |= AT_EMU_STRONG;
         if (AT_PTX_INDEX(qualifiers, part) >= 0 || read_space(part, op))
             continue;
         if (strcmp(part, "L2::cache_hint") == 0) {
@@ -425,6 +432,7 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
     char name[2 * AT_PTX_OPCODE_MAX];
 
     op->atomic = true;
+    op->order |= AT_EMU_STRONG;
     if (!parts.rest || parts.too_many || !read_unit(opcode, op) || op->units != 1 ||
         op->space == AT_EMU_PARAM || op->space == AT_EMU_LOCAL || op->space == AT_EMU_CONST)
         return at_ptx_unknown(reader, opcode);
