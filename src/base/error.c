@@ -129,7 +129,8 @@ void at_print_lines(FILE *out, const char *text)
 }
 
 /* Format a text of at most `capacity` bytes; a longer one is cut after a complete character. */
-static void put(char *text, size_t capacity, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void put(char *text, size_t capacity,
+                                                      const char *format, va_list args)
 {
     int length = vsnprintf(text, capacity, format, args);
 

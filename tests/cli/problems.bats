@@ -94,7 +94,8 @@ refuses() {
     printf 'schema: 1\nproblems:\n  - 64x64:f32\n  - 32x96:b1\n' >list.yaml
     run -0 --separate-stderr "$AUTOTUNE" tune --quiet --gpu emu --dry-run --problem 8x8:f64 \
         --problems list.yaml
-    [ "${#lines[@]}" -eq 5 ]
+    [ "${#lines[@]}" -eq 6 ]
+    [[ ${lines[5]} == '3 problems: about '* ]]
     [[ ${lines[2]} == *' 8x8:f64 '* && ${lines[3]} == *' 64x64:f32 '* && ${lines[4]} == *' 32x96:b1 '* ]]
     refused 'problem 64x64:f32 is named twice' --problem 64x64:f32 --problems list.yaml
     refused 'none.yaml' --problems none.yaml
