@@ -13,6 +13,7 @@ struct diff_options {
     struct at_texts files;
     enum at_output_format format;
     int64_t threshold_permille; /* negative: not given */
+    bool across;
 };
 
 static const struct at_option options_table[] = {
@@ -20,6 +21,9 @@ static const struct at_option options_table[] = {
     {"threshold", 0, "PERCENT", 0,
      "Fail only if a problem has become slower by more than this, like 5%",
      AT_SETS_PERCENT(diff_options, threshold_permille)},
+    {"across", 0, NULL, 0,
+     "Compare the times of each problem across devices and policies, such as one GPU with another",
+     AT_SETS_FLAG(diff_options, across)},
     AT_FORMAT(0, diff_options, format),
     {0},
 };
@@ -44,10 +48,12 @@ static void note_other_devices(const struct at_diff *diff, const struct at_profi
     for (size_t i = 0; i < diff->count; i++)
         some = some || (diff->items[i].from && diff->items[i].to);
     if (!some && from->devices.count > 0 && to->devices.count > 0)
-        at_note(progress,
-                "nothing is compared: the first profile is of %s (%s), the second of %s (%s), and "
-                "only the same problem on the same model under the same policy is",
-                old->device.name, old->policy.name, new->device.name, new->policy.name);
+        at_note(
+            progress,
+            "nothing is compared: the first profile is of %s (%s), the second of %s (%s), and "
+            "only the same problem on the same model under the same policy is; --across compares "
+            "the times of each problem",
+            old->device.name, old->policy.name, new->device.name, new->policy.name);
 }
 
 /* How many problems are clearly slower, and by more than the threshold? */
@@ -64,7 +70,7 @@ static size_t count_slower(const struct at_diff *diff, int64_t threshold_permill
 static enum at_status compare(struct diff_options *options, const struct at_profile *from,
                               const struct at_profile *to, struct at_error *err)
 {
-    struct at_diff diff = at_diff_make(from, to);
+    struct at_diff diff = at_diff_make(from, to, options->across);
     bool gate = options->threshold_permille >= 0;
     size_t failures = gate ? count_slower(&diff, options->threshold_permille) : diff.count;
     enum at_status status;

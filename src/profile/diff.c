@@ -65,7 +65,9 @@ const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct at_entry *entries = records[i].problems.items;
 
-        for (size_t j = 0; j < records[i].problems.count && same_subject(&records[i], record); j++)
+        if (record && !same_subject(&records[i], record))
+            continue;
+        for (size_t j = 0; j < records[i].problems.count; j++)
             if (strcmp(entries[j].problem, entry->problem) == 0) {
                 *found = &records[i];
                 return &entries[j];
@@ -79,7 +81,8 @@ static void compare(struct at_diff *diff, const struct at_profile *to,
 {
     struct at_difference difference = {.from_record = record, .from = entry};
 
-    difference.to = at_diff_counterpart(to, record, entry, &difference.to_record);
+    difference.to =
+        at_diff_counterpart(to, diff->across ? NULL : record, entry, &difference.to_record);
     if (is_timed(&difference)) { /* a running mean */
         diff->timed++;
         diff->ratio *= pow(ratio(&difference) / diff->ratio, 1 / (double)diff->timed);
@@ -104,7 +107,7 @@ static void add_if_new(struct at_diff *diff, const struct at_profile *from,
     struct at_difference difference = {.change = AT_CHANGE_ADDED, .to_record = record, .to = entry};
     const struct at_device_record *found;
 
-    if (!at_diff_counterpart(from, record, entry, &found))
+    if (!at_diff_counterpart(from, diff->across ? NULL : record, entry, &found))
         AT_PUSH(diff->items, diff->count, diff->capacity, difference);
 }
 
@@ -123,9 +126,9 @@ static void for_entries(struct at_diff *diff, const struct at_profile *of,
     }
 }
 
-struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to)
+struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to, bool across)
 {
-    struct at_diff diff = {.ratio = 1};
+    struct at_diff diff = {.ratio = 1, .across = across};
 
     for_entries(&diff, from, to, compare);
     for_entries(&diff, to, from, add_if_new);
@@ -260,8 +263,12 @@ static void show_diff(const struct at_diff *diff, FILE *out)
         if (i == 0 || !same_heading(record_of(difference - 1), record)) {
             bool emulated = at_device_kind(&record->device)->predicted;
 
-            fprintf(out, "%s, %s%s%s\n", record->device.name, record->policy.name,
-                    emulated ? "; " : "", emulated ? at_emulated_times(&record->device) : "");
+            fprintf(out, "%s, %s", record->device.name, record->policy.name);
+            if (difference->to && !same_heading(difference->to_record, record))
+                fprintf(out, " -> %s, %s", difference->to_record->device.name,
+                        difference->to_record->policy.name);
+            fprintf(out, "%s%s\n", emulated ? "; " : "",
+                    emulated ? at_emulated_times(&record->device) : "");
             if (difference->from && difference->to && !same_environment(difference))
                 show_environment(difference, out);
         }

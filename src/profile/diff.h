@@ -25,10 +25,12 @@ struct at_diff {
     size_t alike; /* problems that do not differ */
     size_t timed; /* problems with a time in both, alike or not */
     double ratio; /* geometric mean of new over old times of those; 1: none */
+    bool across;  /* entries correspond if the problem is the same, on whatever device and policy */
 };
 
 /* Compare two profiles, which are borrowed. */
-struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to);
+struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to,
+                            bool across);
 void at_diff_clear(struct at_diff *diff);
 
 /* Return how much longer the second time is, in thousandths; 0 if one is missing. */
@@ -41,7 +43,7 @@ bool at_difference_is_clear(const struct at_difference *difference);
 const char *at_difference_verdict(const struct at_difference *difference);
 
 /* Find the entry of another profile that corresponds to an entry of this record, and its record;
- * NULL if there is none. */
+ * NULL if there is none. Without a record, device and policy make no difference. */
 const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
                                            const struct at_device_record *record,
                                            const struct at_entry *entry,

@@ -637,7 +637,7 @@ enum at_status at_report_make(struct at_report *report, size_t explained, struct
             report->row_count > AT_REPORT_OPEN_MAX && device->count > share ? share : device->count;
     }
     if (report->baseline)
-        report->diff = at_diff_make(report->baseline, report->profile);
+        report->diff = at_diff_make(report->baseline, report->profile, false);
     if (report->kernel_count > 0)
         qsort(report->kernels, report->kernel_count, sizeof *report->kernels, compare_names);
     return status == AT_OK ? count_costs(report, explained, err) : status;

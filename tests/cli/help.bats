@@ -44,7 +44,7 @@ knows() {
 
 @test "merge and diff name their options" {
     knows merge --answers --out --problems --replace
-    knows diff --format --threshold
+    knows diff --across --format --threshold
 }
 
 @test "lookup names its options" {

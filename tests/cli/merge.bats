@@ -254,6 +254,19 @@ the times of the 49 problems in both changed by +0.1 % on average" ]
     [[ $stderr == *'/dev/stdin'* ]]
 }
 
+@test "diff --across compares the times of a problem on two devices" {
+    sed -e 's/name: NVIDIA H200/name: NVIDIA H300/' -e 's/multiprocessors: 132/multiprocessors: 140/' \
+        "$srcdir/tests/data/h200-profile.yaml" >other.yaml
+    run --separate-stderr -1 "$AUTOTUNE" diff "$srcdir/tests/data/h200-profile.yaml" other.yaml
+    [[ $stderr == *'--across compares the times of each problem'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" diff --across "$srcdir/tests/data/h200-profile.yaml" other.yaml
+    [[ -z $stderr && $output == '0 with another config, 0 with another time, 0 removed, 0 added, '* ]]
+    awk '/winner:/ { w = 1 } w && /parameters:/ { sub(/}/, "") ; sub(/PAD: 1/, "PAD: 2"); w = 0; $0 = $0 "}" } { print }' \
+        other.yaml >changed.yaml
+    run --separate-stderr -1 "$AUTOTUNE" diff --across "$srcdir/tests/data/h200-profile.yaml" changed.yaml
+    [[ ${lines[0]} == 'NVIDIA H200, '*' -> NVIDIA H300, '* ]]
+}
+
 @test "diff: bad arguments and bad files are refused" {
     refused "which two profiles" diff old.yaml
     refused "two profiles at a time" diff old.yaml old.yaml old.yaml
