@@ -65,8 +65,9 @@ END
     done < <(cases)
 }
 
-@test "the cases have every command but tune and bench, which share their options" {
+# tune and bench share their options. What doctor prints varies with the disk, and complete only prints words.
+@test "the cases have every command but four" {
     for command in "${commands[@]}"; do
-        [[ $command == tune || $command == bench ]] || cases | grep -q "^$command"
+        [[ " tune bench doctor complete " == *" $command "* ]] || cases | grep -q "^$command"
     done
 }
