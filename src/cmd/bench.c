@@ -63,7 +63,7 @@ static const struct at_option options_table[] = {
     {"peers", 0, NULL, 1,
      "Also time the transposes of cuBLAS and PyTorch on a GPU, where python3 finds them",
      AT_SETS_FLAG(bench_options, peers)},
-    AT_OUT(3, bench_options, out, "Also write an HTML page with a picture to FILE"),
+    AT_OUT(3, bench_options, out, "Also write an HTML page with bars to FILE"),
     AT_FORMATS(3, bench_options, format, bench_format),
     {0},
 };

@@ -34,7 +34,7 @@ static const struct at_option options_table[] = {
            "or emu:NAME for an emulated one, or auto (the default): the first GPU, else an "
            "emulated one"),
     AT_FORMAT(0, study_options, format),
-    AT_OUT(0, study_options, out, "Also write an HTML page with a picture to FILE"),
+    AT_OUT(0, study_options, out, "Also write an HTML page with bars to FILE"),
     AT_SPACE(0, study_options, run.spaces),
     AT_TIMEOUT(0, study_options, run.session.timeout_ns, "Time limit of one kernel, as for tune"),
     AT_TABLE(study_options, own, at_own_table),

@@ -86,9 +86,10 @@ static void draw_curves(const struct at_list *strategies, bool of_time, FILE *ou
 }
 
 /* 0 is never, or unknown. */
-static void print_count(int64_t count, FILE *out)
+static void print_count(int64_t count, const char *class, FILE *out)
 {
-    at_put(out, count > 0 ? "<td>%'jd</td>" : "<td>-</td>", (intmax_t)count);
+    at_put(out, count > 0 ? "<td class=\"%s\">%'jd</td>" : "<td class=\"%s\">-</td>", class,
+           (intmax_t)count);
 }
 
 static void print_behind(const struct at_list *list, FILE *out)
@@ -96,7 +97,7 @@ static void print_behind(const struct at_list *list, FILE *out)
     const struct at_curve_record *points = list->items;
 
     for (size_t i = 0; i < list->count; i++)
-        at_put(out, "<td>%.2f %%</td>", (double)points[i].behind_ppm / 1e4);
+        at_put(out, "<td class=\"wider\">%.2f %%</td>", (double)points[i].behind_ppm / 1e4);
 }
 
 static void print_strategy(const struct at_strategy_record *record, FILE *out)
@@ -107,14 +108,14 @@ static void print_strategy(const struct at_strategy_record *record, FILE *out)
     for (size_t i = 0; i < record->reaches.count; i++) {
         if (reaches[i].within_percent != 1)
             continue;
-        print_count(reaches[i].median_evaluations, out);
+        print_count(reaches[i].median_evaluations, "", out);
         if (reaches[i].median_ms > 0)
             at_put(out, "<td>%.2f</td>", (double)reaches[i].median_ms / 1000);
         else
             at_put(out, "<td>-</td>");
     }
     at_put(out, "<td>%.3f</td>", (double)record->score_permille / 1000);
-    print_count(record->stopped_evaluations, out);
+    print_count(record->stopped_evaluations, "wide", out);
     at_put(out, "<td>%" PRId64 " of %" PRId64 "</td>", record->ended_within_1_percent,
            record->runs);
     print_behind(&record->curve, out);
@@ -127,12 +128,12 @@ static void print_strategies(const struct at_list *strategies, FILE *out)
     const struct at_strategy_record *records = strategies->items;
     const struct at_curve_record *counts = records->curve.items;
     const struct at_curve_record *times = records->curve_of_time.items;
-    char *heads = at_strdup("search|to 1 %|seconds to 1 %|score|stops|found"), *longer;
+    char *heads = at_strdup("search|to 1 %|seconds to 1 %|score|wide:stops|found"), *longer;
 
     for (size_t i = 0; i < records->curve.count; i++, free(heads), heads = longer)
-        longer = at_format("%s|after %" PRId64, heads, counts[i].evaluations);
+        longer = at_format("%s|wider:after %" PRId64, heads, counts[i].evaluations);
     for (size_t i = 0; i < records->curve_of_time.count; i++, free(heads), heads = longer)
-        longer = at_format("%s|after %g s", heads, (double)times[i].ms / 1000);
+        longer = at_format("%s|wider:after %g s", heads, (double)times[i].ms / 1000);
     at_html_table(out, "scroll", "sortable", "%s", heads);
     free(heads);
     for (size_t i = 0; i < strategies->count; i++)
@@ -272,10 +273,8 @@ static void print_study_line(const struct at_study_line *line, double most, FILE
     at_put(out, "<tr><th scope=\"row\">%s</th><td>%a</td>", line->label, (double)line->time_ns);
     print_bar(out, "", (double)line->bandwidth_MB_per_s / 1000, most, 0);
     for (size_t i = 0; i < AT_COUNT(ratios); i++)
-        if (ratios[i][1] > 0)
-            at_put(out, "<td>%.2f</td>", (double)ratios[i][0] / (double)ratios[i][1]);
-        else
-            at_put(out, "<td>–</td>");
+        at_put(out, ratios[i][1] > 0 ? "<td%p>%.2f</td>" : "<td%p>–</td>",
+               i < 2 ? "" : " class=\"wide\"", (double)ratios[i][0] / (double)ratios[i][1]);
     at_put(out, "<td class=\"words wide\"><code>%s %s</code></td></tr>\n", line->family,
            line->config);
 }
@@ -290,8 +289,8 @@ static void print_study_part(const struct at_study_result *result,
         most = fmax(most, (double)lines[i].bandwidth_MB_per_s / 1000);
     at_put(out, "<h2>%s</h2>\n", lines->problem);
     at_html_table(out, "scroll", "sortable",
-                  "kernel|%s µs|GB/s|sectors a load|sectors a store|shared load ways|shared store "
-                  "ways|wide name:config",
+                  "kernel|%s µs|GB/s|sectors a load|sectors a store|wide:shared load ways|"
+                  "wide:shared store ways|wide name:config",
                   result->times);
     for (size_t i = 0; i < count; i++)
         print_study_line(&lines[i], most, out);

@@ -118,6 +118,7 @@ check_widths() {
 @test "the page of replay fits every width, light and dark, sorts by keyboard, and needs no scripts" {
     "$AUTOTUNE" replay "$srcdir/tests/recordings/h200-10007x10009-b1.recording" --search random,local,genetic \
         --runs 3 --out curves.html >/dev/null
+    check_widths curves.html
     for width in 400 1400; do
         browse -s "$width,light,$BATS_TEST_TMPDIR/light.png" -s "$width,dark,$BATS_TEST_TMPDIR/dark.png" curves.html \
             'document.documentElement.scrollWidth <= innerWidth' \
