@@ -266,8 +266,11 @@ static const struct {
      MBARRIER "mov.u32 %r20, 32; add.s64 %d1, %d0, 4080;\n" EXPECT BULK_LOAD " //!",
      AT_EMU_GLOBAL_BOUNDS, 1, 32, 0, 0, "at 0x100001000"},
     {"bulk copy that ends outside of shared memory",
-     MBARRIER "mov.u32 %r20, 512;\n" EXPECT BULK_LOAD " //!", AT_EMU_SHARED_BOUNDS, 1, 32, 0, 0,
+     MBARRIER "mov.u32 %r20, 8192;\n" EXPECT BULK_LOAD " //!", AT_EMU_SHARED_BOUNDS, 1, 32, 0, 0,
      "16 bytes of"},
+    {"bulk copy from one shared array into the next",
+     MBARRIER "mov.u32 %r20, 512;\n" EXPECT BULK_LOAD " //!", AT_EMU_SHARED_BOUNDS, 1, 32, 0, 0,
+     "512 bytes between two shared arrays"},
     {"bulk copy of what was written without a fence",
      MBARRIER "st.shared.u32 [%d3], %r0; bar.sync 0;\n" BULK_STORE " //!", AT_EMU_SHARED_RACE, 1,
      64, 0, 0, "made no fence.proxy.async"},
@@ -286,10 +289,12 @@ static const struct {
     {"endless loop of one lane", "L: setp.eq.s32 %p1, %r0, 9; @%p1 bra L; //!", AT_EMU_LIMIT, 1, 32,
      0, 9, ""},
     {"trap", "setp.eq.s32 %p1, %r4, 70;\n@%p1 trap; //!", AT_EMU_TRAP, 2, 64, 1, 6, "trap"},
-    {"division by zero", "sub.s32 %r6, %r0, 4; div.s32 %r7, 100, %r6; //!", AT_EMU_DIVISION, 1, 32,
-     0, 4, "division by zero"},
-    {"remainder by zero", "cvt.u64.u32 %d4, %r0; rem.u64 %d5, %d1, %d4; //!", AT_EMU_DIVISION, 1,
-     32, 0, 0, ""},
+    {"division by zero",
+     "sub.s32 %r6, %r0, 4; div.s32 %r7, 100, %r6; //!\nst.global.u32 [%d1], %r7;", AT_EMU_DIVISION,
+     1, 32, 0, 4, "division by zero"},
+    {"remainder by zero",
+     "cvt.u64.u32 %d4, %r0; rem.u64 %d5, %d1, %d4; //!\nst.global.u64 [%d0], %d5;", AT_EMU_DIVISION,
+     1, 32, 0, 0, ""},
 };
 
 static void test_bugs(void **state)
@@ -457,10 +462,9 @@ static const struct {
      zero_or_copy},
     {"the first of two groups of cp.async",
      "st.global.u32 [%d1], %r4;\ncp.async.ca.shared.global [%d3], [%d1], 4;\n"
-     "cp.async.commit_group;\nadd.s32 %r8, %r4, 1000; st.global.u32 [%d1], %r8;\n"
-     "cp.async.commit_group;\ncp.async.wait_group 1;\nld.shared.u32 %r6, [%d3];\n"
-     "sub.s32 %r6, %r6, 1000;" STORE,
-     own_number}, /* the copy is made when it is waited for */
+     "cp.async.commit_group;\ncp.async.commit_group;\ncp.async.wait_group 1;\n"
+     "ld.shared.u32 %r6, [%d3];" STORE,
+     own_number},
     {"a bulk copy to shared memory",
      "st.global.u32 [%d1], %r4;\n" MBARRIER EXPECT BULK_LOAD WAIT(
          "L", "0") "\nld.shared.u32 %r6, [%d3];\nadd.s64 %d1, %d1, 0;" STORE,
@@ -576,7 +580,7 @@ static void test_bulk_copy_not_waited_for(void **state)
                    "cp.async.bulk.wait_group 1;",
           1, 32);
     run(&m);
-    assert_int_equal(m.fault.kind, AT_EMU_NO_FAULT);
+    assert_int_equal(m.fault.kind, AT_EMU_COPY_RACE);
     assert_int_equal(m.buffer[0], 0);
     stop(&m);
 }
@@ -728,8 +732,9 @@ static const struct {
     {"red.global.add.u32 [%d0], 1;", 1, false, true, true, 4, UINT32_MAX, 0, 0},
     {"cp.async.ca.shared.global [%d3], [%d1], 4;", 2, false, false, false, 4, UINT32_MAX, 0, 4},
     {MBARRIER EXPECT BULK_LOAD, 1, false, false, false, 16, 0xff, 0, 16},
-    {MBARRIER EXPECT BULK_LOAD "mov.u32 %r20, 48;\n" WAIT("L", "0") BULK_STORE, 2, false, false,
-     false, 16, 0xff, 0, 16},
+    {MBARRIER EXPECT BULK_LOAD "mov.u32 %r20, 48;\n" WAIT("L", "0") BULK_STORE COMMIT
+     "cp.async.bulk.wait_group 0;",
+     2, false, false, false, 16, 0xff, 0, 16},
     {"st.local.u32 [local], 1;", 0, false, false, false, 0, 0, 0, 0},
     {"setp.gt.u32 %p1, %r0, 99;\n@%p1 ld.global.u32 %r6, [%d1];", 0, false, false, false, 0, 0, 0,
      0},

@@ -883,7 +883,7 @@ static void test_kernel(void **state)
     (void)state;
     assert_int_equal(at_ptx_read(&module, text, strlen(text), &err), AT_OK);
     assert_int_equal(at_ptx_find(module, "k", &kernel, &err), AT_OK);
-    assert_int_equal(kernel->shared_bytes, 16);
+    assert_int_equal(kernel->shared_bytes, AT_EMU_SHARED_GAP + 16);
     assert_int_equal(kernel->op_count, 2);
     assert_string_equal(kernel->ops[0].text, "mov.u32 /* inside */ %r1, b");
     assert_string_equal(kernel->ops[1].text, "@!%p  bra  $L");

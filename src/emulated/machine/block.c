@@ -6,7 +6,8 @@
  * code out so that lanes meet again further down, and a loop is left only at its end. */
 #include "emulated/machine/lanes.h"
 
-/* Undefined values: values from unwritten shared memory.
+/* Undefined values: values from unwritten shared or local memory, from lanes that take no part in a
+ * shuffle, and quotients by zero.
  *
  * It is no bug to read them: at the edge of a matrix, a kernel may load a whole column of a tile
  * that is only partly filled, and store only the filled part. That is cheaper than a check before
@@ -25,16 +26,27 @@ static void undefined_clear(struct at_emu_warp *warp)
     warp->undefined_rows = 0;
 }
 
+static enum at_emu_fault_kind fault_of(const struct at_emu_op *origin, bool local)
+{
+    if (origin->undefined == AT_EMU_MOVES)
+        return AT_EMU_LANE_ABSENT;
+    if (origin->undefined != AT_EMU_LOADS)
+        return AT_EMU_DIVISION;
+    return local ? AT_EMU_LOCAL_UNWRITTEN : AT_EMU_SHARED_UNWRITTEN;
+}
+
 static bool require(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                     uint32_t row)
 {
     uint32_t undefined = at_emu_undefined(warp, row) & lanes;
     uint32_t origin = warp->origin[row / AT_EMU_ROW_ALIGN];
+    const struct at_emu_op *from;
 
     if (!undefined)
         return true;
-    at_emu_raise(warp, &warp->block->kernel->ops[origin], AT_EMU_SHARED_UNWRITTEN,
-                 __builtin_ctz(undefined), 0, "the value is used at line %d", op->line);
+    from = &warp->block->kernel->ops[origin & ~AT_EMU_ORIGIN_LOCAL];
+    at_emu_raise(warp, from, fault_of(from, origin & AT_EMU_ORIGIN_LOCAL), __builtin_ctz(undefined),
+                 0, "the value is used at line %d", op->line);
     return false;
 }
 
@@ -476,6 +488,7 @@ void at_emu_block_raise_wait(struct at_emu_block *block, const char *why)
 void at_emu_block_begin(struct at_emu_block *block)
 {
     at_emu_shared_begin_block(&block->shared);
+    at_emu_local_begin_block(block);
     for (uint32_t i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
     block->mbarrier_count = block->bulk_count = 0;
@@ -496,5 +509,7 @@ bool at_emu_block_run(struct at_emu_block *block)
     }
     if (idle)
         block->left = left; /* a wait takes no steps */
+    else
+        at_emu_bulk_end_block(block);
     return idle && !block->fault.kind;
 }

@@ -19,6 +19,22 @@ static bool note_bulk(const struct at_emu_bulk *bulk, bool fill, uint32_t *unwri
                               fill ? lanes : 0, unwritten);
 }
 
+static const char source_changed[] = "its source is overwritten before the copy is waited for";
+
+/* A sum over the bytes of a fill's source, in units of 8 bytes. */
+static uint64_t sum_source(const struct at_emu_bulk *bulk)
+{
+    const char *from = at_emu_memory_host(bulk->warp->block->memory, bulk->from, bulk->bytes);
+    uint64_t sum = 0, word;
+
+    for (uint32_t i = 0; i < bulk->bytes; i += sizeof word) {
+        memcpy(&word, from + i, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
 static bool race(const struct at_emu_bulk *bulk, uint64_t offset, uint32_t record, const char *what)
 {
     at_emu_raise(bulk->warp, bulk->op, AT_EMU_SHARED_RACE, (int)bulk->lane, offset,
@@ -36,7 +52,10 @@ static bool end_fill(const struct at_emu_bulk *bulk)
             return race(bulk, i, shared->written[i], "wrote there meanwhile");
         shared->written[i] = shared->tick << AT_EMU_TICK_SHIFT | AT_EMU_BY_BULK | thread;
     }
-    return true;
+    if (bulk->sum != sum_source(bulk))
+        at_emu_raise(bulk->warp, bulk->op, AT_EMU_COPY_RACE, (int)bulk->lane, bulk->from, "%s",
+                     source_changed);
+    return bulk->sum == sum_source(bulk);
 }
 
 static bool begin_drain(const struct at_emu_bulk *bulk)
@@ -75,6 +94,23 @@ enum {
     COUNT_MAX = (1 << 20) - 1, /* PTX ISA, mbarrier: of arrivals, and of bytes */
 };
 
+/* The bytes of a copy under way are unwritten. A later write to them, by a thread or another copy,
+ * races with it. */
+static bool untouched(const struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t lanes)
+{
+    const struct at_emu_shared *shared = &warp->block->shared;
+
+    AT_EACH_OF (i, lanes)
+        for (uint64_t k = copy->to[i]; k < copy->to[i] + copy->op->unit_bytes; k++)
+            if (at_emu_tick_of(shared->written[k]) >= shared->first) {
+                at_emu_raise(warp, copy->op, AT_EMU_SHARED_RACE, i, k,
+                             "with thread %u of the block, which wrote there meanwhile",
+                             shared->written[k] & AT_EMU_THREAD_MASK);
+                return false;
+            }
+    return true;
+}
+
 /* cp.async: copies from global to shared memory that run beside the thread (PTX ISA, "Data Movement
  * and Conversion Instructions: Asynchronous copy"). A copy is checked and counted when it is
  * issued, and done at the wait. A kernel that reads before the wait finds the old bytes, as it may
@@ -94,9 +130,12 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
         return;
     at_emu_access_report(op, warp, lanes, AT_EMU_GLOBAL, false, op->unit_bytes, copy.from, fills);
     at_emu_access_report(op, warp, lanes, AT_EMU_SHARED, true, op->unit_bytes, copy.to, fills);
-    AT_EACH_LANE (i) {
+    if (!at_emu_shared_note(op, warp, lanes, true, false, op->unit_bytes, copy.to, lanes, NULL))
+        return;
+    AT_EACH_OF (i, lanes) {
         copy.group[i] = warp->groups[i];
         copy.size[i] = size[i] < op->unit_bytes ? size[i] : op->unit_bytes;
+        memcpy(copy.source[i], host[i], copy.size[i]);
     }
     AT_PUSH(warp->copies, warp->copy_count, warp->copy_capacity, copy);
 }
@@ -112,7 +151,8 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
 {
     char *from[AT_WARP], *to[AT_WARP];
 
-    if (!at_emu_access_resolve(copy->op, warp, lanes, AT_EMU_SHARED, copy->op->unit_bytes, copy->to,
+    if (!untouched(copy, warp, lanes) ||
+        !at_emu_access_resolve(copy->op, warp, lanes, AT_EMU_SHARED, copy->op->unit_bytes, copy->to,
                                to) ||
         !at_emu_access_resolve(copy->op, warp, lanes, AT_EMU_GLOBAL, copy->op->unit_bytes,
                                copy->from, from) ||
@@ -123,6 +163,10 @@ static bool finish(struct at_emu_copy *copy, struct at_emu_warp *warp, uint32_t 
         char bytes[UNIT_BYTES] = {0};
 
         memcpy(bytes, from[i], copy->size[i]);
+        if (memcmp(bytes, copy->source[i], copy->size[i]) != 0) {
+            at_emu_raise(warp, copy->op, AT_EMU_COPY_RACE, i, copy->from[i], "%s", source_changed);
+            return false;
+        }
         memcpy(to[i], bytes, copy->op->unit_bytes);
     }
     copy->lanes &= ~lanes;
@@ -391,6 +435,8 @@ static bool begin(struct at_emu_bulk *bulk)
         !(op->store ? begin_drain(bulk) : note_bulk(bulk, true, NULL)))
         return false;
     report(bulk, global);
+    if (!op->store)
+        bulk->sum = sum_source(bulk);
     AT_PUSH(block->bulk, block->bulk_count, block->bulk_capacity, *bulk);
     return true;
 }
@@ -444,6 +490,18 @@ void at_emu_run_bulk_wait(const struct at_emu_op *op, struct at_emu_warp *warp, 
                     bulk->group + op->immediate < warp->bulk_groups[bulk->lane];
     }
     end_due(block);
+}
+
+/* A block's shared memory must live until its bulk copies have read it (CUDA C++ Programming Guide,
+ * "Using TMA to transfer one-dimensional arrays"). */
+void at_emu_bulk_end_block(struct at_emu_block *block)
+{
+    for (size_t k = 0; k < block->bulk_count; k++)
+        if (block->bulk[k].op->store)
+            at_emu_raise(block->bulk[k].warp, block->bulk[k].op, AT_EMU_COPY_RACE,
+                         (int)block->bulk[k].lane, block->bulk[k].to,
+                         "nothing waits for it before the block ends: cp.async.bulk.wait_group is "
+                         "missing");
 }
 
 /* mbarrier.try_wait: is the phase of an arrival's state complete, or the last one of a parity,

@@ -345,16 +345,31 @@ struct run {
     struct prints prints;
 };
 
-static uint32_t dynamic_shared_offset(const struct at_ptx_kernel *kernel)
+/* Behind the static arrays, with a gap as there is one between them. */
+static uint32_t dynamic_shared_offset(const struct at_emu_launch *launch)
 {
+    const struct at_ptx_kernel *kernel = launch->kernel;
     uint32_t align = kernel->dynamic_align;
 
-    return (kernel->shared_bytes + align - 1) / align * align;
+    if (kernel->shared_bytes == 0 || launch->dynamic_shared_bytes == 0)
+        return kernel->shared_bytes;
+    return (kernel->shared_bytes + align - 1) / align * align + AT_EMU_SHARED_GAP;
 }
 
 static uint64_t multiprocessors_of(const struct at_emu_launch *launch)
 {
     return launch->multiprocessors < 1 ? 1 : (uint64_t)launch->multiprocessors;
+}
+
+/* A GPU has no gaps between arrays. */
+static uint32_t gap_bytes(const struct at_emu_block *block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+    uint32_t gaps = kernel->array_count ? (uint32_t)kernel->array_count - 1 : 0;
+
+    if (kernel->array_count && block->launch->dynamic_shared_bytes)
+        gaps++;
+    return gaps * AT_EMU_SHARED_GAP;
 }
 
 static uint64_t preset_value(const struct at_emu_preset *preset, const struct at_emu_warp *warp,
@@ -368,7 +383,7 @@ static uint64_t preset_value(const struct at_emu_preset *preset, const struct at
     case AT_EMU_CONSTANT:
         return preset->value;
     case AT_EMU_DYNAMIC_SHARED:
-        return dynamic_shared_offset(block->kernel) + preset->value;
+        return dynamic_shared_offset(block->launch) + preset->value;
     case AT_EMU_TID:
         return thread % size[0];
     case AT_EMU_TID + 1:
@@ -398,7 +413,7 @@ static uint64_t preset_value(const struct at_emu_preset *preset, const struct at
     case AT_EMU_DYNAMIC_BYTES:
         return (uint64_t)block->launch->dynamic_shared_bytes;
     case AT_EMU_TOTAL_SHARED_BYTES:
-        return block->shared.size;
+        return block->shared.size - gap_bytes(block);
     case AT_EMU_VARIABLE:
         return block->variables[preset->variable] + preset->value;
     default:
@@ -442,7 +457,7 @@ static void fill_presets(struct at_emu_block *block, bool of_block)
 
 static uint32_t shared_bytes_of(const struct at_emu_launch *launch)
 {
-    return dynamic_shared_offset(launch->kernel) + (uint32_t)launch->dynamic_shared_bytes;
+    return dynamic_shared_offset(launch) + (uint32_t)launch->dynamic_shared_bytes;
 }
 
 static void make_warps(struct at_emu_block *block)
@@ -466,6 +481,21 @@ static void make_warps(struct at_emu_block *block)
     }
 }
 
+/* Mark the bytes of shared memory that lie between arrays. */
+static void mark_outside(struct at_emu_block *block)
+{
+    const struct at_ptx_kernel *kernel = block->kernel;
+    uint32_t end = 0, dynamic = dynamic_shared_offset(block->launch);
+
+    for (size_t k = 0; k <= kernel->array_count; k++) {
+        bool last = k == kernel->array_count;
+
+        for (; end < (last ? dynamic : kernel->arrays[k].offset); end++)
+            block->shared.written[end] = AT_EMU_OUTSIDE;
+        end += last ? 0 : kernel->arrays[k].bytes;
+    }
+}
+
 static void make_block(struct at_emu_block *block, const struct run *run)
 {
     const struct at_emu_launch *launch = run->launch;
@@ -481,10 +511,13 @@ static void make_block(struct at_emu_block *block, const struct run *run)
         .shared = {.bytes = at_alloc(shared),
                    .size = shared,
                    .written = at_alloc_array(shared, sizeof(uint32_t)),
-                   .read = at_alloc_array(shared, sizeof(uint32_t))},
+                   .read = at_alloc_array(shared, sizeof(uint32_t)),
+                   .readers = at_alloc_array(shared, sizeof(uint32_t))},
     };
+    mark_outside(block);
     make_warps(block);
     block->local = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->local_bytes);
+    block->local_written = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->local_bytes);
     block->frames = at_alloc_array(block->warp_count * AT_WARP, launch->kernel->frame_bytes);
     fill_presets(block, false);
 }
@@ -496,9 +529,11 @@ static void clear_block(struct at_emu_block *block)
         free(block->warps[i].undefined);
         free(block->warps[i].origin);
         free(block->warps[i].copies);
+        free(block->warps[i].heard);
     }
     free(block->warps);
     free(block->local);
+    free(block->local_written);
     free(block->frames);
     free(block->printed.items);
     free(block->mbarriers);
@@ -506,6 +541,7 @@ static void clear_block(struct at_emu_block *block)
     free(block->shared.bytes);
     free(block->shared.written);
     free(block->shared.read);
+    free(block->shared.readers);
 }
 
 /* ---- blocks that wait for others ---- */

@@ -62,6 +62,9 @@ enum at_emu_fault_kind {
     AT_EMU_PARAM_BOUNDS,     /* load outside the kernel's parameters */
     AT_EMU_MISALIGNED,       /* address not a multiple of the access's size */
     AT_EMU_SHARED_UNWRITTEN, /* a value read from unwritten shared memory was used */
+    AT_EMU_LOCAL_UNWRITTEN,  /* the same of local memory */
+    AT_EMU_LANE_ABSENT,      /* a shuffle's value from a lane that does not take part was used */
+    AT_EMU_COPY_RACE,        /* a copy's source changes under way, or nothing waits for the copy */
     AT_EMU_SHARED_RACE,      /* two threads access a shared byte between barriers, and one writes */
     AT_EMU_BARRIER,          /* a barrier that only a part of the block reaches */
     AT_EMU_LIMIT,            /* more instructions than allowed: an endless loop */

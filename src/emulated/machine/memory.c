@@ -22,6 +22,9 @@ const char *const at_emu_fault_names[] = {
     [AT_EMU_PARAM_BOUNDS] = "load outside the kernel's parameters",
     [AT_EMU_MISALIGNED] = "misaligned access",
     [AT_EMU_SHARED_UNWRITTEN] = "use of unwritten shared memory",
+    [AT_EMU_LOCAL_UNWRITTEN] = "use of unwritten local memory",
+    [AT_EMU_LANE_ABSENT] = "use of a shuffle's value from a lane that does not take part",
+    [AT_EMU_COPY_RACE] = "race with an asynchronous copy",
     [AT_EMU_SHARED_RACE] = "race in shared memory",
     [AT_EMU_BARRIER] = "barrier that threads do not reach together",
     [AT_EMU_LIMIT] = "too many instructions",
@@ -35,7 +38,7 @@ static bool has_address(enum at_emu_fault_kind kind)
 {
     return kind == AT_EMU_GLOBAL_BOUNDS || kind == AT_EMU_SHARED_BOUNDS ||
            kind == AT_EMU_LOCAL_BOUNDS || kind == AT_EMU_PARAM_BOUNDS ||
-           kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE;
+           kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE || kind == AT_EMU_COPY_RACE;
 }
 
 /* The line of the source, if the compiler told it, and that of the PTX. */

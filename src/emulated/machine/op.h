@@ -24,6 +24,9 @@ enum {
     AT_EMU_PARAMS_MAX = 256,
     AT_EMU_PARAM_BYTES_MAX = 32764, /* PTX ISA, "Kernel Function Parameters" */
     AT_EMU_OPS_MAX = 1000000,
+    /* Bytes between two shared arrays, so that an index beyond one is found: a multiple of all
+     * alignments and of the banks' width, so that conflicts are as without it. */
+    AT_EMU_SHARED_GAP = 4096,
 };
 
 /* The generic addresses of shared memory, local memory and the parameters (PTX ISA, "Generic
@@ -64,7 +67,8 @@ enum at_emu_undefined {
     AT_EMU_SELECTS, /* selp: only the chosen one of two sources matters */
     AT_EMU_MOVES,   /* shfl: the function that executes it handles undefined lanes itself */
     AT_EMU_LOADS,   /* only the address must be defined */
-    AT_EMU_STORES,  /* to shared memory: the same; an undefined value leaves it unwritten */
+    AT_EMU_STORES,  /* to shared or local memory: the same; an undefined value leaves it unwritten
+                     */
     AT_EMU_USES,    /* all that it reads must be defined */
 };
 
@@ -257,6 +261,11 @@ struct at_emu_param {
     uint32_t offset, bytes;
 };
 
+/* A static array in shared memory. */
+struct at_emu_array {
+    uint32_t offset, bytes;
+};
+
 struct at_ptx_kernel {
     const struct at_ptx_module *module;
     char *name;
@@ -267,8 +276,10 @@ struct at_ptx_kernel {
     struct at_emu_param *params;
     size_t param_count, param_capacity;
     uint32_t param_bytes;
-    uint32_t file_bytes;    /* of a warp's rows */
-    uint32_t shared_bytes;  /* static */
+    uint32_t file_bytes;         /* of a warp's rows */
+    uint32_t shared_bytes;       /* static, with the gaps */
+    struct at_emu_array *arrays; /* the static ones, by offset */
+    size_t array_count, array_capacity;
     uint32_t dynamic_align; /* of the dynamic array; 1 if there is none */
     uint32_t local_bytes;   /* per thread */
     uint32_t frame_bytes;   /* per thread: arguments and results of functions */

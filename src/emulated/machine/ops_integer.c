@@ -203,20 +203,21 @@ static u32 bit_mask(u32 from, u32 width)
     THREE(shf_r_wrap, "shf.r.wrap.b32", u32, u32, u32, u32, FUNNEL_RIGHT(z & 31))                  \
     THREE(shf_r_clamp, "shf.r.clamp.b32", u32, u32, u32, u32, FUNNEL_RIGHT(CLAMPED(z)))
 
-/* Division by zero has no defined result (PTX ISA, div: "machine-specific value"), so it is a fault
- * here. Lanes that do not take part may have a 0. The lowest number by -1 overflows and wraps. */
+/* Division by zero has no defined result (PTX ISA, div: "machine-specific value"), so to use it is
+ * a fault. Lanes that do not take part may have a 0. The lowest number by -1 overflows and wraps.
+ */
 #define DIVISION(run, name, U, T, value)                                                           \
     AT_LANES_2(run##_nonzero, name, U, T, T, y == 0 ? 0 : value)                                   \
     AT_RUN(run)                                                                                    \
     {                                                                                              \
         AT_SOURCE(T, b, 2);                                                                        \
+        uint32_t zero = 0;                                                                         \
                                                                                                    \
         AT_EACH_OF (i, lanes)                                                                      \
-            if (b[i] == 0) {                                                                       \
-                at_emu_raise(warp, op, AT_EMU_DIVISION, i, 0, NULL);                               \
-                return;                                                                            \
-            }                                                                                      \
+            zero |= b[i] == 0 ? at_lane_bit[i] : 0;                                                \
         run##_nonzero(op, warp, lanes);                                                            \
+        if (zero)                                                                                  \
+            at_emu_undefined_mark(warp, op->row[0], zero, zero, at_emu_origin(warp, op));          \
     }
 #define DIVISION_ROW(run, name, U, T, value) AT_ROW_2(run, name, U, T, T, value)
 

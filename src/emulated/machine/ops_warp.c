@@ -154,10 +154,16 @@ AT_RUN(activemask)
 
 AT_RUN(warp_barrier)
 {
-    /* The PTX ISA orders the named lanes only. A barrier of a part of the warp orders nothing here:
-     * that may report a false race, but misses none. */
-    if (all_here(op, warp, lanes, op->row[0]) && lanes == warp->alive)
-        at_emu_shared_warp_barrier(warp);
+    AT_SOURCE(u32, members, 0);
+
+    if (!all_here(op, warp, lanes, op->row[0]))
+        return;
+    while (lanes) {
+        uint32_t named = members[__builtin_ctz(lanes)] & warp->alive;
+
+        at_emu_shared_warp_barrier(warp, named);
+        lanes &= ~named;
+    }
 }
 
 #define VOTE(name, value)                                                                          \
@@ -180,9 +186,11 @@ AT_RUN(vote_ballot)
         give_all(warp, op->row[0], lanes, yes);
 }
 
-/* Operands: d, p, a, b, c, members. The low bits of c are the last lane of a segment; from bit 8
- * on, c is the mask of the lane bits that tell segments apart. If the source lane is outside the
- * segment, a lane gets its own value and p is false (PTX ISA, pseudocode of shfl.sync). */
+/* A value from a lane that takes no part, or that the mask does not name, is undefined (PTX ISA,
+ * shfl.sync). Operands: d, p, a, b, c, members. The low bits of c are the last lane of a segment;
+ * from bit 8 on, c is the mask of the lane bits that tell segments apart. If the source lane is
+ * outside the segment, a lane gets its own value and p is false (PTX ISA, pseudocode of shfl.sync).
+ */
 #define SHUFFLE(name, from, in_range)                                                              \
     AT_RUN(name)                                                                                   \
     {                                                                                              \
@@ -191,7 +199,8 @@ AT_RUN(vote_ballot)
         AT_SOURCE(u32, c, 4);                                                                      \
         uint32_t undefined = at_emu_undefined(warp, op->row[2]);                                   \
         uint32_t origin = warp->origin[op->row[2] / AT_EMU_ROW_ALIGN];                             \
-        uint32_t predicate = 0, spread = 0;                                                        \
+        AT_SOURCE(u32, members, 5);                                                                \
+        uint32_t predicate = 0, spread = 0, absent = 0;                                            \
         u32 out[AT_WARP];                                                                          \
                                                                                                    \
         if (!all_here(op, warp, lanes, op->row[5]))                                                \
@@ -209,11 +218,14 @@ AT_RUN(vote_ballot)
                 j = i;                                                                             \
             out[i] = a[j & 31];                                                                    \
             spread |= undefined >> (j & 31) & 1 ? at_lane_bit[i] : 0;                              \
+            absent |= (lanes & members[i]) >> (j & 31) & 1 ? 0 : at_lane_bit[i];                   \
         }                                                                                          \
+        absent &= lanes;                                                                           \
         at_keep_u32(AT_EMU_ROW(u32, warp, op->row[0]), out, lanes);                                \
         at_keep_predicate(warp, op->row[1], predicate, lanes);                                     \
-        if (warp->undefined_rows)                                                                  \
-            at_emu_undefined_mark(warp, op->row[0], lanes, spread, origin);                        \
+        if (warp->undefined_rows || absent)                                                        \
+            at_emu_undefined_mark(warp, op->row[0], lanes, spread | absent,                        \
+                                  absent ? at_emu_origin(warp, op) : origin);                      \
     }
 SHUFFLE(shuffle_up, i - by, j >= last)
 SHUFFLE(shuffle_down, i + by, j <= last)

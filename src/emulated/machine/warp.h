@@ -15,6 +15,7 @@ struct at_emu_copy {
     uint32_t group[AT_WARP];
     uint32_t size[AT_WARP]; /* bytes copied from the source; the rest is zeros */
     uint64_t from[AT_WARP], to[AT_WARP];
+    char source[AT_WARP][16]; /* what was there when the copy began */
 };
 
 /* An mbarrier object (PTX ISA, "Parallel Synchronization and Communication Instructions:
@@ -37,6 +38,7 @@ struct at_emu_bulk {
     uint32_t mbarrier, phase; /* fill: the mbarrier's index within the block */
     uint32_t group, tick;     /* drain: tick is the time when it began */
     bool due;                 /* it ends now */
+    uint64_t sum;             /* fill: of the source's bytes when it began */
     uint64_t from, to;
 };
 
@@ -53,6 +55,12 @@ enum {
     AT_EMU_TICK_SHIFT = 12,
     AT_EMU_TICK_MAX = (1 << 20) - 1,
 };
+
+/* The written record of a byte that belongs to no array. */
+#define AT_EMU_OUTSIDE UINT32_MAX
+
+/* Of an origin: an undefined value is from local memory. */
+#define AT_EMU_ORIGIN_LOCAL (1u << 31)
 
 static inline uint32_t at_emu_tick_of(uint32_t record)
 {
@@ -88,6 +96,9 @@ struct at_emu_warp {
     uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
     uint32_t acquired;               /* the tick of the last wait for an mbarrier */
     uint32_t joined;                 /* the tick when the phase that it waited for was complete */
+    /* [i][j]: a barrier of lanes orders lane j's accesses before this tick before all that lane i
+     * does now. NULL: there was no barrier of a part of the warp. */
+    uint32_t (*heard)[AT_WARP];
     const struct at_emu_allocation *near; /* where the last access was */
     /* The last read by a loop that may wait: its instruction, first address and value. */
     struct at_emu_poll {
@@ -106,6 +117,7 @@ struct at_emu_shared {
     char *bytes;
     uint32_t size;
     uint32_t *written, *read; /* a record per byte */
+    uint32_t *readers;        /* per byte: the lanes of a read with AT_EMU_MORE_LANES */
     uint32_t tick;            /* grows at each barrier */
     uint32_t first;           /* the tick when the block began */
     uint32_t synced;          /* the tick of the block's last barrier */
@@ -130,7 +142,9 @@ struct at_emu_block {
     uint32_t warp_count;
     struct at_emu_shared shared;
     char *params;
-    char *local;               /* thread by thread */
+    char *local;            /* thread by thread */
+    uint8_t *local_written; /* the same: for each byte the turn of the block that wrote it */
+    uint8_t turn;
     char *frames;              /* the same: arguments and results of functions */
     const uint64_t *variables; /* addresses of the module's variables; NULL: none is used */
     uint64_t left;             /* steps of all warps, up to the limit */
@@ -228,9 +242,10 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
 
 /* access.c */
 void at_emu_shared_begin_block(struct at_emu_shared *shared);
-/* Order all earlier accesses before all later ones, of the block or of the warp. */
+void at_emu_local_begin_block(struct at_emu_block *block);
+/* Order all earlier accesses before all later ones, of the block or of the warp's lanes. */
 void at_emu_shared_barrier(struct at_emu_block *block);
-void at_emu_shared_warp_barrier(struct at_emu_warp *warp);
+void at_emu_shared_warp_barrier(struct at_emu_warp *warp, uint32_t lanes);
 /* Record an access and look for races. *unwritten gets the lanes that read unwritten bytes. A store
  * leaves the bytes of the lanes in `undefined` unwritten. False if a fault was raised. */
 bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
@@ -243,10 +258,19 @@ uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,
                            uint32_t undefined, uint32_t origin);
 
+/* The origin of an undefined value: this instruction. */
+static inline uint32_t at_emu_origin(const struct at_emu_warp *warp, const struct at_emu_op *op)
+{
+    return (uint32_t)(op - warp->block->kernel->ops);
+}
+
 static inline uint32_t at_emu_undefined(const struct at_emu_warp *warp, uint32_t row)
 {
     return warp->undefined[row / AT_EMU_ROW_ALIGN];
 }
+
+/* bulk.c. A bulk copy from shared memory must have been waited for when its block ends. */
+void at_emu_bulk_end_block(struct at_emu_block *block);
 
 /* block.c. Take steps from the block's limit at once: a call that takes long is not followed by
  * thousands more before the limit is looked at. False if a fault was raised. */

@@ -413,7 +413,8 @@ bool at_ptx_decode_store(struct at_ptx_reader *reader, struct at_emu_op *op,
         return at_ptx_unknown(reader, opcode);
     op->run = at_emu_run_store;
     op->store = true;
-    op->undefined = op->space == AT_EMU_SHARED ? AT_EMU_STORES : AT_EMU_USES;
+    op->undefined =
+        op->space == AT_EMU_SHARED || op->space == AT_EMU_LOCAL ? AT_EMU_STORES : AT_EMU_USES;
     if (!read_access_address(reader, op))
         return false;
     if (op->space == AT_EMU_PARAM)

@@ -347,18 +347,43 @@ bool at_ptx_skip_braces(struct at_ptx_reader *reader)
 }
 
 /* Find "inlined_at FILE LINE COLUMN" on the line of a .loc (PTX ISA, "Debugging Directives: .loc").
- */
-static void read_caller(const char *text, struct at_emu_places *places)
+ * If that place was inlined too, an earlier .loc has told where. The caller is the nearest place in
+ * the file of the outermost one: the user's line, not one of CUDA's headers. */
+static void read_caller(struct at_ptx_reader *reader, const char *text)
 {
     static const char mark[] = "inlined_at ";
+    struct at_emu_places *places = &reader->places;
     const char *found = memmem(text, strcspn(text, "\n"), mark, sizeof mark - 1);
-    int file, line;
+    struct at_ptx_inlined made = {0};
+    long file, line, at;
+    char *next;
 
-    if (!found || sscanf(found + sizeof mark - 1, "%d %d", &file, &line) != 2 || file < 0 ||
-        line < 0)
+    if (!found)
         return;
-    places->caller_file = file;
-    places->caller_line = line;
+    strtol(text, &next, 10); /* the line */
+    made.column = strtol(next, NULL, 10);
+    file = strtol(found + sizeof mark - 1, &next, 10);
+    line = strtol(next, &next, 10);
+    at = strtol(next, NULL, 10);
+    if (file < 0 || file > INT32_MAX || line < 0 || line > INT32_MAX)
+        return;
+    places->caller_file = made.outermost_file = (int)file;
+    places->caller_line = (int)line;
+    for (size_t i = reader->inlined_count; i-- > 0;) {
+        const struct at_ptx_inlined *known = &reader->inlined[i];
+
+        if (known->column != at || known->places.file != file || known->places.line != line)
+            continue;
+        made.outermost_file = known->outermost_file;
+        if (file != made.outermost_file) {
+            places->caller_file = known->places.caller_file;
+            places->caller_line = known->places.caller_line;
+        }
+        break;
+    }
+    made.places = *places;
+    if (reader->inlined_count < AT_PTX_DECLARATIONS_MAX)
+        AT_PUSH(reader->inlined, reader->inlined_count, reader->inlined_capacity, made);
 }
 
 /* .loc FILE LINE COLUMN and its attributes: the source of the next instructions. */
@@ -373,7 +398,7 @@ bool at_ptx_read_location(struct at_ptx_reader *reader)
         return at_ptx_unexpected(reader, "a line");
     line = reader->token.value;
     reader->places = (struct at_emu_places){(int)file, (int)line, (int)file, (int)line};
-    read_caller(reader->token.text, &reader->places);
+    read_caller(reader, reader->token.text);
     return at_ptx_skip_line(reader);
 }
 

@@ -71,6 +71,7 @@ static void forget_kernel(struct at_ptx_reader *reader)
     reader->base = (struct at_ptx_scope){0};
     reader->label_count = reader->jump_count = reader->table_count = 0;
     reader->table_entry_count = reader->scope_count = reader->static_count = 0;
+    reader->inlined_count = 0;
     for (size_t i = 0; i < AT_COUNT(reader->free_rows); i++)
         reader->free_row_count[i] = 0;
     for (size_t i = 0; i < reader->global_count; i++)
@@ -295,6 +296,7 @@ static void free_reader(struct at_ptx_reader *reader)
     for (size_t i = 0; i < AT_COUNT(reader->free_rows); i++)
         free(reader->free_rows[i]);
     free(reader->source_files);
+    free(reader->inlined);
     free(reader->globals);
     free(reader->functions);
     free(reader->entries);
@@ -358,6 +360,7 @@ static void free_kernel(struct at_ptx_kernel *kernel)
     free(kernel->params);
     free(kernel->presets);
     free(kernel->targets);
+    free(kernel->arrays);
     free(kernel->ops);
     free(kernel->problem);
     free(kernel->name);

@@ -195,11 +195,16 @@ static bool place(struct at_ptx_reader *reader, struct at_ptx_variable *variable
         return true;
     }
     variable->offset = (*room.used + variable->align - 1) / variable->align * variable->align;
+    if (variable->space == AT_EMU_SHARED && reader->kernel->array_count > 0)
+        variable->offset += AT_EMU_SHARED_GAP;
     if (variable->bytes > room.max || variable->offset > room.max - variable->bytes)
         return at_ptx_fail(reader, "more than %u bytes of %s", room.max, room.name);
     *room.used = variable->offset + variable->bytes;
     if (*room.most < *room.used)
         *room.most = *room.used;
+    if (variable->space == AT_EMU_SHARED)
+        AT_PUSH(reader->kernel->arrays, reader->kernel->array_count, reader->kernel->array_capacity,
+                ((struct at_emu_array){variable->offset, variable->bytes}));
     return true;
 }
 

@@ -97,6 +97,13 @@ struct at_ptx_labels {
     size_t labels, jumps, tables, table_entries;
 };
 
+/* A place whose code was inlined, and its caller (lex.c). */
+struct at_ptx_inlined {
+    struct at_emu_places places;
+    long column;
+    int outermost_file;
+};
+
 struct at_ptx_source_file {
     int64_t number;
     struct at_ptx_name name;
@@ -125,6 +132,8 @@ struct at_ptx_reader {
     size_t function_count, function_capacity;
     struct at_ptx_text *entries; /* the kernels */
     size_t entry_count, entry_capacity;
+    struct at_ptx_inlined *inlined;
+    size_t inlined_count, inlined_capacity;
     /* The rest belongs to the current kernel. */
     struct at_ptx_kernel *kernel;
     struct at_ptx_registers *registers;
