@@ -270,7 +270,8 @@ static void print_study_line(const struct at_study_line *line, double most, FILE
         {line->shared_load.wavefronts, line->shared_load.least_wavefronts},
         {line->shared_store.wavefronts, line->shared_store.least_wavefronts}};
 
-    at_put(out, "<tr><th scope=\"row\">%s</th><td>%a</td>", line->label, (double)line->time_ns);
+    at_put(out, "<tr><th scope=\"row\">%s</th><td class=\"wide\">%a</td>", line->label,
+           (double)line->time_ns);
     print_bar(out, "", (double)line->bandwidth_MB_per_s / 1000, most, 0);
     for (size_t i = 0; i < AT_COUNT(ratios); i++)
         at_put(out, ratios[i][1] > 0 ? "<td%p>%.2f</td>" : "<td%p>–</td>",
@@ -289,7 +290,7 @@ static void print_study_part(const struct at_study_result *result,
         most = fmax(most, (double)lines[i].bandwidth_MB_per_s / 1000);
     at_put(out, "<h2>%s</h2>\n", lines->problem);
     at_html_table(out, "scroll", "sortable",
-                  "kernel|%s µs|GB/s|sectors a load|sectors a store|wide:shared load ways|"
+                  "kernel|wide:%s µs|GB/s|sectors a load|sectors a store|wide:shared load ways|"
                   "wide:shared store ways|wide name:config",
                   result->times);
     for (size_t i = 0; i < count; i++)
