@@ -499,6 +499,8 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
     uint32_t local = block->kernel->local_bytes, frame = block->kernel->frame_bytes;
 
     at_emu_spend(block);
+    warp->last = op;
+    warp->last_lanes = lanes;
     if (!aligned(op, warp, lanes, bytes, address))
         return false;
     switch (space) {

@@ -4,7 +4,10 @@
  * The lanes of a warp share one pc most of the time. When they diverge, the lanes at the lowest pc
  * run first, until they reach the pc of other lanes and join them. This works because compilers lay
  * code out so that lanes meet again further down, and a loop is left only at its end. */
+#include "base/memory.h"
 #include "emulated/machine/lanes.h"
+
+#include <stdlib.h>
 
 /* Undefined values: values from unwritten shared or local memory, from lanes that take no part in a
  * shuffle, and quotients by zero.
@@ -108,6 +111,8 @@ static void start_warp(struct at_emu_warp *warp)
     warp->pc = 0;
     warp->stop = UINT32_MAX;
     warp->waiting = false;
+    warp->held = warp->last_lanes = 0;
+    warp->left_at = NULL;
     warp->stalled = NULL;
     warp->synced = warp->acquired = warp->joined = warp->block->shared.synced;
     warp->copy_count = 0;
@@ -119,6 +124,26 @@ static void start_warp(struct at_emu_warp *warp)
     memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
 }
 
+/* All lanes that are left wait at a barrier: the warp waits there. */
+static void stop_at_barrier(struct at_emu_warp *warp)
+{
+    const struct at_emu_op *ops = warp->block->kernel->ops;
+    int first = __builtin_ctz(warp->held);
+
+    warp->active = warp->held;
+    warp->held = 0;
+    warp->waiting = true;
+    warp->pc = warp->lane_pc[first];
+    warp->stop = UINT32_MAX;
+    warp->barrier = (uint32_t)ops[warp->pc - 1].immediate;
+    AT_EACH_OF (i, warp->active)
+        if (warp->lane_pc[i] != warp->pc) {
+            at_emu_raise(warp, &ops[warp->pc - 1], AT_EMU_BARRIER, first, 0,
+                         "other lanes of its warp wait at another one");
+            return;
+        }
+}
+
 /* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. Lanes below
  * `least` stay where they are. */
 static void choose_lanes_from(struct at_emu_warp *warp, uint32_t least)
@@ -126,7 +151,11 @@ static void choose_lanes_from(struct at_emu_warp *warp, uint32_t least)
     uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
 
     warp->active = 0;
-    AT_EACH_OF (i, warp->alive) {
+    if (warp->held && warp->held == warp->alive) {
+        stop_at_barrier(warp);
+        return;
+    }
+    AT_EACH_OF (i, warp->alive & ~warp->held) {
         uint32_t pc = warp->lane_pc[i];
 
         if (pc < least)
@@ -202,6 +231,10 @@ static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t co
 
 static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
 {
+    if (warp->last_lanes & lanes) {
+        warp->left_at = warp->last;
+        warp->left_held = warp->held != 0;
+    }
     warp->alive &= ~lanes;
     place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
     choose_lanes(warp);
@@ -245,25 +278,17 @@ static void read_clock(struct at_emu_warp *warp, const struct at_emu_op *op, uin
         at_write_lane(warp, op->row[0], op->value_bytes, i, warp->executed[i] + warp->spent);
 }
 
-/* bar.sync counts warps, so the lanes of a warp must arrive together (PTX ISA, bar: "the barrier
- * instructions signal the arrival of the executing threads"; in conditionally executed code only if
- * all threads evaluate the condition alike). */
+/* A barrier waits for all threads of the block that have not exited (CUDA C++ Programming Guide,
+ * "Compute Capability 7.x: Independent Thread Scheduling"). Lanes of a warp may come one after the
+ * other, while others exit. */
 static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
 {
-    int lane = __builtin_ctz(lanes);
-
-    if (warp->alive != warp->lanes) {
-        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "other threads of its warp have exited");
-    } else if (lanes != warp->lanes) {
-        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0, "with lanes %#x of its warp, not %#x",
-                     lanes, warp->lanes);
-    } else {
-        warp->waiting = true;
-        warp->barrier = (uint32_t)op->immediate;
-        if (op->vote)
-            warp->yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
-        warp->pc++;
-    }
+    if (op->vote)
+        warp->yes = (warp->yes & ~lanes) |
+                    ((*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes);
+    warp->held |= lanes;
+    place_lanes(warp, warp->active, warp->pc + 1);
+    choose_lanes(warp);
 }
 
 /* Apply the control flow of the instruction at pc. False: the warp cannot continue now. */
@@ -397,48 +422,116 @@ static void give_votes(struct at_emu_block *block)
     bool all = true;
 
     for (uint32_t k = 0; k < block->warp_count; k++) {
-        count += (uint32_t)__builtin_popcount(block->warps[k].yes);
-        all &= block->warps[k].yes == block->warps[k].lanes;
+        uint32_t alive = block->warps[k].alive, yes = block->warps[k].yes & alive;
+
+        count += (uint32_t)__builtin_popcount(yes);
+        all &= yes == alive;
     }
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct at_emu_warp *warp = &block->warps[k];
-        const struct at_emu_op *op = barrier_of(warp);
+        const struct at_emu_op *op = warp->waiting ? barrier_of(warp) : NULL;
 
+        if (!op)
+            continue;
         if (op->vote == AT_EMU_VOTE_COUNT)
-            AT_EACH_OF (i, warp->lanes)
+            AT_EACH_OF (i, warp->alive)
                 AT_EMU_ROW(u32, warp, op->row[0])[i] = count;
         else if (op->vote != AT_EMU_NO_VOTE)
             at_keep_predicate(warp, op->row[0],
                               (op->vote == AT_EMU_VOTE_ALL ? all : count > 0) ? UINT32_MAX : 0,
-                              warp->lanes);
+                              warp->alive);
     }
+}
+
+/* Can a thread come from the instruction `from` to `goal` (NULL: the kernel's end) without running
+ * `avoided`? */
+static bool leads(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
+                  const struct at_emu_op *avoided, const struct at_emu_op *goal)
+{
+    uint32_t *open = at_alloc_array(kernel->op_count, sizeof *open);
+    bool *seen = at_alloc_array(kernel->op_count, sizeof *seen), found = false;
+    size_t count = 0;
+
+#define AT_OPEN(index)                                                                             \
+    do {                                                                                           \
+        found |= goal == &kernel->ops[index];                                                      \
+        if (!seen[index] && avoided != &kernel->ops[index])                                        \
+            seen[open[count++] = (index)] = true;                                                  \
+    } while (0)
+    AT_OPEN((uint32_t)(from - kernel->ops));
+    found = false;
+    while (count > 0 && !found) {
+        uint32_t at = open[--count];
+        const struct at_emu_op *op = &kernel->ops[at];
+        bool always = op->guard == AT_EMU_TRUE_ROW;
+
+        found |= op->flow == AT_EMU_EXIT && !goal;
+        if (op->flow == AT_EMU_BRANCH)
+            AT_OPEN(op->target);
+        for (int64_t k = 0; op->flow == AT_EMU_SWITCH && k < op->immediate; k++)
+            AT_OPEN(kernel->targets[op->target + k]);
+        if (at + 1 < kernel->op_count &&
+            !(always &&
+              (op->flow == AT_EMU_BRANCH || op->flow == AT_EMU_EXIT || op->flow == AT_EMU_SWITCH)))
+            AT_OPEN(at + 1);
+    }
+#undef AT_OPEN
+    free(open);
+    free(seen);
+    return found;
+}
+
+/* A thread that exited is not waited for. But did threads of this warp run past the barrier, to
+ * what all threads run after it? Their last access tells: if it lies on each way from the barrier
+ * to the end, and not before the barrier in a loop. */
+static bool ran_past(const struct at_emu_warp *warp, const struct at_emu_op *barrier)
+{
+    const struct at_ptx_kernel *kernel = warp->block->kernel;
+
+    return warp->left_at && !leads(kernel, barrier, warp->left_at, NULL) &&
+           (warp->left_held || !leads(kernel, warp->left_at, NULL, barrier));
+}
+
+/* Why the waiting warps cannot go on, or NULL. */
+static const char *why_stuck(const struct at_emu_block *block, const struct at_emu_warp *first)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        const struct at_emu_warp *warp = &block->warps[i];
+
+        if (warp->waiting &&
+            (warp->barrier != first->barrier || barrier_of(warp)->vote != barrier_of(first)->vote))
+            return "other threads of the block wait at another barrier";
+        if (ran_past(warp, barrier_of(first)))
+            return "other threads of the block have run past it and exited";
+    }
+    return NULL;
 }
 
 /* All warps wait or have ended. True: they wait at the same barrier, and continue. */
 static bool release_barrier(struct at_emu_block *block)
 {
     struct at_emu_warp *first = NULL;
-    const char *why = NULL;
+    const char *why;
 
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (block->warps[i].waiting) {
-            first = first ? first : &block->warps[i];
-            if (block->warps[i].barrier != first->barrier ||
-                barrier_of(&block->warps[i])->vote != barrier_of(first)->vote)
-                why = "other threads of the block wait at another barrier";
-        }
+    for (uint32_t i = block->warp_count; i-- > 0;)
+        if (block->warps[i].waiting)
+            first = &block->warps[i];
     if (!first)
         return false;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (!block->warps[i].waiting)
-            why = "other threads of the block have exited";
+    why = why_stuck(block, first);
     if (why) {
-        at_emu_raise(first, &block->kernel->ops[first->pc - 1], AT_EMU_BARRIER, 0, 0, "%s", why);
+        at_emu_raise(first, barrier_of(first), AT_EMU_BARRIER, __builtin_ctz(first->active), 0,
+                     "%s", why);
         return false;
     }
     give_votes(block);
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        block->warps[i].waiting = false;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct at_emu_warp *warp = &block->warps[i];
+
+        warp->waiting = false;
+        warp->last_lanes = 0;
+        warp->left_at = NULL;
+    }
     at_emu_shared_barrier(block);
     return true;
 }

@@ -92,6 +92,11 @@ struct at_emu_warp {
     bool waiting;     /* at the barrier of instruction pc - 1 */
     uint32_t barrier; /* the number of that barrier */
     uint32_t yes;     /* the lanes that vote for it there */
+    uint32_t held;    /* lanes that wait there for others of the warp */
+    const struct at_emu_op *last; /* the last access to memory, and its lanes since a barrier */
+    uint32_t last_lanes;
+    const struct at_emu_op *left_at; /* that of lanes that exited since a barrier; NULL: none */
+    bool left_held;                  /* it ran while other lanes waited at the barrier */
     const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
     uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
     uint32_t acquired;               /* the tick of the last wait for an mbarrier */
