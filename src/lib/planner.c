@@ -509,7 +509,9 @@ static struct at_entry entry_of(const struct measuring *measuring)
         .config = &measuring->answers[index].config,
         .problem = problem,
         .launch = &measuring->answers[index].launch,
-        .kernel = {resources->registers, resources->spill_bytes, resources->shared_bytes},
+        .kernel = {.registers = resources->registers,
+                   .spill_bytes = resources->spill_bytes,
+                   .shared_bytes = resources->shared_bytes},
         .samples_ns = winner->ns,
         .samples = race->rounds,
     };

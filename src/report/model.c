@@ -668,8 +668,8 @@ void at_report_clear(struct at_report *report)
 struct at_choice at_report_form_choice(size_t index)
 {
     static const struct at_choice forms[] = {
-        [AT_REPORT_HTML] = {"html", NULL},
-        [AT_REPORT_MARKDOWN] = {"markdown", "a table for pull requests"},
+        [AT_REPORT_HTML] = {.name = "html"},
+        [AT_REPORT_MARKDOWN] = {.name = "markdown", .note = "a table for pull requests"},
         {0},
     };
 

@@ -44,8 +44,8 @@ int main(int argc, char **argv)
         "8192x8192:f32",
         "8x32x2048x128:f16,perm=0213",
         "15x32x15x15x15x32:f64,perm=543210",
-        "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x64:f64,"
-        "perm=23.22.21.20.19.18.17.16.15.14.13.12.11.10.9.8.7.6.5.4.3.2.1.0",
+        ("2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x64:f64,"
+         "perm=23.22.21.20.19.18.17.16.15.14.13.12.11.10.9.8.7.6.5.4.3.2.1.0"),
         /* strides that do not nest */
         "2x2x2x2x2x2x2x2:f64,perm=76543210,strides_src=1009x1007x1003x997x991x983x977x971",
     };
