@@ -213,6 +213,7 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
 
     emu.observer = &run->counts->observer;
     emu.printer = &printer;
+    emu.find_races = true;
     emu.only_blocks = chosen;
     emu.only_block_count = (size_t)counted;
     status = at_emu_run(run->memory, &emu, &fault, err);

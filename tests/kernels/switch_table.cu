@@ -9,7 +9,7 @@ extern "C" __global__ void switch_table(int *out, const int *in, int n)
     switch (i % 9) {
     case 0: out[i] = x; break;
     case 1: out[i] = x * x; break;
-    case 2: out[i] = out[0] + atomicAdd(&out[n], 1) * 0 - 5; break;
+    case 2: out[i] = in[0] + atomicAdd(&out[n], 1) * 0 - 5; break;
     case 3: out[i] = x / 3; break;
     case 4: for (int k = 0; k < x; k++) out[i] += k; break;
     case 5: out[i] = x % 10; break;

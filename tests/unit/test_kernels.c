@@ -279,6 +279,7 @@ static void run(struct launched *run, const struct sound_kernel *test,
                                    .arg_count = 3,
                                    .block_limit = AT_EMU_BLOCK_STEPS,
                                    .threads = HOST_THREADS,
+                                   .find_races = true,
                                    .observer = observer,
                                    .printer = &printer,
                                    .multiprocessors = 4};

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/races.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on a GPU");
 
@@ -628,6 +629,12 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
         return;
     if (!(op->order & AT_EMU_STRONG) || at_emu_access_poll(op, warp, lanes, bytes, address, host))
         at_emu_access_report(op, warp, lanes, space, false, bytes, address, NULL);
+    if (space == AT_EMU_GLOBAL && warp->block->races) {
+        if (op->order & AT_EMU_STRONG)
+            at_emu_races_acquire(warp, lanes);
+        if (!at_emu_races_note(op, warp, lanes, false, bytes, address))
+            return;
+    }
     if (space == AT_EMU_SHARED &&
         !at_emu_shared_note(op, warp, lanes, false, false, bytes, address, 0, &unwritten))
         return;
@@ -716,6 +723,47 @@ static uint32_t undefined_elements(const struct at_emu_op *op, const struct at_e
     return undefined;
 }
 
+/* Does a lane's store change the bytes? */
+static bool stores(const struct at_emu_op *op, const struct at_emu_warp *warp, int lane,
+                   const char *bytes)
+{
+    for (uint32_t k = 0; k < op->units; k++)
+        if (memcmp(bytes + k * op->unit_bytes,
+                   warp->file + element_row(op, k) + lane * op->value_bytes, op->unit_bytes) != 0)
+            return true;
+    return false;
+}
+
+/* Do two lanes store the same? */
+static bool store_alike(const struct at_emu_op *op, const struct at_emu_warp *warp, int a, int b)
+{
+    for (uint32_t k = 0; k < op->units; k++)
+        if (memcmp(warp->file + element_row(op, k) + a * op->value_bytes,
+                   warp->file + element_row(op, k) + b * op->value_bytes, op->unit_bytes) != 0)
+            return false;
+    return true;
+}
+
+/* Note a store to global memory, by the lanes that change it: a store of the same value is no race
+ * with another. */
+static bool note_global(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                        uint32_t bytes, const uint64_t address[AT_WARP], char *const host[AT_WARP])
+{
+    uint32_t changing = 0;
+
+    if (op->order & AT_EMU_RELEASES)
+        at_emu_races_release(warp, lanes, (op->order & AT_EMU_OF_BLOCK) != 0);
+    AT_EACH_OF (i, lanes) {
+        bool again = !stores(op, warp, i, host[i]);
+
+        for (int j = at_lane_from(changing, 0); j < i && !again; j = at_lane_from(changing, j + 1))
+            again = address[j] == address[i] && store_alike(op, warp, j, i);
+        if (!again)
+            changing |= at_lane_bit[i];
+    }
+    return !changing || at_emu_races_note(op, warp, changing, true, bytes, address);
+}
+
 static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                        enum at_emu_space space, const uint64_t address[AT_WARP])
 {
@@ -733,6 +781,9 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
         return;
     if (space == AT_EMU_LOCAL)
         note_local_store(warp, lanes, bytes, address, undefined_elements(op, warp));
+    if (space == AT_EMU_GLOBAL && warp->block->races &&
+        !note_global(op, warp, lanes, bytes, address, host))
+        return;
     at_emu_access_change(op, warp);
     for (uint32_t k = 0; k < op->units; k++)
         store_unit(op, warp, lanes, element_row(op, k), k * op->unit_bytes, host);

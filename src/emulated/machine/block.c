@@ -588,6 +588,8 @@ void at_emu_block_begin(struct at_emu_block *block)
     block->left = block->launch->block_limit ? block->launch->block_limit : UINT64_MAX;
     block->changes = 0;
     block->arrived = false;
+    if (block->races)
+        block->acquired = (struct at_emu_acquired){0};
 }
 
 bool at_emu_block_run(struct at_emu_block *block)

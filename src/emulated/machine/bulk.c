@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/races.h"
 
 /* Bulk copies run beside the threads. A fill makes its bytes unwritten from its begin to its end.
  * The bytes that a drain reads must be written, fenced for the asynchronous proxy, and stay
@@ -129,6 +130,8 @@ void at_emu_run_copy(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
         !at_emu_access_resolve(op, warp, lanes, AT_EMU_GLOBAL, op->unit_bytes, copy.from, host))
         return;
     at_emu_access_report(op, warp, lanes, AT_EMU_GLOBAL, false, op->unit_bytes, copy.from, fills);
+    if (warp->block->races && !at_emu_races_note(op, warp, lanes, false, op->unit_bytes, copy.from))
+        return;
     at_emu_access_report(op, warp, lanes, AT_EMU_SHARED, true, op->unit_bytes, copy.to, fills);
     if (!at_emu_shared_note(op, warp, lanes, true, false, op->unit_bytes, copy.to, lanes, NULL))
         return;

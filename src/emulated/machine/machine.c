@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/races.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -343,6 +344,7 @@ struct run {
     struct at_emu_fault fault;
     const uint64_t *variables; /* of the kernel's module; NULL: it uses none */
     struct prints prints;
+    struct at_emu_races *races;
 };
 
 /* Behind the static arrays, with a gap as there is one between them. */
@@ -508,6 +510,7 @@ static void make_block(struct at_emu_block *block, const struct run *run)
         .observer = launch->observer,
         .params = run->params,
         .variables = run->variables,
+        .races = run->races,
         .shared = {.bytes = at_alloc(shared),
                    .size = shared,
                    .written = at_alloc_array(shared, sizeof(uint32_t)),
@@ -878,7 +881,10 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
         return at_fail(err, AT_FAILED, "this machine has too little memory for the launch");
     }
     pthread_mutex_init(&run.lock, NULL);
+    if (launch->find_races)
+        run.races = at_emu_races_new(memory, at_emu_memory_bytes(memory), at_emu_blocks(launch));
     run_on_threads(&run);
+    at_emu_races_free(run.races);
     pthread_mutex_destroy(&run.lock);
     free(run.params);
     print_all(launch->printer, &run.prints);

@@ -65,6 +65,8 @@ enum at_emu_fault_kind {
     AT_EMU_LOCAL_UNWRITTEN,  /* the same of local memory */
     AT_EMU_LANE_ABSENT,      /* a shuffle's value from a lane that does not take part was used */
     AT_EMU_COPY_RACE,        /* a copy's source changes under way, or nothing waits for the copy */
+    AT_EMU_GLOBAL_RACE,      /* the same in global memory, without any order */
+    AT_EMU_READ_ONLY,        /* ld.global.nc of a byte that the kernel writes */
     AT_EMU_SHARED_RACE,      /* two threads access a shared byte between barriers, and one writes */
     AT_EMU_BARRIER,          /* a barrier that only a part of the block reaches */
     AT_EMU_LIMIT,            /* more instructions than allowed: an endless loop */
@@ -148,6 +150,7 @@ struct at_emu_launch {
     int multiprocessors;                    /* %nsmid; less than 1: 1 */
     uint64_t resident; /* blocks that the device holds at once; 0: any number. Only these can wait
                           for each other */
+    bool find_races;   /* in global memory: records of accesses take time */
     /* Run only these blocks, given by linear index; NULL: all. If blocks may wait for each other
      * (at_ptx_kernel.polls), all run, and the observer and the printer see only these. */
     const uint64_t *only_blocks;

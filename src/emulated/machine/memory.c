@@ -25,6 +25,8 @@ const char *const at_emu_fault_names[] = {
     [AT_EMU_LOCAL_UNWRITTEN] = "use of unwritten local memory",
     [AT_EMU_LANE_ABSENT] = "use of a shuffle's value from a lane that does not take part",
     [AT_EMU_COPY_RACE] = "race with an asynchronous copy",
+    [AT_EMU_GLOBAL_RACE] = "race in global memory",
+    [AT_EMU_READ_ONLY] = "read-only load (__ldg, const __restrict__) of what the kernel writes",
     [AT_EMU_SHARED_RACE] = "race in shared memory",
     [AT_EMU_BARRIER] = "barrier that threads do not reach together",
     [AT_EMU_LIMIT] = "too many instructions",
@@ -38,7 +40,8 @@ static bool has_address(enum at_emu_fault_kind kind)
 {
     return kind == AT_EMU_GLOBAL_BOUNDS || kind == AT_EMU_SHARED_BOUNDS ||
            kind == AT_EMU_LOCAL_BOUNDS || kind == AT_EMU_PARAM_BOUNDS ||
-           kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE || kind == AT_EMU_COPY_RACE;
+           kind == AT_EMU_MISALIGNED || kind == AT_EMU_SHARED_RACE || kind == AT_EMU_COPY_RACE ||
+           kind == AT_EMU_GLOBAL_RACE || kind == AT_EMU_READ_ONLY;
 }
 
 /* The line of the source, if the compiler told it, and that of the PTX. */
@@ -202,6 +205,11 @@ static bool keep(struct at_emu_allocation *allocation)
 void at_emu_memory_rewind(struct at_emu_memory *memory)
 {
     memory->rewind = true;
+}
+
+uint64_t at_emu_memory_bytes(const struct at_emu_memory *memory)
+{
+    return memory->total_bytes;
 }
 
 bool at_emu_memory_begin(struct at_emu_memory *memory)

@@ -74,7 +74,10 @@ enum at_emu_undefined {
 
 /* The order of an access and who sees it (PTX ISA, "Memory Consistency Model"). */
 enum at_emu_order {
-    AT_EMU_STRONG = 1, /* relaxed, acquire, release, volatile, or atomic */
+    AT_EMU_STRONG = 1,         /* relaxed, acquire, release, volatile, or atomic */
+    AT_EMU_RELEASES = 2,       /* release, acq_rel */
+    AT_EMU_OF_BLOCK = 4,       /* its scope is the block */
+    AT_EMU_READ_ONLY_LOAD = 8, /* ld.global.nc */
 };
 
 /* setp: how its result is combined with another predicate. */
@@ -289,6 +292,7 @@ struct at_ptx_kernel {
     const char *const *source_files; /* by number, from the module; NULL: none */
     size_t source_file_count;
     bool polls;           /* a loop reads memory that other blocks may change */
+    bool fences;          /* it has a fence */
     uint64_t max_threads; /* .maxntid: threads per block; 0: not given */
     uint32_t required[3]; /* .reqntid; 0: not given */
     char *problem;        /* why it cannot run: an unknown instruction; NULL: it can */

@@ -162,8 +162,14 @@ struct at_emu_block {
     uint32_t
         mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
     uint32_t polls;      /* reads that may wait, since a warp's turn began or changed memory */
-    uint64_t changes;    /* of memory, by threads of this block */
-    bool arrived;        /* a strong access has changed global memory */
+    struct at_emu_races *races; /* records of accesses of global memory; NULL: none */
+    /* Strong reads of global memory: whether a thread made one; the ticks of the first ones. */
+    struct at_emu_acquired {
+        uint8_t of_thread[AT_EMU_WARPS_MAX * AT_WARP];
+        uint32_t of_warp[AT_EMU_WARPS_MAX], of_block;
+    } acquired;
+    uint64_t changes; /* of memory, by threads of this block */
+    bool arrived;     /* a strong access has changed global memory */
     struct at_emu_fault fault;
 };
 
@@ -201,6 +207,9 @@ const struct at_emu_allocation *at_emu_memory_find(const struct at_emu_memory *m
 /* The addresses of an image's variables, which get their initial values at the first call. NULL:
  * the host has too little memory. They belong to the memory. */
 const uint64_t *at_emu_memory_place(struct at_emu_memory *memory, const struct at_emu_image *image);
+
+/* Of all allocations. */
+uint64_t at_emu_memory_bytes(const struct at_emu_memory *memory);
 
 /* Begin a launch: see at_emu_memory_rewind. False: the host has too little memory. */
 bool at_emu_memory_begin(struct at_emu_memory *memory);

@@ -313,9 +313,11 @@ bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
     };
     static const char *const proxies[] = {"fence.proxy.async", "fence.proxy.async.shared::cta"};
 
-    if (AT_PTX_INDEX(known, opcode->text) >= 0)
-        op->run = at_emu_run_nothing;
-    else if (AT_PTX_INDEX(proxies, opcode->text) >= 0)
+    if (AT_PTX_INDEX(known, opcode->text) >= 0) {
+        op->run = at_emu_run_fence;
+        op->order = strstr(opcode->text, ".cta") ? AT_EMU_OF_BLOCK : 0;
+        reader->kernel->fences = true;
+    } else if (AT_PTX_INDEX(proxies, opcode->text) >= 0)
         op->run = at_emu_run_proxy_fence;
     return op->run || at_ptx_unknown(reader, opcode);
 }

@@ -290,6 +290,12 @@ static struct access_parts read_parts(const struct at_ptx_opcode *opcode, struct
 
         if (AT_PTX_INDEX(strong, part) >= 0)
             op->order |= AT_EMU_STRONG;
+        if (strcmp(part, "release") == 0 || strcmp(part, "acq_rel") == 0)
+            op->order |= AT_EMU_RELEASES;
+        if (strcmp(part, "cta") == 0)
+            op->order |= AT_EMU_OF_BLOCK;
+        if (strcmp(part, "nc") == 0)
+            op->order |= AT_EMU_READ_ONLY_LOAD;
         if (AT_PTX_INDEX(qualifiers, part) >= 0 || read_space(part, op))
             continue;
         if (strcmp(part, "L2::cache_hint") == 0) {

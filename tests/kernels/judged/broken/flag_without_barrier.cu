@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+// SAYS race in global memory
+// RUN --grid 2 --block 64 --arg int[64] --arg int[1] --arg int[64]
+__global__ void k(int *data, int *flag, int *out)
+{
+    int t = threadIdx.x;
+
+    if (blockIdx.x == 0) {
+        data[t] = t + 1;
+        if (t == 0) {
+            __threadfence();
+            *(volatile int *)flag = 1;
+        }
+    } else {
+        while (*(volatile int *)flag == 0)
+            ;
+        __threadfence();
+        out[t] = data[63 - t];
+    }
+}
