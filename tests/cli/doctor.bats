@@ -3,6 +3,7 @@
 # Broken machines: doctor and each command that meets the breakage name the cause and the remedy, and end with
 # the documented exit code.
 
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 bats_require_minimum_version 1.5.0
 load helpers
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whole runs on the emulated device. They need NVRTC, but no GPU.
 
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 bats_require_minimum_version 1.5.0
 load helpers
 load ../gpu/helpers

@@ -20,6 +20,7 @@ setup() {
 explain_file() {
     local word args=()
 
+    # shellcheck disable=SC2013 # words are meant
     for word in $(sed -n 's,^// RUN ,,p' "$1"); do
         args+=("${word//_/ }")
     done

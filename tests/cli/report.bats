@@ -3,6 +3,7 @@
 # autotune report: its bytes, that they are sound HTML, SVG and JSON whatever the input says, and that journals
 # are only read. report-browser.bats loads pages in a browser.
 
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 bats_require_minimum_version 1.5.0
 load helpers
 load helpers-report
