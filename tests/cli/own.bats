@@ -367,7 +367,7 @@ __global__ void array(int *x, int n)
     int a[100000];
     for (int i = 0; i < n; i++)
         a[7 * i % 100000] = i;
-    *x = a[n / 2];
+    *x = a[7 * (n / 2) % 100000];
 }
 END
     run --separate-stderr -1 "$AUTOTUNE" explain limits.cu --entry many --grid 1 --block 1024 \
