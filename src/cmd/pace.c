@@ -72,22 +72,12 @@ static double seconds_of(const struct pace *pace, const struct at_problem *probl
            (configs + fmin(configs, fixed_configs));
 }
 
-/* ---- how many configs, and how long ---- */
+/* ---- how long a run takes ---- */
 
-struct space_record {
-    char *device, *problem;
-    int64_t configs, points;
-    int64_t seconds; /* that tuning it probably takes */
-};
-
-static const struct at_field space_fields[] = {
-    AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
-    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
-    AT_WRITTEN(space_record, configs, AT_FIELD_INT, AT_COLUMN(0, "configs")),
-    AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
-    AT_WRITTEN(space_record, seconds, AT_FIELD_INT, AT_COLUMN(0, "about s")),
-};
-static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
+static double at_most(double seconds, int64_t limit_ns)
+{
+    return limit_ns > 0 ? fmin(seconds, (double)limit_ns / 1e9) : seconds;
+}
 
 static enum at_status build_space(const struct at_tuning_options *run, struct at_space *space,
                                   const struct at_device_info *device,
@@ -109,88 +99,132 @@ static double configs_at_most(const struct at_tuning_options *run)
     return own > 0 && (shared == 0 || own < shared) ? own : shared;
 }
 
-/* Seconds that a problem takes of a device's time. */
-static double expect_problem(const struct at_tuning_options *run, const struct pace *pace,
-                             const struct at_device_info *device, const struct at_problem *problem)
+/* Does the run's search try all legal configs of a problem? */
+static bool tries_all(const struct at_tuning_options *run)
 {
-    double most = configs_at_most(run), configs = USUAL_CONFIGS, seconds;
-    struct at_space space = {0};
-
-    if (!run->session->strategy->reason && most == 0 &&
-        build_space(run, &space, device, problem, NULL) == AT_OK)
-        configs = (double)space.count;
-    at_space_clear(&space);
-    seconds = seconds_of(pace, problem, device, most > 0 && most < configs ? most : configs);
-    return run->budget.problem_ns > 0 && seconds > (double)run->budget.problem_ns / 1e9
-               ? (double)run->budget.problem_ns / 1e9
-               : seconds;
+    return !run->session->strategy->reason && configs_at_most(run) == 0;
 }
 
-/* Seconds that the run takes. The devices of a model share its problems. */
-static double expect_run(const struct at_tuning_options *run, bool *known)
+/* Seconds that a problem takes of a device's time. `legal`: its configs, which count if all are
+ * tried. */
+static double expect_problem(const struct at_tuning_options *run, const struct pace *pace,
+                             const struct at_device_info *device, const struct at_problem *problem,
+                             size_t legal)
 {
-    double seconds = 0;
+    double most = configs_at_most(run), configs = tries_all(run) ? (double)legal : USUAL_CONFIGS;
 
-    *known = true;
-    for (size_t i = 0; i < run->device_count; i++) {
-        struct pace pace = read_pace(&run->devices[i]);
+    return at_most(seconds_of(pace, problem, device, most > 0 && most < configs ? most : configs),
+                   run->budget.problem_ns);
+}
 
-        *known = *known && pace.known;
-        for (size_t j = 0; j < run->problem_count; j++)
-            seconds += expect_problem(run, &pace, &run->devices[i], &run->problems[j]);
-    }
+/* How many configs all are, where they are tried. */
+static size_t count_tried(const struct at_tuning_options *run, const struct at_device_info *device,
+                          const struct at_problem *problem)
+{
+    struct at_space space = {0};
+    size_t count = USUAL_CONFIGS;
+
+    if (tries_all(run) && build_space(run, &space, device, problem, NULL) == AT_OK)
+        count = space.count;
+    at_space_clear(&space);
+    return count;
+}
+
+/* Seconds that the run takes, if its problems take so many of each device. The devices of a model
+ * share its problems. */
+static double share_out(const struct at_tuning_options *run, double seconds)
+{
     seconds *= (double)at_tuning_models(run->devices, run->device_count) /
                (double)run->device_count / (double)run->device_count;
-    return run->budget.ns > 0 && seconds > (double)run->budget.ns / 1e9
-               ? (double)run->budget.ns / 1e9
-               : seconds;
+    return at_most(seconds, run->budget.ns);
 }
 
-char *at_pace_describe(const struct at_tuning_options *run)
+struct at_expectation at_pace_expect(const struct at_tuning_options *run)
+{
+    struct at_expectation expected = {.known = true};
+    double sum = 0;
+
+    for (size_t i = 0; i < run->device_count; i++) {
+        const struct at_device_info *device = &run->devices[i];
+        struct pace pace = read_pace(device);
+
+        expected.known = expected.known && pace.known;
+        for (size_t j = 0; j < run->problem_count; j++) {
+            const struct at_problem *problem = &run->problems[j];
+            double seconds =
+                expect_problem(run, &pace, device, problem, count_tried(run, device, problem));
+
+            sum += seconds;
+            if (i == 0 && j == 0 && pace.known)
+                expected.problem_s =
+                    seconds / at_tune_weight(problem, device) * (double)run->tuners;
+        }
+    }
+    expected.run_s = share_out(run, sum);
+    return expected;
+}
+
+char *at_pace_describe(const struct at_tuning_options *run, const struct at_expectation *expected)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
-    bool known;
-    double seconds = expect_run(run, &known);
 
     fprintf(out, "%zu problem%s: %s", run->problem_count, run->problem_count == 1 ? "" : "s",
-            seconds < 5 ? "" : "about ");
-    at_print_duration(out, seconds);
-    fputs(known ? ", as earlier runs here took" : ", by figures of another machine", out);
+            expected->run_s < 5 ? "" : "about ");
+    at_print_duration(out, expected->run_s);
+    fputs(expected->known ? ", as earlier runs here took" : ", by figures of another machine", out);
     return at_text_close(&stream, NULL);
 }
 
-double at_pace_expect(const struct at_tuning_options *run)
-{
-    struct pace pace = read_pace(&run->devices[0]);
+/* ---- how many configs ---- */
 
-    return pace.known
-               ? expect_problem(run, &pace, &run->devices[0], &run->problems[0]) /
-                     at_tune_weight(&run->problems[0], &run->devices[0]) * (double)run->tuners
-               : 0;
-}
+struct space_record {
+    char *device, *problem;
+    int64_t configs, points;
+    int64_t seconds; /* that tuning it probably takes */
+};
 
+static const struct at_field space_fields[] = {
+    AT_WRITTEN(space_record, device, AT_FIELD_TEXT, AT_COLUMN(0, "device")),
+    AT_WRITTEN(space_record, problem, AT_FIELD_TEXT, AT_COLUMN(0, "problem")),
+    AT_WRITTEN(space_record, configs, AT_FIELD_INT, AT_COLUMN(0, "configs")),
+    AT_WRITTEN(space_record, points, AT_FIELD_INT, AT_COLUMN(0, "points")),
+    AT_WRITTEN(space_record, seconds, AT_FIELD_INT, AT_COLUMN(0, "about s")),
+};
+static const struct at_schema space_schema = AT_SCHEMA("a space", space_record, space_fields);
+
+/* Count a device's configs for each problem, and add up what they take. *made grows by each record.
+ */
 static enum at_status count_configs(const struct at_tuning_options *run,
-                                    const struct at_device_info *device,
-                                    const struct at_problem *problem, struct space_record *record,
+                                    const struct at_device_info *device, const struct pace *pace,
+                                    struct space_record *records, size_t *made, double *sum,
                                     struct at_error *err)
 {
-    struct pace pace = read_pace(device);
-    struct at_space space = {0};
-    enum at_status status = build_space(run, &space, device, problem, err);
+    enum at_status status = AT_OK;
 
-    if (status == AT_OK)
-        *record = (struct space_record){at_strdup(device->name), at_problem_format(problem),
-                                        (int64_t)space.count, space.raw,
-                                        llround(ceil(expect_problem(run, &pace, device, problem)))};
-    at_space_clear(&space);
+    for (size_t i = 0; i < run->problem_count && status == AT_OK; i++) {
+        const struct at_problem *problem = &run->problems[i];
+        struct at_space space = {0};
+
+        status = build_space(run, &space, device, problem, err);
+        if (status == AT_OK) {
+            double seconds = expect_problem(run, pace, device, problem, space.count);
+
+            records[(*made)++] =
+                (struct space_record){at_strdup(device->name), at_problem_format(problem),
+                                      (int64_t)space.count, space.raw, llround(ceil(seconds))};
+            *sum += seconds;
+        }
+        at_space_clear(&space);
+    }
     return status;
 }
 
-static void print_text(const struct at_tuning_options *run, const struct space_record *records)
+static void print_text(const struct at_tuning_options *run, const struct at_expectation *expected,
+                       const struct space_record *records)
 {
     size_t problems = run->problem_count;
-    char *length = problems > 0 ? at_pace_describe(run) : at_strdup("no problems");
+    char *length = problems > 0 ? at_pace_describe(run, expected) : at_strdup("no problems");
 
     for (size_t i = 0; i < run->device_count * problems; i++) {
         if (i % problems == 0)
@@ -208,13 +242,19 @@ enum at_status at_pace_print_spaces(const struct at_tuning_options *run,
 {
     size_t all = run->device_count * run->problem_count, made = 0;
     struct space_record *records = at_alloc_array(all, sizeof *records);
+    struct at_expectation expected = {.known = true};
+    double sum = 0;
     enum at_status status = AT_OK;
 
-    for (; made < all && status == AT_OK; made++)
-        status = count_configs(run, &run->devices[made / run->problem_count],
-                               &run->problems[made % run->problem_count], &records[made], err);
+    for (size_t i = 0; i < run->device_count && status == AT_OK; i++) {
+        struct pace pace = read_pace(&run->devices[i]);
+
+        expected.known = expected.known && pace.known;
+        status = count_configs(run, &run->devices[i], &pace, records, &made, &sum, err);
+    }
+    expected.run_s = share_out(run, sum);
     if (status == AT_OK && format == AT_FORMAT_TABLE)
-        print_text(run, records);
+        print_text(run, &expected, records);
     else if (status == AT_OK)
         status = at_print_list("spaces", &space_schema, records, all, format, stdout, err);
     at_schema_clear_records(&space_schema, records, made);

@@ -7,11 +7,19 @@
 #include "queue/run.h"
 #include "schema/print.h"
 
-/* Describe a run that has a problem: "50 problems: about 28 s, ...". The caller frees it. */
-char *at_pace_describe(const struct at_tuning_options *run);
+#include <stdbool.h>
 
-/* Seconds that a problem of weight 1 takes on the first device; 0: no earlier run tells. */
-double at_pace_expect(const struct at_tuning_options *run);
+struct at_expectation {
+    double run_s;     /* seconds that the run takes */
+    double problem_s; /* and a problem of weight 1 on the first device; 0: no earlier run tells */
+    bool known;       /* earlier runs here tell; else these are figures of another machine */
+};
+
+/* Expect how long a run takes that has a problem. */
+struct at_expectation at_pace_expect(const struct at_tuning_options *run);
+
+/* Describe it: "50 problems: about 28 s, ...". The caller frees it. */
+char *at_pace_describe(const struct at_tuning_options *run, const struct at_expectation *expected);
 
 /* Print how many configs each problem has on each device, and how long the run takes. */
 enum at_status at_pace_print_spaces(const struct at_tuning_options *run,

@@ -635,12 +635,13 @@ static enum at_status tune_all(struct tune_run *run, struct at_error *err)
     struct at_session_options session = options->run.session;
     const struct at_tuning_options tuning = tuning_of(run, &session);
     int64_t began_ns = at_now_ns();
-    char *length = at_pace_describe(&tuning);
+    struct at_expectation expected = at_pace_expect(&tuning);
+    char *length = at_pace_describe(&tuning, &expected);
     enum at_status status;
 
     at_note(session.progress, "%s", length);
     free(length);
-    session.problem_s = at_pace_expect(&tuning);
+    session.problem_s = expected.problem_s;
     at_interrupt_catch();
     status = at_tuning_run(&tuning, &run->result, err);
     if (status == AT_OK && !session.resume && !at_interrupt_seen())
