@@ -241,14 +241,13 @@ static void read_peers(struct race *race, FILE *from, struct at_progress *progre
 /* Time other libraries, by a script in a process of its own. What cannot be timed has no row. */
 static void time_peers(struct race *race, const struct at_session *session)
 {
-    enum { NUMBERS = 9, COLD_SETS = 3 };
+    enum { NUMBERS = 9 };
     const struct at_problem *problem = &race->problem;
     struct at_progress *progress = session->options.progress;
-    bool cold = strcmp(session->options.policy->name, "cold") == 0;
     const int64_t numbers[NUMBERS] = {
         problem->rows,       problem->cols,      problem->ld_src,
         problem->ld_dst,     problem->batch,     problem->stride_src,
-        problem->stride_dst, problem->elem_size, cold ? COLD_SETS : 0};
+        problem->stride_dst, problem->elem_size, session->options.policy->l2_multiple};
     char texts[NUMBERS][24], uuid[sizeof session->gpu->info.uuid];
     char *argv[NUMBERS + 4] = {"python3", at_path_data_file("tuning/peers.py"), uuid};
     struct at_error err;

@@ -28,12 +28,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a config that was timed again, ILLEGAL only on another model; else of its form. */
+enum verdict { HELD, DRIFTED, BROKEN, ILLEGAL, SOUND, STALE, VERDICTS };
+static const char *const verdict_names[VERDICTS] = {"held",    "drifted", "broken",
+                                                    "illegal", "sound",   "stale"};
+
 /* A config that was checked. The texts are owned. */
 struct check_row {
     char *problem, *device, *config; /* config: "winner" or "default" */
-    char *verdict;                   /* "sound", "stale", "illegal", "held", "drifted", "broken" */
-    char *message;                   /* why; "": it holds */
-    int64_t recorded_ns, now_ns;     /* 0: an answer has no time; it was not timed */
+    int verdict;
+    char *message;               /* why; "": it holds */
+    int64_t recorded_ns, now_ns; /* 0: an answer has no time; it was not timed */
 };
 
 struct check_report {
@@ -77,7 +82,7 @@ static const struct at_field row_fields[] = {
     AT_WRITTEN(check_row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
     AT_WRITTEN(check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL,
                AT_COLUMN(5, "recorded us", 1000, 2)),
-    AT_WRITTEN(check_row, verdict, AT_FIELD_TEXT, AT_COLUMN(4, "verdict")),
+    AT_CHOICE(check_row, verdict, verdict_names, AT_COLUMN(4, "verdict")),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a check", check_row, row_fields);
 
@@ -88,7 +93,7 @@ static void add_row(struct check_report *report, const struct check_row *row)
         .problem = at_strdup(row->problem),
         .device = at_strdup(row->device),
         .config = at_strdup(row->config),
-        .verdict = at_strdup(row->verdict),
+        .verdict = row->verdict,
         .message = at_strdup(row->message),
         .recorded_ns = row->recorded_ns,
         .now_ns = row->now_ns,
@@ -270,7 +275,7 @@ struct soundness {
 static void take_result(struct soundness *found, const struct check_row *row,
                         enum at_output_format format, const char *policy)
 {
-    bool illegal = strcmp(row->verdict, "illegal") == 0;
+    bool illegal = row->verdict == ILLEGAL;
 
     if (format == AT_FORMAT_TABLE && illegal)
         printf("%s: %s: %s\n", row->problem, row->config, row->message);
@@ -307,7 +312,7 @@ static void check_entry(struct soundness *found, const struct at_placed_entry *a
         if (!result->family[0])
             continue;
         sound = check_result(result, &problem, device, known, &err) == AT_OK;
-        row.verdict = !sound ? "illegal" : *why ? "stale" : "sound";
+        row.verdict = !sound ? ILLEGAL : *why ? STALE : SOUND;
         row.message = sound ? (char *)why : err.message;
         add_row(report, &row);
         take_result(found, &row, report->format, at->record->policy.name);
@@ -349,10 +354,6 @@ static enum at_status check_profile(const struct at_profile *profile, const char
 
 /* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
 static const double drift = 0.03;
-
-/* ILLEGAL only on another model. */
-enum verdict { HELD, DRIFTED, BROKEN, ILLEGAL, VERDICTS };
-static const char *const verdict_names[VERDICTS] = {"held", "drifted", "broken", "illegal"};
 
 struct recheck {
     struct at_profile *profile;
@@ -466,7 +467,7 @@ static void print_verdict(struct recheck *recheck, const struct rematch *rematch
     add_row(recheck->report, &(struct check_row){.problem = entry->problem,
                                                  .device = (char *)recheck->device->name,
                                                  .config = "winner",
-                                                 .verdict = (char *)verdict_names[verdict],
+                                                 .verdict = verdict,
                                                  .message = (char *)why,
                                                  .recorded_ns = entry->winner.time_ns,
                                                  .now_ns = now_ns});
@@ -667,13 +668,12 @@ static enum at_status list_slower(struct sorting *sorting, struct at_profile *pr
 
     for (size_t i = 0; i < report.count; i++) {
         const struct check_row *row = &report.rows[i];
-        bool slower =
-            strcmp(row->verdict, verdict_names[DRIFTED]) == 0 && row->now_ns > row->recorded_ns;
+        bool slower = row->verdict == DRIFTED && row->now_ns > row->recorded_ns;
         char *why = slower ? at_format("%.1f %% slower now",
                                        100 * ((double)row->now_ns / (double)row->recorded_ns - 1))
                            : at_strdup(row->message);
 
-        if (slower || strcmp(row->verdict, verdict_names[BROKEN]) == 0)
+        if (slower || row->verdict == BROKEN)
             list_problem(sorting->list, row->problem, why, run->session.progress);
         free(why);
     }

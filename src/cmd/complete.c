@@ -5,6 +5,7 @@
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
 #include "emulated/time/description.h"
+#include "profile/newest.h"
 #include "profile/profile.h"
 #include "system/paths.h"
 
@@ -80,14 +81,11 @@ static void offer_families(const struct typed *typed)
 static void offer_problems(const struct typed *typed)
 {
     struct at_profile profile = {0};
-    const struct at_device_record *records;
 
     if (!typed->profile || at_profile_read(&profile, typed->profile, NULL) != AT_OK)
         return;
-    records = profile.devices.items;
-    for (size_t i = 0; i < profile.devices.count; i++)
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            offer(typed, "", ((struct at_entry *)records[i].problems.items)[j].problem, NULL);
+    for (struct at_placed_entry at = {0}; at_profile_next(&profile, &at);)
+        offer(typed, "", at.entry->problem, NULL);
     at_profile_clear(&profile);
 }
 

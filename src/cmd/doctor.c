@@ -94,13 +94,9 @@ static void note_result(struct doctor *doctor, const char *check, enum at_status
 
 static void clear(struct doctor *doctor)
 {
-    for (size_t i = 0; i < doctor->count; i++) {
-        free(doctor->findings[i].check);
-        free(doctor->findings[i].found);
-        free(doctor->findings[i].remedy);
-        free(doctor->findings[i].said);
-    }
-    free(doctor->findings);
+    for (size_t i = 0; i < doctor->count; i++)
+        free(doctor->findings[i].said); /* a schema clears only fields that files have */
+    at_schema_clear_records(&finding_schema, doctor->findings, doctor->count);
 }
 
 /* ---- the machine ---- */
