@@ -125,19 +125,11 @@ static bool same_warp(const struct thread_access *self, uint32_t record)
     return (record & AT_EMU_THREAD_MASK) / AT_WARP == self->thread / AT_WARP;
 }
 
-/* Is there no barrier between a lane's access at this tick and this one, by the same warp? */
-static bool unordered_lane(const struct thread_access *self, int lane, uint32_t tick)
-{
-    return tick >= self->warp_synced &&
-           (!self->warp->heard || tick >= self->warp->heard[self->thread % AT_WARP][lane]);
-}
-
 /* Is there no barrier between the access of the record and this one? */
 static bool unordered(const struct thread_access *self, uint32_t record)
 {
-    if (same_warp(self, record))
-        return unordered_lane(self, (int)(record % AT_WARP), at_emu_tick_of(record));
-    return at_emu_tick_of(record) >= self->synced;
+    return at_emu_tick_of(record) >=
+           at_emu_last_barrier(self->warp, self->thread, record & AT_EMU_THREAD_MASK);
 }
 
 static bool races_with_write(const struct thread_access *self, uint32_t written)
@@ -161,12 +153,13 @@ static uint32_t readers(const struct at_emu_shared *shared, uint32_t i)
 static int racing_reader(const struct thread_access *self, uint32_t i)
 {
     uint32_t read = self->shared->read[i], tick = at_emu_tick_of(read);
+    uint32_t first = self->thread - self->thread % AT_WARP;
 
     if (read & AT_EMU_MORE_WARPS || !same_warp(self, read))
         return tick >= self->synced ? (int)(read & AT_EMU_THREAD_MASK) : NO_RACE;
     AT_EACH_OF (lane, readers(self->shared, i) & ~at_lane_bit[self->thread % AT_WARP])
-        if (unordered_lane(self, lane, tick))
-            return (int)(self->thread - self->thread % AT_WARP) + lane;
+        if (tick >= at_emu_last_barrier(self->warp, self->thread, first + (uint32_t)lane))
+            return (int)first + lane;
     return NO_RACE;
 }
 

@@ -150,16 +150,8 @@ static bool same_warp(const struct global_access *self, const struct mark *other
 /* Does a barrier order an access of the same block before this one? */
 static bool after_barrier(const struct global_access *self, const struct mark *other)
 {
-    const struct at_emu_shared *shared = &self->warp->block->shared;
-    uint32_t synced = at_emu_later(shared->synced, self->warp->joined);
-
-    if (same_warp(self, other)) {
-        synced = at_emu_later(synced, self->warp->synced);
-        if (self->warp->heard)
-            synced = at_emu_later(
-                synced, self->warp->heard[self->mark.thread % AT_WARP][other->thread % AT_WARP]);
-    }
-    return other->tick < synced || other->tick > shared->tick;
+    return other->tick < at_emu_last_barrier(self->warp, self->mark.thread, other->thread) ||
+           other->tick > self->warp->block->shared.tick;
 }
 
 /* Has a fence by its thread, or behind a barrier after it, followed the access? */

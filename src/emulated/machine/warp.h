@@ -173,6 +173,19 @@ struct at_emu_block {
     struct at_emu_fault fault;
 };
 
+/* The tick of the last barrier that orders what thread `other` of the block did before it ahead of
+ * what `thread`, of the warp, does now. */
+static inline uint32_t at_emu_last_barrier(const struct at_emu_warp *warp, uint32_t thread,
+                                           uint32_t other)
+{
+    uint32_t tick = at_emu_later(warp->block->shared.synced, warp->joined);
+
+    if (other / AT_WARP != thread / AT_WARP)
+        return tick;
+    tick = at_emu_later(tick, warp->synced);
+    return warp->heard ? at_emu_later(tick, warp->heard[thread % AT_WARP][other % AT_WARP]) : tick;
+}
+
 /* The three indices of a block or thread with this linear one. */
 static inline void at_emu_index(uint32_t index[3], const uint32_t size[3], uint64_t linear)
 {
