@@ -577,10 +577,10 @@ static enum at_status judge(const struct tune_run *run, bool delivered, struct a
     if (run->missing > 0)
         return at_fail(err, AT_INCOMPLETE, "%zu of %zu problems %s no entry: %s; %s", run->missing,
                        result->of, run->missing == 1 ? "has" : "have", run->missing_names,
-                       result->failed == 0   ? "the budget was spent"
-                       : result->skipped > 0 ? "the budget was spent, or no config is correct"
-                       : run->missing == 1   ? "none of its configs is correct"
-                                             : "none of their configs is correct");
+                       result->failed == 0 ? "the budget was spent"
+                       : result->skipped > 0
+                           ? "the budget was spent, or no correct config was found"
+                           : "no correct config was found");
     if (result->skipped + result->failed > 0)
         at_warn(run->options->run.session.progress,
                 "%zu of %zu problems keep their old entries: no correct config was found, or the "

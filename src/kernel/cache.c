@@ -23,7 +23,6 @@ struct at_cubin_cache {
     int fd; /* of the folder */
     char *path;
     int64_t written_bytes; /* since the last trim */
-    bool swept;            /* swept before the first write */
 };
 
 /* ---- the folder's files ---- */
@@ -66,13 +65,14 @@ static void close_stream(void *stream)
     closedir(stream);
 }
 
-/* Add the entry of a name to the listing, if it is one. False: it cannot be read. */
-static bool list_entry(struct listing *listing, int folder, const char *name)
+/* Add the entry of a name to the listing, if it is one of the wanted kind. False: it cannot be
+ * read. */
+static bool list_entry(struct listing *listing, int folder, const char *name, enum kind wanted)
 {
     struct entry entry;
     struct stat info;
 
-    if (!has_kind(name, &entry.kind))
+    if (!has_kind(name, &entry.kind) || (wanted != KINDS && entry.kind != wanted))
         return true;
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT; /* another process has removed it */
@@ -83,8 +83,9 @@ static bool list_entry(struct listing *listing, int folder, const char *name)
     return true;
 }
 
-static enum at_status list_entries(const struct at_cubin_cache *cache, struct listing *listing,
-                                   struct at_error *err)
+/* List the entries of a kind, or of all: KINDS. */
+static enum at_status list_entries(const struct at_cubin_cache *cache, enum kind wanted,
+                                   struct listing *listing, struct at_error *err)
 {
     int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -101,7 +102,7 @@ static enum at_status list_entries(const struct at_cubin_cache *cache, struct li
     }
     at_cleanup_push(&cleanup, close_stream, stream);
     for (errno = 0; (next = readdir(stream)); errno = 0)
-        if (!list_entry(listing, fd, next->d_name))
+        if (!list_entry(listing, fd, next->d_name, wanted))
             break;
     if (errno != 0) {
         status =
@@ -117,7 +118,7 @@ enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
                                     struct at_cubin_usage *usage, struct at_error *err)
 {
     struct listing listing;
-    enum at_status status = list_entries(cache, &listing, err);
+    enum at_status status = list_entries(cache, KINDS, &listing, err);
 
     if (status != AT_OK)
         return status;
@@ -146,7 +147,7 @@ void at_cubin_cache_trim(const struct at_cubin_cache *cache, int64_t most)
     struct listing listing;
     int64_t bytes = 0;
 
-    if (list_entries(cache, &listing, NULL) != AT_OK)
+    if (list_entries(cache, KINDS, &listing, NULL) != AT_OK)
         return;
     for (size_t i = 0; i < listing.count; i++)
         bytes += listing.entries[i].bytes;
@@ -165,18 +166,16 @@ static void sweep(const struct at_cubin_cache *cache)
 {
     struct listing listing;
 
-    if (list_entries(cache, &listing, NULL) != AT_OK)
+    if (list_entries(cache, ASIDE, &listing, NULL) != AT_OK)
         return;
     for (size_t i = 0; i < listing.count; i++) {
-        const struct entry *entry = &listing.entries[i];
-        int fd = entry->kind == ASIDE ? openat(cache->fd, entry->name,
-                                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                                      : -1;
+        const char *name = listing.entries[i].name;
+        int fd = openat(cache->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
         if (fd < 0)
             continue;
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) /* its writer has ended */
-            unlinkat(cache->fd, entry->name, 0);
+            unlinkat(cache->fd, name, 0);
         close(fd);
     }
     free_listing(&listing);
@@ -186,7 +185,7 @@ enum at_status at_cubin_cache_clear(const struct at_cubin_cache *cache, struct a
 {
     struct listing listing;
     size_t kept = 0;
-    enum at_status status = list_entries(cache, &listing, err);
+    enum at_status status = list_entries(cache, KINDS, &listing, err);
 
     if (status != AT_OK)
         return status;
@@ -277,6 +276,7 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
     }
     opened->fd = fd;
     opened->path = path;
+    sweep(opened);
     *cache = opened;
     return AT_OK;
 
@@ -396,9 +396,6 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     FILE *out;
     int failed;
 
-    if (!cache->swept)
-        sweep(cache);
-    cache->swept = true;
     memcpy(header.magic, entry_magic, sizeof entry_magic);
     memcpy(header.key, key, AT_HASH_CHARS);
     at_hash(header.content_hash, content, size);

@@ -342,7 +342,7 @@ give_memory() {
     waited 7
     cat errors
     grep -q '16384x16384:f32: .*memory' errors
-    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems has no entry: 16384x16384:f32; none of its configs is correct' ]
+    [ "$(tail -n 1 errors)" = 'autotune: 1 of 3 problems has no entry: 16384x16384:f32; no correct config was found' ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
     run -0 "$AUTOTUNE" check best.yaml
     give_memory

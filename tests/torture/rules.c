@@ -72,7 +72,7 @@ static bool leaves_no_process(struct aftermath *a)
 
 static bool has_exit_code(struct aftermath *a)
 {
-    static const int codes[] = {AT_OK, AT_FAILED, AT_USAGE, AT_DEVICE, AT_INTERNAL};
+    static const int codes[] = {AT_OK, AT_FAILED, AT_USAGE, AT_DEVICE, AT_INTERNAL, AT_INCOMPLETE};
 
     if (was_killed(a))
         return (WIFSIGNALED(a->end.status) && WTERMSIG(a->end.status) == SIGKILL) ||
