@@ -200,8 +200,10 @@ static const struct {
     {"guarded barrier", "setp.lt.u32 %p1, %r0, 3;\n@%p1 bar.sync 0; //!\nst.global.u32 [%d1], %r0;",
      AT_EMU_BARRIER, 1, 32, 0, 0, "run past"},
     {"shuffle without all lanes",
-     "setp.lt.u32 %p1, %r0, 3;\n@%p1 shfl.sync.idx.b32 %r6, %r0, 0, 31, -1; //!", AT_EMU_BARRIER, 1,
-     32, 0, 0, "the mask names 0xffffffff"},
+     "setp.lt.u32 %p1, %r0, 3;\n@%p1 shfl.sync.idx.b32 %r6, %r0, 0, 31, -1; //!\n"
+     "st.global.u32 [%d1], %r0;",
+     AT_EMU_BARRIER, 1, 32, 0, 0,
+     "the mask 0xffffffff names lanes 0xfffffff8, which have run past it"},
     {"a matrix turned by a part of a warp",
      "setp.lt.u32 %p1, %r0, 3;\n@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r0; //!",
      AT_EMU_BARRIER, 1, 32, 0, 0, "movmatrix takes all"},

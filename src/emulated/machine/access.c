@@ -495,6 +495,7 @@ bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp,
     at_emu_spend(block);
     warp->last = op;
     warp->last_lanes = lanes;
+    warp->last_waiting = warp->held | warp->gathered;
     if (!aligned(op, warp, lanes, bytes, address))
         return false;
     switch (space) {

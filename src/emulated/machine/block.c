@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block: its warps run in turn, each from barrier to barrier.
- *
- * The lanes of a warp share one pc most of the time. When they diverge, the lanes at the lowest pc
- * run first, until they reach the pc of other lanes and join them. This works because compilers lay
- * code out so that lanes meet again further down, and a loop is left only at its end. */
-#include "base/memory.h"
+/* A block: its warps run in turn, each from barrier to barrier. */
+#include "emulated/machine/flow.h"
 #include "emulated/machine/lanes.h"
-
-#include <stdlib.h>
 
 /* Undefined values: values from unwritten shared or local memory, from lanes that take no part in a
  * shuffle, and quotients by zero.
@@ -111,78 +105,16 @@ static void start_warp(struct at_emu_warp *warp)
     warp->pc = 0;
     warp->stop = UINT32_MAX;
     warp->waiting = false;
-    warp->held = warp->last_lanes = 0;
+    warp->held = warp->gathered = warp->last_lanes = 0;
     warp->left_at = NULL;
     warp->stalled = NULL;
     warp->synced = warp->acquired = warp->joined = warp->block->shared.synced;
     warp->copy_count = 0;
     warp->polled = (struct at_emu_poll){0};
-    warp->passed = 0;
     warp->carry = 0;
     memset(warp->executed, 0, sizeof warp->executed);
     memset(warp->groups, 0, sizeof warp->groups);
     memset(warp->bulk_groups, 0, sizeof warp->bulk_groups);
-}
-
-/* All lanes that are left wait at a barrier: the warp waits there. */
-static void stop_at_barrier(struct at_emu_warp *warp)
-{
-    const struct at_emu_op *ops = warp->block->kernel->ops;
-    int first = __builtin_ctz(warp->held);
-
-    warp->active = warp->held;
-    warp->held = 0;
-    warp->waiting = true;
-    warp->pc = warp->lane_pc[first];
-    warp->stop = UINT32_MAX;
-    warp->barrier = (uint32_t)ops[warp->pc - 1].immediate;
-    AT_EACH_OF (i, warp->active)
-        if (warp->lane_pc[i] != warp->pc) {
-            at_emu_raise(warp, &ops[warp->pc - 1], AT_EMU_BARRIER, first, 0,
-                         "other lanes of its warp wait at another one");
-            return;
-        }
-}
-
-/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. Lanes below
- * `least` stay where they are. */
-static void choose_lanes_from(struct at_emu_warp *warp, uint32_t least)
-{
-    uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
-
-    warp->active = 0;
-    if (warp->held && warp->held == warp->alive) {
-        stop_at_barrier(warp);
-        return;
-    }
-    AT_EACH_OF (i, warp->alive & ~warp->held) {
-        uint32_t pc = warp->lane_pc[i];
-
-        if (pc < least)
-            continue;
-        if (pc < lowest) {
-            next = lowest;
-            lowest = pc;
-            warp->active = 0;
-        } else if (pc > lowest && pc < next) {
-            next = pc;
-        }
-        if (pc == lowest)
-            warp->active |= at_lane_bit[i];
-    }
-    warp->pc = lowest;
-    warp->stop = next;
-}
-
-static void choose_lanes(struct at_emu_warp *warp)
-{
-    choose_lanes_from(warp, 0);
-}
-
-static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
-{
-    AT_EACH_OF (i, lanes)
-        warp->lane_pc[i] = pc;
 }
 
 /* Instructions after which the limits are looked at again; and by a warp that may wait. */
@@ -229,105 +161,25 @@ static void count_executed(struct at_emu_warp *warp, uint32_t lanes, uint64_t co
         warp->executed[i] += count;
 }
 
-static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
-{
-    if (warp->last_lanes & lanes) {
-        warp->left_at = warp->last;
-        warp->left_held = warp->held != 0;
-    }
-    warp->alive &= ~lanes;
-    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
-    choose_lanes(warp);
-}
-
-/* Branch; `taken` are the active lanes that jump, and op is the instruction at pc. */
-static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t taken)
-{
-    /* All lanes jump together: nothing to choose. */
-    if (taken == warp->active && warp->stop == UINT32_MAX) {
-        warp->pc = op->target;
-        return;
-    }
-    place_lanes(warp, taken, op->target);
-    place_lanes(warp, warp->active & ~taken, warp->pc + 1);
-    choose_lanes(warp);
-}
-
-/* brx.idx: each lane takes the target of its index. */
-static void switch_lanes(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
-{
-    const struct at_ptx_kernel *kernel = warp->block->kernel;
-    AT_SOURCE(u32, index, 0);
-
-    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
-    AT_EACH_OF (i, lanes) {
-        if (index[i] >= op->immediate) { /* undefined (PTX ISA, brx.idx) */
-            at_emu_raise(warp, op, AT_EMU_TRAP, i, 0, "index %u of a table of %d", index[i],
-                         (int)op->immediate);
-            return;
-        }
-        warp->lane_pc[i] = kernel->targets[op->target + index[i]];
-    }
-    choose_lanes(warp);
-}
-
-/* The clock counts the instructions of the thread. */
-static void read_clock(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
-{
-    AT_EACH_OF (i, lanes)
-        at_write_lane(warp, op->row[0], op->value_bytes, i, warp->executed[i] + warp->spent);
-}
-
-/* A barrier waits for all threads of the block that have not exited (CUDA C++ Programming Guide,
- * "Compute Capability 7.x: Independent Thread Scheduling"). Lanes of a warp may come one after the
- * other, while others exit. */
-static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
-{
-    if (op->vote)
-        warp->yes = (warp->yes & ~lanes) |
-                    ((*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes);
-    warp->held |= lanes;
-    place_lanes(warp, warp->active, warp->pc + 1);
-    choose_lanes(warp);
-}
-
-/* Apply the control flow of the instruction at pc. False: the warp cannot continue now. */
-static bool follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
-{
-    switch (lanes ? (enum at_emu_flow)op->flow : AT_EMU_NEXT) {
-    case AT_EMU_NEXT:
-        warp->pc++;
-        break;
-    case AT_EMU_BRANCH:
-        branch(warp, op, lanes);
-        break;
-    case AT_EMU_EXIT:
-        exit_lanes(warp, lanes);
-        break;
-    case AT_EMU_BARRIER_WAIT:
-        arrive(warp, op, lanes);
-        break;
-    case AT_EMU_SWITCH:
-        switch_lanes(warp, op, lanes);
-        break;
-    case AT_EMU_CLOCK:
-        read_clock(warp, op, lanes);
-        warp->pc++;
-        break;
-    }
-    if (warp->pc == warp->stop) {
-        place_lanes(warp, warp->active, warp->pc);
-        choose_lanes(warp);
-    }
-    return !warp->waiting && warp->alive;
-}
-
 static void spend(struct at_emu_block *block, uint64_t instructions)
 {
     uint64_t steps = instructions + block->slow * (AT_EMU_SLOW_STEPS - 1);
 
     block->left -= block->left < steps ? block->left : steps;
     block->slow = 0;
+}
+
+/* Execute an instruction; each mask of one that gathers lanes, for itself. */
+static void execute(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    if (op->flow != AT_EMU_GATHER) {
+        op->run(op, warp, lanes);
+        return;
+    }
+    for (uint32_t group; lanes; lanes &= ~group) {
+        group = lanes & warp->named[__builtin_ctz(lanes)];
+        op->run(op, warp, group);
+    }
 }
 
 /* Run until the set of active lanes changes or the warp stops. False: it stopped. */
@@ -349,10 +201,15 @@ static bool run_lanes(struct at_emu_warp *warp)
         uint32_t lanes = active & (*AT_EMU_ROW(uint32_t, warp, op->guard) ^ op->guard_flip);
 
         left--;
+        if (op->flow == AT_EMU_GATHER && lanes) {
+            lanes = at_emu_flow_gather(warp, op, lanes);
+            if (!lanes)
+                continue;
+        }
         if (warp->undefined_rows && !undefined_step(op, warp, lanes))
             return false;
         if (op->run && lanes)
-            op->run(op, warp, lanes);
+            execute(op, warp, lanes);
         if (block->fault.kind)
             return false;
         if (observer && observer->executed)
@@ -361,7 +218,7 @@ static bool run_lanes(struct at_emu_warp *warp)
             warp->pc++;
         } else {
             warp->spent = budget - left;
-            going = follow(warp, op, lanes);
+            going = at_emu_flow_follow(warp, op, lanes);
         }
         going = going && !warp->stalled;
     }
@@ -373,26 +230,6 @@ static bool run_lanes(struct at_emu_warp *warp)
 /* Reads without a change of memory after which a warp's turn ends: it seems to wait. */
 enum { TURN_POLLS = 64 };
 
-/* The lanes of a warp may wait for each other too (CUDA C++ Programming Guide, "Independent Thread
- * Scheduling"). So the lanes further down go on after a turn of those that wait. */
-static void pass_turn(struct at_emu_warp *warp)
-{
-    if (warp->stop == UINT32_MAX)
-        return;
-    warp->passed = warp->active;
-    place_lanes(warp, warp->active, warp->pc);
-    choose_lanes_from(warp, warp->stop);
-}
-
-/* Lanes that went on came to a barrier which needs the waiting ones: these look again. */
-static void give_turn_back(struct at_emu_warp *warp)
-{
-    warp->block->fault.kind = AT_EMU_NO_FAULT;
-    warp->passed = 0;
-    place_lanes(warp, warp->active, warp->pc);
-    choose_lanes(warp);
-}
-
 /* Run a warp until it stops. True: it has not stopped, but waits for memory to change. */
 static bool run_warp(struct at_emu_warp *warp)
 {
@@ -403,11 +240,8 @@ static bool run_warp(struct at_emu_warp *warp)
     while (!waits && run_lanes(warp))
         waits = warp->block->polls >= TURN_POLLS;
     if (waits)
-        pass_turn(warp);
-    if (warp->block->fault.kind != AT_EMU_NEEDS_OTHERS)
-        return waits;
-    give_turn_back(warp);
-    return true;
+        at_emu_flow_pass_turn(warp);
+    return waits;
 }
 
 static const struct at_emu_op *barrier_of(const struct at_emu_warp *warp)
@@ -443,44 +277,6 @@ static void give_votes(struct at_emu_block *block)
     }
 }
 
-/* Can a thread come from the instruction `from` to `goal` (NULL: the kernel's end) without running
- * `avoided`? */
-static bool leads(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
-                  const struct at_emu_op *avoided, const struct at_emu_op *goal)
-{
-    uint32_t *open = at_alloc_array(kernel->op_count, sizeof *open);
-    bool *seen = at_alloc_array(kernel->op_count, sizeof *seen), found = false;
-    size_t count = 0;
-
-#define AT_OPEN(index)                                                                             \
-    do {                                                                                           \
-        found |= goal == &kernel->ops[index];                                                      \
-        if (!seen[index] && avoided != &kernel->ops[index])                                        \
-            seen[open[count++] = (index)] = true;                                                  \
-    } while (0)
-    AT_OPEN((uint32_t)(from - kernel->ops));
-    found = false;
-    while (count > 0 && !found) {
-        uint32_t at = open[--count];
-        const struct at_emu_op *op = &kernel->ops[at];
-        bool always = op->guard == AT_EMU_TRUE_ROW;
-
-        found |= op->flow == AT_EMU_EXIT && !goal;
-        if (op->flow == AT_EMU_BRANCH)
-            AT_OPEN(op->target);
-        for (int64_t k = 0; op->flow == AT_EMU_SWITCH && k < op->immediate; k++)
-            AT_OPEN(kernel->targets[op->target + k]);
-        if (at + 1 < kernel->op_count &&
-            !(always &&
-              (op->flow == AT_EMU_BRANCH || op->flow == AT_EMU_EXIT || op->flow == AT_EMU_SWITCH)))
-            AT_OPEN(at + 1);
-    }
-#undef AT_OPEN
-    free(open);
-    free(seen);
-    return found;
-}
-
 /* A thread that exited is not waited for. But did threads of this warp run past the barrier, to
  * what all threads run after it? Their last access tells: if it lies on each way from the barrier
  * to the end, and not before the barrier in a loop. */
@@ -488,8 +284,8 @@ static bool ran_past(const struct at_emu_warp *warp, const struct at_emu_op *bar
 {
     const struct at_ptx_kernel *kernel = warp->block->kernel;
 
-    return warp->left_at && !leads(kernel, barrier, warp->left_at, NULL) &&
-           (warp->left_held || !leads(kernel, warp->left_at, NULL, barrier));
+    return warp->left_at && !at_emu_flow_leads(kernel, barrier, warp->left_at, NULL) &&
+           (warp->left_held || !at_emu_flow_leads(kernel, warp->left_at, NULL, barrier));
 }
 
 /* Why the waiting warps cannot go on, or NULL. */

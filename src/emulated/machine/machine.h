@@ -74,7 +74,6 @@ enum at_emu_fault_kind {
     AT_EMU_TRAP,             /* trap */
     AT_EMU_DIVISION,         /* integer division by zero: undefined in PTX */
     AT_EMU_ASSERTION,        /* assert() */
-    AT_EMU_NEEDS_OTHERS,     /* only within block.c: a barrier must wait for lanes that wait */
 };
 
 extern const char *const at_emu_fault_names[];

@@ -73,10 +73,6 @@ void at_emu_raise(struct at_emu_warp *warp, const struct at_emu_op *op, enum at_
 
     if (fault->kind)
         return;
-    if (kind == AT_EMU_BARRIER && warp->passed & warp->alive && !(warp->passed & warp->active)) {
-        fault->kind = AT_EMU_NEEDS_OTHERS;
-        return;
-    }
     fault->kind = kind;
     fault->instruction = (size_t)(op - block->kernel->ops);
     fault->line = op->line;

@@ -48,6 +48,7 @@ enum at_emu_flow {
     AT_EMU_BARRIER_WAIT,
     AT_EMU_EXIT,
     AT_EMU_SWITCH, /* brx.idx: a branch by a table */
+    AT_EMU_GATHER, /* waits for the lanes that its last operand names */
     AT_EMU_CLOCK,  /* reads the thread's clock */
 };
 

@@ -11,7 +11,8 @@ struct at_emu_row {
     /* A letter per operand. Sources: h, w, l, registers of 16, 32, 64 bits; p, a predicate; n, a
      * predicate that may be negated; c, a predicate that chooses between the two sources before it;
      * x, a 32-bit register whose value lanes exchange; u and v, registers of 32 and 64 bits that
-     * other lanes' results depend on; i, an integer constant. Results: H, W, L, P;
+     * other lanes' results depend on; m, the last one, a register with the mask of the lanes to
+     * wait for; i, an integer constant. Results: H, W, L, P;
      * Q, an optional second result, "d|p". */
     const char *operands;
     at_emu_run_op *run;

@@ -128,24 +128,8 @@ static u32 add_pair(enum at_emu_format format, u32 x, u32 y)
     X(decrement, "dec.u32", u32, u32, x == 0 || x > y ? y : x - 1)
 ATOMICS(ATOMIC)
 
-/* Require that all lanes named by a .sync instruction run it now, except lanes that have exited.
- * Diverged lanes run at the lowest pc first, so a missing lane took another path. */
-static bool all_here(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                     uint32_t members_row)
-{
-    const uint32_t *members = AT_EMU_ROW(uint32_t, warp, members_row);
-
-    AT_EACH_OF (i, lanes) {
-        uint32_t missing = members[i] & warp->alive & ~lanes;
-
-        if (missing || !(members[i] & at_lane_bit[i])) {
-            at_emu_raise(warp, op, AT_EMU_BARRIER, i, 0, "lanes %#x are here, the mask names %#x",
-                         lanes, members[i]);
-            return false;
-        }
-    }
-    return true;
-}
+/* An instruction with a mask runs for the living lanes of one mask, which have come together
+ * (flow.c). */
 
 /* All lanes get the same result. */
 static void give_all(struct at_emu_warp *warp, uint32_t row, uint32_t lanes, uint32_t value)
@@ -161,16 +145,8 @@ AT_RUN(activemask)
 
 AT_RUN(warp_barrier)
 {
-    AT_SOURCE(u32, members, 0);
-
-    if (!all_here(op, warp, lanes, op->row[0]))
-        return;
-    while (lanes) {
-        uint32_t named = members[__builtin_ctz(lanes)] & warp->alive;
-
-        at_emu_shared_warp_barrier(warp, named);
-        lanes &= ~named;
-    }
+    (void)op;
+    at_emu_shared_warp_barrier(warp, lanes);
 }
 
 #define VOTE(name, value)                                                                          \
@@ -178,8 +154,7 @@ AT_RUN(warp_barrier)
     {                                                                                              \
         uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;        \
                                                                                                    \
-        if (all_here(op, warp, lanes, op->row[2]))                                                 \
-            at_keep_predicate(warp, op->row[0], (value) ? UINT32_MAX : 0, lanes);                  \
+        at_keep_predicate(warp, op->row[0], (value) ? UINT32_MAX : 0, lanes);                      \
     }
 VOTE(vote_all, yes == lanes)
 VOTE(vote_any, yes != 0)
@@ -189,8 +164,7 @@ AT_RUN(vote_ballot)
 {
     uint32_t yes = (*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes;
 
-    if (all_here(op, warp, lanes, op->row[2]))
-        give_all(warp, op->row[0], lanes, yes);
+    give_all(warp, op->row[0], lanes, yes);
 }
 
 /* A value from a lane that takes no part, or that the mask does not name, is undefined (PTX ISA,
@@ -210,8 +184,6 @@ AT_RUN(vote_ballot)
         uint32_t predicate = 0, spread = 0, absent = 0;                                            \
         u32 out[AT_WARP];                                                                          \
                                                                                                    \
-        if (!all_here(op, warp, lanes, op->row[5]))                                                \
-            return;                                                                                \
         AT_EACH_LANE (i) {                                                                         \
             int segment = c[i] >> 8 & 31, by = b[i] & 31, first = i & segment;                     \
             int last = first | (int)(c[i] & 31 & ~(u32)segment);                                   \
@@ -274,8 +246,6 @@ AT_RUN(transpose_matrix)
         AT_SOURCE(U, a, 1);                                                                        \
         u32 out[AT_WARP] = {0};                                                                    \
                                                                                                    \
-        if (!all_here(op, warp, lanes, op->row[2]))                                                \
-            return;                                                                                \
         AT_EACH_OF (i, lanes)                                                                      \
             AT_EACH_OF (j, lanes)                                                                  \
                 out[i] |= a[i] == a[j] ? at_lane_bit[j] : 0;                                       \
@@ -287,8 +257,6 @@ AT_RUN(transpose_matrix)
         U first = a[__builtin_ctz(lanes)];                                                         \
         bool same = true;                                                                          \
                                                                                                    \
-        if (!all_here(op, warp, lanes, op->row[3]))                                                \
-            return;                                                                                \
         AT_EACH_OF (i, lanes)                                                                      \
             same &= a[i] == first;                                                                 \
         give_all(warp, op->row[0], lanes, same ? lanes : 0);                                       \
@@ -304,8 +272,6 @@ MATCH(64, u64)
         AT_SOURCE(T, a, 1);                                                                        \
         T x = a[__builtin_ctz(lanes)];                                                             \
                                                                                                    \
-        if (!all_here(op, warp, lanes, op->row[2]))                                                \
-            return;                                                                                \
         AT_EACH_OF (i, lanes & (lanes - 1)) {                                                      \
             T y = a[i];                                                                            \
             x = (T)(next);                                                                         \
@@ -328,8 +294,6 @@ AT_RUN(elect)
 {
     int leader = __builtin_ctz(lanes);
 
-    if (!all_here(op, warp, lanes, op->row[2]))
-        return;
     give_all(warp, op->row[0], lanes, (u32)leader);
     at_keep_predicate(warp, op->row[1], at_lane_bit[leader], lanes);
 }
@@ -344,28 +308,28 @@ AT_RUN(policy)
 
 /* Another decoder reads the operands of atomic operations. */
 #define ATOMIC_ROW(run, name, U, T, value) {"atom." name, "", atomic_##run},
-#define REDUCE_ROW(run, name, T, next)     {"redux.sync." name, "Wuw", reduce_##run},
+#define REDUCE_ROW(run, name, T, next)     {"redux.sync." name, "Wum", reduce_##run},
 
 const struct at_emu_row at_emu_warp_rows[] = {
     ATOMICS(ATOMIC_ROW) REDUCTIONS(REDUCE_ROW){"activemask.b32", "W", activemask},
-    {"bar.warp.sync", "w", warp_barrier},
+    {"bar.warp.sync", "m", warp_barrier},
     {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
     {"nanosleep.u32", "w", at_emu_run_nothing}, /* takes "[0, 2*t]" (PTX ISA) */
     {"brkpt", "", at_emu_run_nothing},
     {"pmevent", "i", at_emu_run_nothing},
-    {"match.any.sync.b32", "Wuw", match_any_32},
-    {"match.any.sync.b64", "Wvw", match_any_64},
-    {"match.all.sync.b32", "WQuw", match_all_32},
-    {"match.all.sync.b64", "WQvw", match_all_64},
-    {"elect.sync", "WQw", elect},
-    {"vote.sync.all.pred", "Pnw", vote_all},
-    {"vote.sync.any.pred", "Pnw", vote_any},
-    {"vote.sync.uni.pred", "Pnw", vote_uni},
-    {"vote.sync.ballot.b32", "Wnw", vote_ballot},
-    {"shfl.sync.up.b32", "WQxwww", shuffle_up},
-    {"shfl.sync.down.b32", "WQxwww", shuffle_down},
-    {"shfl.sync.bfly.b32", "WQxwww", shuffle_butterfly},
-    {"shfl.sync.idx.b32", "WQxwww", shuffle_index},
+    {"match.any.sync.b32", "Wum", match_any_32},
+    {"match.any.sync.b64", "Wvm", match_any_64},
+    {"match.all.sync.b32", "WQum", match_all_32},
+    {"match.all.sync.b64", "WQvm", match_all_64},
+    {"elect.sync", "WQm", elect},
+    {"vote.sync.all.pred", "Pnm", vote_all},
+    {"vote.sync.any.pred", "Pnm", vote_any},
+    {"vote.sync.uni.pred", "Pnm", vote_uni},
+    {"vote.sync.ballot.b32", "Wnm", vote_ballot},
+    {"shfl.sync.up.b32", "WQxwwm", shuffle_up},
+    {"shfl.sync.down.b32", "WQxwwm", shuffle_down},
+    {"shfl.sync.bfly.b32", "WQxwwm", shuffle_butterfly},
+    {"shfl.sync.idx.b32", "WQxwwm", shuffle_index},
     {"movmatrix.sync.aligned.m8n8.trans.b16", "Wx", transpose_matrix},
     {0},
 };

@@ -93,14 +93,16 @@ struct at_emu_warp {
     uint32_t barrier; /* the number of that barrier */
     uint32_t yes;     /* the lanes that vote for it there */
     uint32_t held;    /* lanes that wait there for others of the warp */
+    uint32_t gathered;            /* lanes that wait for those of their masks (flow.c) */
+    uint32_t named[AT_WARP];      /* their masks */
     const struct at_emu_op *last; /* the last access to memory, and its lanes since a barrier */
-    uint32_t last_lanes;
-    const struct at_emu_op *left_at; /* that of lanes that exited since a barrier; NULL: none */
-    bool left_held;                  /* it ran while other lanes waited at the barrier */
-    const struct at_emu_op *stalled; /* waits for an mbarrier here; NULL: no */
-    uint32_t synced;                 /* the tick of the last barrier, of the warp or the block */
-    uint32_t acquired;               /* the tick of the last wait for an mbarrier */
-    uint32_t joined;                 /* the tick when the phase that it waited for was complete */
+    uint32_t last_lanes, last_waiting; /* lanes that waited for others then */
+    const struct at_emu_op *left_at;   /* that of lanes that exited since a barrier; NULL: none */
+    bool left_held;                    /* it ran while other lanes waited at the barrier */
+    const struct at_emu_op *stalled;   /* waits for an mbarrier here; NULL: no */
+    uint32_t synced;                   /* the tick of the last barrier, of the warp or the block */
+    uint32_t acquired;                 /* the tick of the last wait for an mbarrier */
+    uint32_t joined;                   /* the tick when the phase that it waited for was complete */
     /* [i][j]: a barrier of lanes orders lane j's accesses before this tick before all that lane i
      * does now. NULL: there was no barrier of a part of the warp. */
     uint32_t (*heard)[AT_WARP];
@@ -110,7 +112,6 @@ struct at_emu_warp {
         const struct at_emu_op *op;
         uint64_t address, value;
     } polled;
-    uint32_t passed; /* the lanes that wait for memory, while the lanes further down go on */
     struct at_emu_copy *copies;
     size_t copy_count, copy_capacity;
     uint32_t groups[AT_WARP];      /* of copies, committed by each lane */

@@ -135,6 +135,9 @@ static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, cha
     case 'v':
         op->undefined = AT_EMU_USES;
         return at_ptx_read_source(reader, op, letter == 'u' ? 4 : 8);
+    case 'm':
+        op->flow = AT_EMU_GATHER;
+        return at_ptx_read_source(reader, op, 4);
     case 'x':
         op->undefined = AT_EMU_MOVES;
         return at_ptx_read_source(reader, op, 4);

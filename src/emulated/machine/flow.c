@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lanes of a warp share one pc most of the time. When they diverge, the lanes at the lowest pc
+ * run first, until they reach the pc of other lanes and join them. This works because compilers lay
+ * code out so that lanes meet again further down, and a loop is left only at its end.
+ *
+ * Lanes that wait for others do not run: `held` ones at a barrier of the block, `gathered` ones at
+ * an instruction with a mask. */
+#include "emulated/machine/flow.h"
+
+#include "base/memory.h"
+#include "emulated/machine/lanes.h"
+
+#include <stdlib.h>
+
+static const struct at_emu_op *op_of_lane(const struct at_emu_warp *warp, int lane)
+{
+    return &warp->block->kernel->ops[warp->lane_pc[lane]];
+}
+
+static int line_of(const struct at_emu_op *op)
+{
+    return op->places.caller_line > 0 ? op->places.caller_line : op->line;
+}
+
+/* All lanes that are left wait at a barrier: the warp waits there. */
+static void stop_at_barrier(struct at_emu_warp *warp)
+{
+    const struct at_emu_op *ops = warp->block->kernel->ops;
+    int first = __builtin_ctz(warp->held);
+
+    warp->active = warp->held;
+    warp->held = 0;
+    warp->waiting = true;
+    warp->pc = warp->lane_pc[first];
+    warp->stop = UINT32_MAX;
+    warp->barrier = (uint32_t)ops[warp->pc - 1].immediate;
+    AT_EACH_OF (i, warp->active)
+        if (warp->lane_pc[i] != warp->pc) {
+            at_emu_raise(warp, &ops[warp->pc - 1], AT_EMU_BARRIER, first, 0,
+                         "other lanes of its warp wait at another one");
+            return;
+        }
+}
+
+/* No lane can run, because gathered lanes wait for lanes that wait elsewhere. */
+static void raise_stuck(struct at_emu_warp *warp)
+{
+    int first = __builtin_ctz(warp->gathered);
+    uint32_t missing = warp->named[first] & warp->alive;
+    int other;
+
+    AT_EACH_OF (i, warp->gathered)
+        if (warp->lane_pc[i] == warp->lane_pc[first])
+            missing &= ~at_lane_bit[i];
+    other = __builtin_ctz(missing);
+    at_emu_raise(warp, op_of_lane(warp, first), AT_EMU_BARRIER, first, 0,
+                 "the mask %#x names lanes %#x; lanes of these wait at line %d", warp->named[first],
+                 missing, line_of(op_of_lane(warp, other) - (warp->held >> other & 1)));
+}
+
+/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. Lanes below
+ * `least` stay where they are. */
+static void choose_lanes_from(struct at_emu_warp *warp, uint32_t least)
+{
+    uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
+
+    warp->active = 0;
+    AT_EACH_OF (i, warp->alive & ~warp->held & ~warp->gathered)
+        if (warp->lane_pc[i] >= least && warp->lane_pc[i] < lowest)
+            lowest = warp->lane_pc[i];
+    AT_EACH_OF (i, lowest < UINT32_MAX ? warp->alive & ~warp->held : 0) {
+        uint32_t pc = warp->lane_pc[i];
+
+        if (pc == lowest)
+            warp->active |= at_lane_bit[i];
+        else if (pc > lowest && pc < next)
+            next = pc;
+    }
+    warp->gathered &= ~warp->active;
+    warp->pc = lowest;
+    warp->stop = next;
+}
+
+static void choose_lanes(struct at_emu_warp *warp)
+{
+    choose_lanes_from(warp, 0);
+    if (warp->active || !warp->alive)
+        return;
+    if (warp->held == warp->alive)
+        stop_at_barrier(warp);
+    else
+        raise_stuck(warp);
+}
+
+static void place_lanes(struct at_emu_warp *warp, uint32_t lanes, uint32_t pc)
+{
+    AT_EACH_OF (i, lanes)
+        warp->lane_pc[i] = pc;
+}
+
+bool at_emu_flow_leads(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
+                       const struct at_emu_op *avoided, const struct at_emu_op *goal)
+{
+    uint32_t *open = at_alloc_array(kernel->op_count, sizeof *open);
+    bool *seen = at_alloc_array(kernel->op_count, sizeof *seen), found = false;
+    size_t count = 0;
+
+#define AT_OPEN(index)                                                                             \
+    do {                                                                                           \
+        found |= goal == &kernel->ops[index];                                                      \
+        if (!seen[index] && avoided != &kernel->ops[index])                                        \
+            seen[open[count++] = (index)] = true;                                                  \
+    } while (0)
+    AT_OPEN((uint32_t)(from - kernel->ops));
+    found = false;
+    while (count > 0 && !found) {
+        uint32_t at = open[--count];
+        const struct at_emu_op *op = &kernel->ops[at];
+        bool always = op->guard == AT_EMU_TRUE_ROW;
+
+        found |= op->flow == AT_EMU_EXIT && !goal;
+        if (op->flow == AT_EMU_BRANCH)
+            AT_OPEN(op->target);
+        for (int64_t k = 0; op->flow == AT_EMU_SWITCH && k < op->immediate; k++)
+            AT_OPEN(kernel->targets[op->target + k]);
+        if (at + 1 < kernel->op_count &&
+            !(always &&
+              (op->flow == AT_EMU_BRANCH || op->flow == AT_EMU_EXIT || op->flow == AT_EMU_SWITCH)))
+            AT_OPEN(at + 1);
+    }
+#undef AT_OPEN
+    free(open);
+    free(seen);
+    return found;
+}
+
+/* Lanes exit while others wait for them. Lanes that have exited are not waited for. But did these
+ * run past the instruction, to an access that all lanes come to after it? */
+static void leave_gathered(struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint32_t gathered = warp->gathered;
+
+    warp->gathered = 0; /* these look again */
+    if (!(warp->last_lanes & lanes))
+        return;
+    AT_EACH_OF (i, gathered & warp->last_waiting)
+        if (warp->named[i] & lanes &&
+            !at_emu_flow_leads(warp->block->kernel, op_of_lane(warp, i), warp->last, NULL)) {
+            at_emu_raise(warp, op_of_lane(warp, i), AT_EMU_BARRIER, i, 0,
+                         "the mask %#x names lanes %#x, which have run past it and exited",
+                         warp->named[i], warp->named[i] & lanes);
+            return;
+        }
+}
+
+static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
+{
+    if (warp->last_lanes & lanes) {
+        warp->left_at = warp->last;
+        warp->left_held = (warp->last_waiting & warp->held) != 0;
+    }
+    warp->alive &= ~lanes;
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    if (warp->gathered)
+        leave_gathered(warp, lanes);
+    choose_lanes(warp);
+}
+
+/* Branch; `taken` are the active lanes that jump, and op is the instruction at pc. */
+static void branch(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t taken)
+{
+    /* All lanes jump together: nothing to choose. */
+    if (taken == warp->active && warp->stop == UINT32_MAX) {
+        warp->pc = op->target;
+        return;
+    }
+    place_lanes(warp, taken, op->target);
+    place_lanes(warp, warp->active & ~taken, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+/* brx.idx: each lane takes the target of its index. */
+static void switch_lanes(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    const struct at_ptx_kernel *kernel = warp->block->kernel;
+    AT_SOURCE(u32, index, 0);
+
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    AT_EACH_OF (i, lanes) {
+        if (index[i] >= op->immediate) { /* undefined (PTX ISA, brx.idx) */
+            at_emu_raise(warp, op, AT_EMU_TRAP, i, 0, "index %u of a table of %d", index[i],
+                         (int)op->immediate);
+            return;
+        }
+        warp->lane_pc[i] = kernel->targets[op->target + index[i]];
+    }
+    choose_lanes(warp);
+}
+
+/* The clock counts the instructions of the thread. */
+static void read_clock(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    AT_EACH_OF (i, lanes)
+        at_write_lane(warp, op->row[0], op->value_bytes, i, warp->executed[i] + warp->spent);
+}
+
+/* A barrier waits for all threads of the block that have not exited (CUDA C++ Programming Guide,
+ * "Compute Capability 7.x: Independent Thread Scheduling"). Lanes of a warp may come one after the
+ * other, while others exit. */
+static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    if (op->vote)
+        warp->yes = (warp->yes & ~lanes) |
+                    ((*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes);
+    warp->held |= lanes;
+    place_lanes(warp, warp->active, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+/* Do all lanes name these ones, which are all here? That is the usual case. */
+static bool all_name(const uint32_t *members, uint32_t lanes, uint32_t alive)
+{
+    uint32_t named = members[__builtin_ctz(lanes)], differ = 0;
+
+    AT_EACH_OF (i, lanes)
+        differ |= members[i] ^ named;
+    return !differ && (named & alive) == lanes;
+}
+
+/* The lanes that wait where lane i does, for the same lanes. A barrier may have several places. */
+static uint32_t gathered_with(const struct at_emu_warp *warp, int lane)
+{
+    const struct at_emu_op *op = op_of_lane(warp, lane);
+    uint32_t lanes = 0;
+
+    AT_EACH_OF (i, warp->gathered) {
+        const struct at_emu_op *other = op_of_lane(warp, i);
+
+        if (other == op || (op->row_count == 1 && other->run == op->run))
+            lanes |= at_lane_bit[i];
+    }
+    return lanes;
+}
+
+/* Lanes with one mask wait together (PTX ISA, shfl.sync: for all that execute it "with the same
+ * qualifiers and same membermask value"). False if a fault was raised. */
+static bool check_masks(struct at_emu_warp *warp, int lane, uint32_t together)
+{
+    uint32_t named = warp->named[lane];
+
+    if (!(named & at_lane_bit[lane])) {
+        at_emu_raise(warp, op_of_lane(warp, lane), AT_EMU_BARRIER, lane, 0,
+                     "its mask %#x does not name the lane itself", named);
+        return false;
+    }
+    AT_EACH_OF (i, named & together)
+        if (warp->named[i] != named) {
+            at_emu_raise(warp, op_of_lane(warp, lane), AT_EMU_BARRIER, lane, 0,
+                         "its mask %#x names lane %d, which names %#x", named, i, warp->named[i]);
+            return false;
+        }
+    return true;
+}
+
+uint32_t at_emu_flow_gather(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    AT_SOURCE(u32, members, op->row_count - 1);
+    uint32_t ready = 0;
+
+    if (lanes == warp->active && !warp->gathered && all_name(members, lanes, warp->alive)) {
+        memcpy(warp->named, members, sizeof warp->named);
+        return lanes;
+    }
+    place_lanes(warp, warp->active, warp->pc);
+    AT_EACH_OF (i, lanes)
+        warp->named[i] = members[i];
+    warp->gathered |= lanes;
+    AT_EACH_OF (i, lanes) {
+        uint32_t together = gathered_with(warp, i);
+
+        if (!check_masks(warp, i, together))
+            return 0;
+        if (!(warp->named[i] & warp->alive & ~together))
+            ready |= warp->named[i] & warp->alive;
+    }
+    warp->gathered &= ~ready;
+    if (!ready) {
+        place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+        choose_lanes(warp);
+    }
+    return ready;
+}
+
+/* Lanes have run an instruction with masks. Those of a barrier may have come from several places.
+ */
+static void scatter(struct at_emu_warp *warp, uint32_t ready)
+{
+    if (ready == warp->active && !warp->gathered) {
+        warp->pc++;
+        return;
+    }
+    AT_EACH_OF (i, (ready | warp->active) & ~warp->gathered)
+        warp->lane_pc[i]++;
+    choose_lanes(warp);
+}
+
+bool at_emu_flow_follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    switch (lanes ? (enum at_emu_flow)op->flow : AT_EMU_NEXT) {
+    case AT_EMU_NEXT:
+        warp->pc++;
+        break;
+    case AT_EMU_BRANCH:
+        branch(warp, op, lanes);
+        break;
+    case AT_EMU_EXIT:
+        exit_lanes(warp, lanes);
+        break;
+    case AT_EMU_BARRIER_WAIT:
+        arrive(warp, op, lanes);
+        break;
+    case AT_EMU_SWITCH:
+        switch_lanes(warp, op, lanes);
+        break;
+    case AT_EMU_CLOCK:
+        read_clock(warp, op, lanes);
+        warp->pc++;
+        break;
+    case AT_EMU_GATHER:
+        scatter(warp, lanes);
+        break;
+    }
+    if (warp->pc == warp->stop) {
+        place_lanes(warp, warp->active, warp->pc);
+        choose_lanes(warp);
+    }
+    return !warp->waiting && warp->alive;
+}
+
+/* The lanes of a warp may wait for each other too (CUDA C++ Programming Guide, "Independent Thread
+ * Scheduling"). So the lanes further down go on after a turn of those that wait. If these wait too,
+ * the first ones look again. */
+void at_emu_flow_pass_turn(struct at_emu_warp *warp)
+{
+    uint32_t further = warp->stop;
+
+    if (further == UINT32_MAX)
+        return;
+    place_lanes(warp, warp->active, warp->pc);
+    choose_lanes_from(warp, further);
+    if (!warp->active)
+        choose_lanes(warp);
+}

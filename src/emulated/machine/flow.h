@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flow of a warp's lanes: which of them run, and where the others are. */
+#ifndef AT_EMULATED_MACHINE_FLOW_H
+#define AT_EMULATED_MACHINE_FLOW_H
+
+#include "emulated/machine/warp.h"
+
+/* Apply the control flow of the instruction at pc. False: the warp cannot continue now. */
+bool at_emu_flow_follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes);
+
+/* Active lanes have come to an instruction that waits for all lanes of its mask. Returns those
+ * whose masks are complete: they run it now, each mask for itself. The others wait. */
+uint32_t at_emu_flow_gather(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes);
+
+/* The active lanes wait for memory: lanes further down go on. */
+void at_emu_flow_pass_turn(struct at_emu_warp *warp);
+
+/* Can a thread come from the instruction `from` to `goal` (NULL: the kernel's end) without running
+ * `avoided`? */
+bool at_emu_flow_leads(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
+                       const struct at_emu_op *avoided, const struct at_emu_op *goal);
+
+#endif
