@@ -175,11 +175,13 @@ static uint64_t nan_of(enum at_number to, enum at_number from, uint64_t bits)
     if (at_number_is_integer(to))
         return format->bytes == 8 || from == AT_F64 ? UINT64_C(1) << (8 * format->bytes - 1) : 0;
     if (to == AT_F32 && from == AT_BF16)
-        return bits << 16;
-    if (to == AT_F64) {
+        return low_bits(bits, 16) << 16;
+    if (to == AT_F64 && from != AT_F64) {
         bits = from == AT_F32 ? bits : nan_of(AT_F32, from, bits);
         return bits >> 31 << 63 | UINT64_C(0x7ff8000000000000) | low_bits(bits, 23) << 29;
     }
+    if (to == AT_F64)
+        return bits | UINT64_C(0x7ff8000000000000);
     if (from == AT_F64 && to == AT_E4M3)
         return bits >> 63 << 7 | 0x7f;
     if (from == AT_F64 && to == AT_E5M2)
@@ -245,29 +247,24 @@ bool at_number_castable(enum at_number from, enum at_number to, const char **why
 
 /* ---- arithmetic ---- */
 
-static uint64_t f32_result(float value)
-{
-    return value != value ? 0x7fffffff : at_bits_of_f32(value);
-}
-
 uint64_t at_number_multiply(enum at_number type, uint64_t x, uint64_t y)
 {
     if (type == AT_F32)
-        return f32_result(at_f32_of((uint32_t)x) * at_f32_of((uint32_t)y));
+        return at_result_of_f32(at_f32_of((uint32_t)x) * at_f32_of((uint32_t)y));
     return at_bits_of_f64(at_f64_of(x) * at_f64_of(y));
 }
 
 uint64_t at_number_divide(enum at_number type, uint64_t x, uint64_t y)
 {
     if (type == AT_F32)
-        return f32_result(at_f32_of((uint32_t)x) / at_f32_of((uint32_t)y));
+        return at_result_of_f32(at_f32_of((uint32_t)x) / at_f32_of((uint32_t)y));
     return at_bits_of_f64(at_f64_of(x) / at_f64_of(y));
 }
 
 uint64_t at_number_multiply_add(enum at_number type, uint64_t x, uint64_t y, uint64_t z)
 {
     if (type == AT_F32)
-        return f32_result(
+        return at_result_of_f32(
             fmaf(at_f32_of((uint32_t)x), at_f32_of((uint32_t)y), at_f32_of((uint32_t)z)));
     return at_bits_of_f64(fma(at_f64_of(x), at_f64_of(y), at_f64_of(z)));
 }

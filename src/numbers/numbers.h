@@ -70,7 +70,7 @@ static inline bool at_number_is_integer(enum at_number number)
 enum at_rounding { AT_NEAREST, AT_ZERO, AT_DOWN, AT_UP };
 
 /* Return the bits in the format `to` of the number with these bits in the format `from`. Neither is
- * complex.
+ * complex, and bits above the source's are ignored.
  *
  * `saturate`: a number beyond the largest one becomes the largest, an infinity too. Otherwise it
  * becomes infinite, or NaN where there are no infinities, unless `rounding` is towards zero there.
@@ -119,5 +119,17 @@ uint64_t at_number_multiply_add(enum at_number type, uint64_t x, uint64_t y, uin
 AT_BITS(f32, float, uint32_t)
 AT_BITS(f64, double, uint64_t)
 #undef AT_BITS
+
+/* The bits of a result of arithmetic. In f32 its NaN is canonical ("CUDA C++ Programming Guide",
+ * Floating-Point Standard); in f64 it is the host's. */
+static inline uint32_t at_result_of_f32(float value)
+{
+    return value != value ? 0x7fffffff : at_bits_of_f32(value);
+}
+
+/* x * y, x / y and x * y + z of f32 or f64, rounded once to nearest, by their bits. */
+uint64_t at_number_multiply(enum at_number type, uint64_t x, uint64_t y);
+uint64_t at_number_divide(enum at_number type, uint64_t x, uint64_t y);
+uint64_t at_number_multiply_add(enum at_number type, uint64_t x, uint64_t y, uint64_t z);
 
 #endif

@@ -46,26 +46,6 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
     *predicate = (*predicate & ~lanes) | (value & lanes);
 }
 
-/* Registers of float bits: a row has the width of a value, not its type. */
-#define AT_BITS(name, type, bits_type)                                                             \
-    static inline type at_##name##_of(bits_type bits)                                              \
-    {                                                                                              \
-        type value;                                                                                \
-                                                                                                   \
-        memcpy(&value, &bits, sizeof value);                                                       \
-        return value;                                                                              \
-    }                                                                                              \
-    static inline bits_type at_bits_of_##name(type value)                                          \
-    {                                                                                              \
-        bits_type bits;                                                                            \
-                                                                                                   \
-        memcpy(&bits, &value, sizeof bits);                                                        \
-        return bits;                                                                               \
-    }
-AT_BITS(f32, float, uint32_t)
-AT_BITS(f64, double, uint64_t)
-#undef AT_BITS
-
 /* One lane's register of 2, 4 or 8 bytes. */
 static inline uint64_t at_read_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, int i)
 {

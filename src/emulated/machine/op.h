@@ -10,6 +10,7 @@
 #define AT_EMULATED_MACHINE_OP_H
 
 #include "emulated/machine/machine.h"
+#include "numbers/numbers.h"
 
 enum {
     AT_EMU_OPERANDS = 6,
@@ -91,22 +92,6 @@ struct at_emu_places {
     int caller_file, caller_line;
 };
 
-enum at_emu_format {
-    AT_EMU_U8,
-    AT_EMU_S8,
-    AT_EMU_U16,
-    AT_EMU_S16,
-    AT_EMU_U32,
-    AT_EMU_S32,
-    AT_EMU_U64,
-    AT_EMU_S64,
-    AT_EMU_F16,
-    AT_EMU_BF16,
-    AT_EMU_F32,
-    AT_EMU_F64,
-    AT_EMU_FORMATS,
-};
-
 /* How two numbers compare, and properties of numbers. */
 enum at_emu_way { AT_EMU_LESS = 1, AT_EMU_EQUAL = 2, AT_EMU_GREATER = 4, AT_EMU_UNORDERED = 8 };
 enum at_emu_property {
@@ -141,7 +126,7 @@ struct at_emu_op {
         };
         /* Floats, one or two (units) of unit_bytes in a register of value_bytes. */
         struct {
-            enum at_emu_format format, to; /* of the sources; cvt: of the result */
+            enum at_number format, to; /* of the sources; cvt: of the result */
             at_emu_real_value *value;
             int which;    /* set: at_emu_way, or-ed; testp: at_emu_property */
             uint64_t yes; /* set: the bits of a part of the result if it holds */
@@ -166,7 +151,7 @@ struct at_emu_op {
     uint8_t to_bytes;
     bool sign_extended;
     uint8_t combine;             /* at_emu_combine */
-    uint8_t rounding;            /* at_emu_rounding */
+    uint8_t rounding;            /* at_rounding */
     uint8_t modifiers;           /* at_emu_modifier, or-ed */
     uint8_t vote;                /* at_emu_vote: of a barrier with a reduction */
     uint8_t mbarrier;            /* at_emu_of_mbarrier, or-ed */
@@ -177,16 +162,6 @@ struct at_emu_op {
     uint32_t text_bytes;
 };
 
-/* Rounding of arithmetic and conversions: to nearest even, to zero, down, up. Away from zero on
- * ties only where an instruction says so. */
-enum at_emu_rounding {
-    AT_EMU_NEAREST,
-    AT_EMU_ZERO,
-    AT_EMU_DOWN,
-    AT_EMU_UP,
-    AT_EMU_AWAY,
-};
-
 enum at_emu_modifier {
     AT_EMU_FLUSH = 1,       /* .ftz: subnormal values are zeros */
     AT_EMU_SATURATE = 2,    /* .sat */
@@ -195,6 +170,7 @@ enum at_emu_modifier {
     AT_EMU_RELU = 16,       /* negative results and NaN become 0 */
     AT_EMU_FULL_RANGE = 32, /* div.full: no loss for large divisors */
     AT_EMU_INTEGRAL = 64,   /* cvt between floats: to an integral value */
+    AT_EMU_FINITE = 128,    /* cvt.satfinite: the largest number instead of an infinity */
 };
 
 /* What an operation of an mbarrier counts, and what a wait is for. */

@@ -41,25 +41,11 @@ at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_ad
     at_emu_run_real, at_emu_run_convert_real, at_emu_run_set_real, at_emu_run_test_real,
     at_emu_run_is_space, at_emu_run_printf, at_emu_run_assert;
 
-int at_emu_format_bytes(enum at_emu_format format);
-
-static inline bool at_emu_is_float(enum at_emu_format format)
-{
-    return format >= AT_EMU_F16;
-}
-
-static inline bool at_emu_is_signed(enum at_emu_format format)
-{
-    return format < AT_EMU_F16 && format % 2 == 1;
-}
-
-/* The value of a floating-point number's bits; and the bits of a value, which is rounded once.
- * `modifiers` may flush subnormals (of the result), saturate and remove negative values. NaN gets
- * the bits that PTX calls canonical. */
-double at_emu_widen(enum at_emu_format format, uint64_t bits);
-
-uint64_t at_emu_narrow(enum at_emu_format format, double value, uint8_t rounding,
-                       uint8_t modifiers);
+/* The value of a floating-point number's bits; and the bits of a value, which is rounded once, to
+ * nearest. `modifiers` may flush subnormals (of the result), saturate and remove negative values.
+ */
+double at_emu_widen(enum at_number format, uint64_t bits);
+uint64_t at_emu_narrow(enum at_number format, double value, uint8_t modifiers);
 
 /* x + y, and x * y + z if x * y is exact, as a double whose last bit also says if it is inexact
  * ("round to odd"). Rounded again to a format of at most 51 bits, it is rounded once. */

@@ -120,8 +120,8 @@ static float flushed_of(u32 bits)
 {
     return at_f32_of((bits & 0x7f800000) ? bits : bits & 0x80000000);
 }
-#define F16_OF(x)  at_emu_widen(AT_EMU_F16, x)
-#define BF16_OF(x) at_emu_widen(AT_EMU_BF16, x)
+#define F16_OF(x)  at_emu_widen(AT_F16, x)
+#define BF16_OF(x) at_emu_widen(AT_BF16, x)
 
 #define SETP_ALL(X)                                                                                \
     SETP_INTEGERS(X, u16, s16, 16)                                                                 \

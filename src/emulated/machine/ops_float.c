@@ -13,65 +13,10 @@
 #include <fenv.h>
 #include <math.h>
 
-static const struct {
-    int bytes;
-    int mantissa; /* bits without the leading one; 0: an integer */
-    int bias;
-} formats[AT_EMU_FORMATS] = {
-    [AT_EMU_U8] = {1, 0, 0},     [AT_EMU_S8] = {1, 0, 0},     [AT_EMU_U16] = {2, 0, 0},
-    [AT_EMU_S16] = {2, 0, 0},    [AT_EMU_U32] = {4, 0, 0},    [AT_EMU_S32] = {4, 0, 0},
-    [AT_EMU_U64] = {8, 0, 0},    [AT_EMU_S64] = {8, 0, 0},    [AT_EMU_F16] = {2, 10, 15},
-    [AT_EMU_BF16] = {2, 7, 127}, [AT_EMU_F32] = {4, 23, 127}, [AT_EMU_F64] = {8, 52, 1023},
-};
-
-int at_emu_format_bytes(enum at_emu_format format)
+double at_emu_widen(enum at_number format, uint64_t bits)
 {
-    return formats[format].bytes;
-}
-
-double at_emu_widen(enum at_emu_format format, uint64_t bits)
-{
-    int mantissa = formats[format].mantissa, width = 8 * formats[format].bytes;
-    int top = (1 << (width - 1 - mantissa)) - 1, exponent = (int)(bits >> mantissa) & top;
-    uint64_t fraction = bits & ((UINT64_C(1) << mantissa) - 1);
-    double value;
-
-    if (format == AT_EMU_F64)
-        return at_f64_of(bits);
-    if (format == AT_EMU_F32)
-        return (double)at_f32_of((uint32_t)bits);
-    if (exponent == top)
-        value = fraction ? NAN : INFINITY;
-    else if (exponent == 0)
-        value = ldexp((double)fraction, 1 - formats[format].bias - mantissa);
-    else
-        value = ldexp((double)(fraction | UINT64_C(1) << mantissa),
-                      exponent - formats[format].bias - mantissa);
-    return bits >> (width - 1) & 1 ? -value : value;
-}
-
-/* Round a value that is not negative to an integer; negative: the sign that it had. */
-static double round_magnitude(double value, bool negative, uint8_t rounding)
-{
-    switch ((enum at_emu_rounding)rounding) {
-    case AT_EMU_ZERO:
-        return floor(value);
-    case AT_EMU_DOWN:
-        return negative ? ceil(value) : floor(value);
-    case AT_EMU_UP:
-        return negative ? floor(value) : ceil(value);
-    case AT_EMU_AWAY:
-        return round(value);
-    default:
-        return nearbyint(value);
-    }
-}
-
-/* Does a result beyond the largest number become infinite? */
-static bool overflows(bool negative, uint8_t rounding)
-{
-    return rounding == AT_EMU_NEAREST || rounding == AT_EMU_AWAY ||
-           rounding == (negative ? AT_EMU_DOWN : AT_EMU_UP);
+    return format == AT_F64 ? at_f64_of(bits)
+                            : at_f64_of(at_number_convert(AT_F64, format, bits, AT_NEAREST, false));
 }
 
 static double limited(double value, uint8_t modifiers)
@@ -84,40 +29,21 @@ static double limited(double value, uint8_t modifiers)
 }
 
 /* A subnormal number as a zero of its sign. */
-static double flushed(enum at_emu_format format, double value)
+static double flushed(enum at_number format, double value)
 {
-    return fabs(value) < ldexp(1, 1 - formats[format].bias) ? copysign(0.0, value) : value;
+    return fabs(value) < ldexp(1, 1 - at_number_formats[format].bias) ? copysign(0.0, value)
+                                                                      : value;
 }
 
-uint64_t at_emu_narrow(enum at_emu_format format, double value, uint8_t rounding, uint8_t modifiers)
+uint64_t at_emu_narrow(enum at_number format, double value, uint8_t modifiers)
 {
-    int mantissa = formats[format].mantissa, bias = formats[format].bias, exponent, unit;
-    uint64_t sign_bit = UINT64_C(1) << (8 * formats[format].bytes - 1);
-    uint64_t infinite = sign_bit - (UINT64_C(1) << mantissa), bits;
-    bool negative;
+    uint64_t bits;
 
     value = limited(value, modifiers);
-    if (isnan(value))
-        return format == AT_EMU_F64 ? at_bits_of_f64(value) : sign_bit - 1;
     if (modifiers & AT_EMU_FLUSH)
         value = flushed(format, value);
-    if (format == AT_EMU_F64)
-        return at_bits_of_f64(value);
-    negative = signbit(value);
-    if (isinf(value)) {
-        bits = infinite;
-    } else if (value == 0) {
-        bits = 0;
-    } else {
-        exponent = ilogb(value);
-        unit = (exponent < 1 - bias ? 1 - bias : exponent) - mantissa;
-        bits = (uint64_t)round_magnitude(ldexp(fabs(value), -unit), negative, rounding);
-        /* The leading one of a normal number adds 1 to the exponent, as does a carry. */
-        bits += (uint64_t)(unit + mantissa + bias - 1) << mantissa;
-        if (bits >= infinite)
-            bits = overflows(negative, rounding) ? infinite : infinite - 1;
-    }
-    return bits | (negative ? sign_bit : 0);
+    bits = at_bits_of_f64(value);
+    return format == AT_F64 ? bits : at_number_convert(format, AT_F64, bits, AT_NEAREST, false);
 }
 
 double at_emu_add_odd(double x, double y)
@@ -131,108 +57,55 @@ double at_emu_add_odd(double x, double y)
     return at_f64_of((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
-/* An integer's magnitude as a double; bits that have no place set the last one. */
-static double magnitude_odd(uint64_t value)
-{
-    int shift = value >> 53 ? 11 - __builtin_clzll(value) : 0;
-    uint64_t lost = value & ((UINT64_C(1) << shift) - 1);
-
-    return ldexp((double)(value >> shift | (lost != 0)), shift);
-}
-
 /* Set the rounding of the host. */
 static void set_rounding(uint8_t rounding)
 {
     static const int modes[] = {
-        [AT_EMU_NEAREST] = FE_TONEAREST, [AT_EMU_ZERO] = FE_TOWARDZERO, [AT_EMU_DOWN] = FE_DOWNWARD,
-        [AT_EMU_UP] = FE_UPWARD,         [AT_EMU_AWAY] = FE_TONEAREST,
+        [AT_NEAREST] = FE_TONEAREST,
+        [AT_ZERO] = FE_TOWARDZERO,
+        [AT_DOWN] = FE_DOWNWARD,
+        [AT_UP] = FE_UPWARD,
     };
 
     fesetround(modes[rounding]);
 }
 
-static uint64_t from_integer(enum at_emu_format to, uint64_t bits, bool negative, uint8_t rounding,
-                             uint8_t modifiers)
+/* The value as it is before its conversion: not subnormal in f32, and integral. */
+static double prepared(enum at_number to, enum at_number from, double value,
+                       const struct at_emu_op *op)
 {
-    uint64_t magnitude = negative ? 0 - bits : bits;
-    volatile uint64_t exact = magnitude;
-    volatile double value;
+    volatile double whole = value;
 
-    if (to != AT_EMU_F64)
-        return at_emu_narrow(to, negative ? -magnitude_odd(magnitude) : magnitude_odd(magnitude),
-                             rounding, modifiers);
-    if (negative && (rounding == AT_EMU_DOWN || rounding == AT_EMU_UP))
-        rounding = rounding == AT_EMU_DOWN ? AT_EMU_UP : AT_EMU_DOWN;
-    set_rounding(rounding);
-    value = (double)exact;
-    fesetround(FE_TONEAREST);
-    return at_emu_narrow(to, negative ? -value : value, AT_EMU_NEAREST, modifiers);
-}
-
-/* The range is that of the result's type, also without .sat. NaN becomes 0; to or from 64 bits, the
- * upper bit alone (PTX ISA, cvt: "In float-to-integer conversions, depending upon conversion
- * types, NaN input results in following value"). */
-static uint64_t to_integer(enum at_emu_format to, enum at_emu_format from, double value,
-                           uint8_t rounding)
-{
-    int bits = 8 * formats[to].bytes;
-    bool is_signed = at_emu_is_signed(to), negative = signbit(value);
-    double magnitude, above = ldexp(1, bits - is_signed);
-    uint64_t top = UINT64_C(1) << (bits - 1);
-
-    if (isnan(value))
-        return formats[from].bytes == 8 || bits == 64 ? top : 0;
-    magnitude = round_magnitude(fabs(value), negative, rounding);
-    if (negative && !is_signed)
-        return 0;
-    if (magnitude >= above)
-        return is_signed ? (negative ? top : top - 1) : top - 1 + top;
-    return negative ? 0 - (uint64_t)magnitude : (uint64_t)magnitude;
-}
-
-static uint64_t between_integers(enum at_emu_format to, uint64_t bits, bool from_signed,
-                                 uint8_t modifiers)
-{
-    int unused = 64 - 8 * formats[to].bytes;
-    uint64_t most = UINT64_MAX >> unused >> at_emu_is_signed(to);
-    bool negative = from_signed && bits >> 63;
-
-    if (!(modifiers & AT_EMU_SATURATE))
-        return bits;
-    if (negative)
-        return !at_emu_is_signed(to) ? 0 : 0 - bits > most + 1 ? 0 - (most + 1) : bits;
-    return bits > most ? most : bits;
-}
-
-static uint64_t extended(enum at_emu_format from, uint64_t bits)
-{
-    int unused = 64 - 8 * formats[from].bytes;
-
-    bits <<= unused;
-    return at_emu_is_signed(from) ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
+    if (op->modifiers & AT_EMU_FLUSH && (from == AT_F32 || to == AT_F32))
+        whole = flushed(AT_F32, whole);
+    if (op->modifiers & AT_EMU_INTEGRAL && !at_number_is_integer(to)) {
+        set_rounding(op->rounding);
+        whole = nearbyint(whole);
+        fesetround(FE_TONEAREST);
+    }
+    return whole;
 }
 
 /* cvt: the bits of a value of one format in another. */
-static uint64_t convert(enum at_emu_format to, enum at_emu_format from, uint64_t bits,
-                        uint8_t rounding, uint8_t modifiers)
+static uint64_t convert(enum at_number to, enum at_number from, uint64_t bits,
+                        const struct at_emu_op *op)
 {
+    bool whole = at_number_is_integer(to);
     double value;
 
-    if (!at_emu_is_float(from)) {
-        bits = extended(from, bits);
-        if (!at_emu_is_float(to))
-            return between_integers(to, bits, at_emu_is_signed(from), modifiers);
-        return from_integer(to, bits, at_emu_is_signed(from) && bits >> 63, rounding, modifiers);
+    if (!at_number_is_integer(from) && op->modifiers & (AT_EMU_FLUSH | AT_EMU_INTEGRAL)) {
+        value = at_emu_widen(from, bits);
+        if (!isnan(value))
+            bits = at_emu_narrow(from, prepared(to, from, value, op), 0);
     }
-    value = at_emu_widen(from, bits);
-    if (modifiers & AT_EMU_FLUSH && from == AT_EMU_F32)
-        value = flushed(from, value);
-    if (!at_emu_is_float(to))
-        return to_integer(to, from, value, rounding);
-    if (modifiers & AT_EMU_INTEGRAL && isfinite(value))
-        value = copysign(round_magnitude(fabs(value), signbit(value), rounding), value);
-    return at_emu_narrow(to, value, rounding,
-                         to == AT_EMU_F32 ? modifiers : modifiers & (uint8_t)~AT_EMU_FLUSH);
+    bits = at_number_convert(to, from, bits, (enum at_rounding)op->rounding,
+                             op->modifiers & (whole ? AT_EMU_SATURATE : AT_EMU_FINITE));
+    if (!whole && op->modifiers & (AT_EMU_SATURATE | AT_EMU_RELU)) {
+        value = limited(at_emu_widen(to, bits), op->modifiers);
+        if (!isnan(value))
+            bits = at_emu_narrow(to, value, 0);
+    }
+    return bits;
 }
 
 /* ---- instructions with functions of their own ---- */
@@ -266,7 +139,7 @@ static uint64_t convert(enum at_emu_format to, enum at_emu_format from, uint64_t
     TO_FLOAT(ONE, u64)                                                                             \
     TO_FLOAT(ONE, s64)                                                                             \
     ONE(cvt_f64_f32, "cvt.f64.f32", u64, u32, at_bits_of_f64((double)at_f32_of(x)))                \
-    ONE(cvt_f32_f64, "cvt.rn.f32.f64", u32, u64, at_bits_of_f32((float)at_f64_of(x)))
+    ONE(cvt_f32_f64, "cvt.rn.f32.f64", u32, u64, at_result_of_f32((float)at_f64_of(x)))
 
 /* min and max: -0 is less than +0, and NaN gives the other source (PTX ISA, min). Zeros may differ
  * in their sign. */
@@ -285,27 +158,27 @@ ORDERED(f64, u64)
 /* From the numbers a, b and c with the bits x, y and z. */
 #define A_OF(T) at_##T##_of(x)
 #define B_OF(T) at_##T##_of(y)
-#define ARITHMETIC(ONE, TWO, THREE, T, U, fused, root)                                             \
-    TWO(add_##T, "add{|.rn}." #T, U, U, U, at_bits_of_##T(A_OF(T) + B_OF(T)))                      \
-    TWO(sub_##T, "sub{|.rn}." #T, U, U, U, at_bits_of_##T(A_OF(T) - B_OF(T)))                      \
-    TWO(mul_##T, "mul{|.rn}." #T, U, U, U, at_bits_of_##T(A_OF(T) * B_OF(T)))                      \
-    TWO(div_##T, "div.rn." #T, U, U, U, at_bits_of_##T(A_OF(T) / B_OF(T)))                         \
-    THREE(fma_##T, "fma.rn." #T, U, U, U, U,                                                       \
-          at_bits_of_##T(fused(A_OF(T), B_OF(T), at_##T##_of(z))))                                 \
-    ONE(rcp_##T, "rcp.rn." #T, U, U, at_bits_of_##T(1 / A_OF(T)))                                  \
-    ONE(sqrt_##T, "sqrt.rn." #T, U, U, at_bits_of_##T(root(A_OF(T))))                              \
+#define ARITHMETIC(ONE, TWO, THREE, T, U, result, fused, root)                                     \
+    TWO(add_##T, "add{|.rn}." #T, U, U, U, result(A_OF(T) + B_OF(T)))                              \
+    TWO(sub_##T, "sub{|.rn}." #T, U, U, U, result(A_OF(T) - B_OF(T)))                              \
+    TWO(mul_##T, "mul{|.rn}." #T, U, U, U, result(A_OF(T) * B_OF(T)))                              \
+    TWO(div_##T, "div.rn." #T, U, U, U, result(A_OF(T) / B_OF(T)))                                 \
+    THREE(fma_##T, "fma.rn." #T, U, U, U, U, result(fused(A_OF(T), B_OF(T), at_##T##_of(z))))      \
+    ONE(rcp_##T, "rcp.rn." #T, U, U, result(1 / A_OF(T)))                                          \
+    ONE(sqrt_##T, "sqrt.rn." #T, U, U, result(root(A_OF(T))))                                      \
     ONE(neg_##T, "neg." #T, U, U, x ^ (U)1 << (8 * sizeof(U) - 1))                                 \
     ONE(abs_##T, "abs." #T, U, U, x & ~((U)1 << (8 * sizeof(U) - 1)))                              \
-    TWO(min_##T, "min." #T, U, U, U, ordered_##T(x, y, false))                                     \
-    TWO(max_##T, "max." #T, U, U, U, ordered_##T(x, y, true))
+    TWO(min_##T, "min." #T, U, U, U, result(at_##T##_of(ordered_##T(x, y, false))))                \
+    TWO(max_##T, "max." #T, U, U, U, result(at_##T##_of(ordered_##T(x, y, true))))
 
 CONVERSIONS(AT_LANES_1)
-ARITHMETIC(AT_LANES_1, AT_LANES_2, AT_LANES_3, f32, u32, fmaf, sqrtf)
-ARITHMETIC(AT_LANES_1, AT_LANES_2, AT_LANES_3, f64, u64, fma, sqrt)
+ARITHMETIC(AT_LANES_1, AT_LANES_2, AT_LANES_3, f32, u32, at_result_of_f32, fmaf, sqrtf)
+ARITHMETIC(AT_LANES_1, AT_LANES_2, AT_LANES_3, f64, u64, at_bits_of_f64, fma, sqrt)
 
 const struct at_emu_row at_emu_float_rows[] = {
-    CONVERSIONS(AT_ROW_1) ARITHMETIC(AT_ROW_1, AT_ROW_2, AT_ROW_3, f32, u32, fmaf, sqrtf)
-        ARITHMETIC(AT_ROW_1, AT_ROW_2, AT_ROW_3, f64, u64, fma, sqrt){0},
+    CONVERSIONS(AT_ROW_1)
+        ARITHMETIC(AT_ROW_1, AT_ROW_2, AT_ROW_3, f32, u32, at_result_of_f32, fmaf, sqrtf)
+            ARITHMETIC(AT_ROW_1, AT_ROW_2, AT_ROW_3, f64, u64, at_bits_of_f64, fma, sqrt){0},
 };
 
 /* ---- operations in any format, rounded as the instruction says ---- */
@@ -330,9 +203,9 @@ struct at_emu_real_sources {
 #define ROUNDED(name, sources, native, odd)                                                        \
     static double real_##name(const struct at_emu_real_sources *s)                                 \
     {                                                                                              \
-        if (s->op->real.format == AT_EMU_F64)                                                      \
+        if (s->op->real.format == AT_F64)                                                          \
             NATIVE(double, native)                                                                 \
-        if (s->op->real.format == AT_EMU_F32)                                                      \
+        if (s->op->real.format == AT_F32)                                                          \
             NATIVE(float, native)                                                                  \
         double x = s->x, y = s->y, z = s->z;                                                       \
         (void)y, (void)z;                                                                          \
@@ -356,7 +229,7 @@ struct at_emu_real_sources {
  * 0" (PTX ISA, div). */
 static double divide_approx(const struct at_emu_real_sources *s)
 {
-    if (s->op->real.format == AT_EMU_F32 && !(s->op->modifiers & AT_EMU_FULL_RANGE) &&
+    if (s->op->real.format == AT_F32 && !(s->op->modifiers & AT_EMU_FULL_RANGE) &&
         fabs(s->y) > ldexp(1, 126) && isfinite(s->y) && !isnan(s->x))
         return isinf(s->x) ? NAN : copysign(0.0, s->x) * s->y;
     return s->x / s->y;
@@ -415,7 +288,7 @@ const struct at_emu_real at_emu_reals[] = {
 /* Part `half` of a packed value, as a number. */
 static double part_of(const struct at_emu_op *op, uint64_t word, int half)
 {
-    enum at_emu_format format = op->real.format;
+    enum at_number format = op->real.format;
     double value =
         at_emu_widen(format, op->units == 1 ? word
                                             : word >> half * op->unit_bytes * 8 &
@@ -441,8 +314,7 @@ void at_emu_run_real(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
             s.x = part_of(op, word[0], half);
             s.y = part_of(op, word[1], half);
             s.z = part_of(op, word[2], half);
-            bits =
-                at_emu_narrow(op->real.format, op->real.value(&s), AT_EMU_NEAREST, op->modifiers);
+            bits = at_emu_narrow(op->real.format, op->real.value(&s), op->modifiers);
             out |= bits << half * op->unit_bytes * 8;
         }
         at_write_lane(warp, op->row[0], op->value_bytes, i, out);
@@ -452,25 +324,22 @@ void at_emu_run_real(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 /* cvt in all forms. With two sources, the first one becomes the upper half. */
 void at_emu_run_convert_real(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    enum at_emu_format to = op->real.to, from = op->real.format;
-    int sources = op->row_count - 1, bytes = at_emu_format_bytes(to);
+    enum at_number to = op->real.to, from = op->real.format;
+    int bits = 8 * at_number_formats[to].bytes, from_bits = 8 * at_number_formats[from].bytes;
+    bool negative_fill = at_number_formats[to].kind == AT_NUMBER_SIGNED;
 
     at_emu_spend(warp->block);
     AT_EACH_OF (i, lanes) {
-        uint64_t out = 0;
+        uint64_t out = 0, result;
 
-        for (int k = 0; k < sources; k++)
-            out = out << 8 * bytes % 64 * (k > 0) |
-                  convert(to, from, at_read_lane(warp, op->row[1 + k], op->value_bytes, i),
-                          op->rounding, op->modifiers);
-        if (sources == 1 && (bytes < 8)) {
-            int unused = 64 - 8 * bytes;
-
-            out <<= unused;
-            out = at_emu_is_signed(to) && bytes < op->result_bytes
-                      ? (uint64_t)((int64_t)out >> unused)
-                      : out >> unused;
-        }
+        for (int k = 1; k < op->row_count; k++)
+            for (int unit = op->units - 1; unit >= 0; unit--) {
+                result = at_read_lane(warp, op->row[k], op->value_bytes, i) >> unit * from_bits;
+                result = convert(to, from, result, op);
+                out = bits < 64 ? out << bits | result : result;
+            }
+        if (negative_fill && out >> (bits - 1))
+            out |= ~UINT64_C(0) << (bits - 1);
         at_write_lane(warp, op->row[0], op->result_bytes, i, out);
     }
 }
@@ -498,7 +367,7 @@ void at_emu_run_set_real(const struct at_emu_op *op, struct at_emu_warp *warp, u
 
 static bool has_property(const struct at_emu_op *op, double value)
 {
-    double least_normal = op->real.format == AT_EMU_F32 ? ldexp(1, -126) : ldexp(1, -1022);
+    double least_normal = op->real.format == AT_F32 ? ldexp(1, -126) : ldexp(1, -1022);
     bool small = fabs(value) < least_normal;
     const bool holds[] = {
         [AT_EMU_IS_FINITE] = isfinite(value),

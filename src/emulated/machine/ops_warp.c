@@ -83,14 +83,14 @@ static bool locate_all(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     }
 
 /* Sums of floats, of an element of this format or of both halves of a word. */
-static u16 add_small(enum at_emu_format format, u32 x, u32 y)
+static u16 add_small(enum at_number format, u32 x, u32 y)
 {
     double sum = at_emu_add_odd(at_emu_widen(format, x & 0xffff), at_emu_widen(format, y & 0xffff));
 
-    return (u16)at_emu_narrow(format, sum, AT_EMU_NEAREST, 0);
+    return (u16)at_emu_narrow(format, sum, 0);
 }
 
-static u32 add_pair(enum at_emu_format format, u32 x, u32 y)
+static u32 add_pair(enum at_number format, u32 x, u32 y)
 {
     return (u32)add_small(format, x >> 16, y >> 16) << 16 | add_small(format, x, y);
 }
@@ -99,12 +99,12 @@ static u32 add_pair(enum at_emu_format format, u32 x, u32 y)
 #define ATOMICS(X)                                                                                 \
     X(add_32, "add.{u|s}32", u32, u32, x + y)                                                      \
     X(add_64, "add.{u|s}64", u64, u64, x + y)                                                      \
-    X(add_f32, "add.f32", u32, u32, at_bits_of_f32(at_f32_of(x) + at_f32_of(y)))                   \
+    X(add_f32, "add.f32", u32, u32, at_result_of_f32(at_f32_of(x) + at_f32_of(y)))                 \
     X(add_f64, "add.f64", u64, u64, at_bits_of_f64(at_f64_of(x) + at_f64_of(y)))                   \
-    X(add_f16, "add.f16", u16, u16, add_small(AT_EMU_F16, x, y))                                   \
-    X(add_bf16, "add.bf16", u16, u16, add_small(AT_EMU_BF16, x, y))                                \
-    X(add_f16x2, "add.f16x2", u32, u32, add_pair(AT_EMU_F16, x, y))                                \
-    X(add_bf16x2, "add.bf16x2", u32, u32, add_pair(AT_EMU_BF16, x, y))                             \
+    X(add_f16, "add.f16", u16, u16, add_small(AT_F16, x, y))                                       \
+    X(add_bf16, "add.bf16", u16, u16, add_small(AT_BF16, x, y))                                    \
+    X(add_f16x2, "add.f16x2", u32, u32, add_pair(AT_F16, x, y))                                    \
+    X(add_bf16x2, "add.bf16x2", u32, u32, add_pair(AT_BF16, x, y))                                 \
     X(and_32, "and.b32", u32, u32, x &y)                                                           \
     X(and_64, "and.b64", u64, u64, x &y)                                                           \
     X(or_32, "or.b32", u32, u32, x | y)                                                            \

@@ -177,49 +177,98 @@ bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const
 
 enum { NATURAL_LEAST = 2 }; /* bytes of the register of an 8-bit type */
 
-/* The format of this name ("bf16"), or AT_EMU_FORMATS. */
-static enum at_emu_format find_format(const char *name)
+/* The format of this name ("bf16"), or AT_NUMBERS. */
+static enum at_number find_format(const char *name)
 {
-    static const char *const names[AT_EMU_FORMATS] = {"u8",  "s8",  "u16", "s16",  "u32", "s32",
-                                                      "u64", "s64", "f16", "bf16", "f32", "f64"};
-    int i = AT_PTX_INDEX(names, name);
+    static const struct {
+        const char *name;
+        enum at_number number;
+    } formats[] = {
+        {"u8", AT_U8},   {"s8", AT_I8},     {"u16", AT_U16}, {"s16", AT_I16},
+        {"u32", AT_U32}, {"s32", AT_I32},   {"u64", AT_U64}, {"s64", AT_I64},
+        {"f16", AT_F16}, {"bf16", AT_BF16}, {"f32", AT_F32}, {"f64", AT_F64},
+    };
+    int i = AT_PTX_INDEX(formats, name);
 
-    return i < 0 ? AT_EMU_FORMATS : (enum at_emu_format)i;
+    return i < 0 ? AT_NUMBERS : formats[i].number;
 }
 
-static int natural_bytes(enum at_emu_format format)
+static int natural_bytes(enum at_number format)
 {
-    int bytes = at_emu_format_bytes(format);
+    int bytes = at_number_formats[format].bytes;
 
     return bytes < NATURAL_LEAST ? NATURAL_LEAST : bytes;
 }
 
 static const struct at_ptx_modifier modifiers[] = {
-    {"rn", 0, AT_EMU_NEAREST},
-    {"rz", 0, AT_EMU_ZERO},
-    {"rm", 0, AT_EMU_DOWN},
-    {"rp", 0, AT_EMU_UP},
-    {"rni", AT_EMU_INTEGRAL, AT_EMU_NEAREST},
-    {"rzi", AT_EMU_INTEGRAL, AT_EMU_ZERO},
-    {"rmi", AT_EMU_INTEGRAL, AT_EMU_DOWN},
-    {"rpi", AT_EMU_INTEGRAL, AT_EMU_UP},
+    {"rn", 0, AT_NEAREST},
+    {"rz", 0, AT_ZERO},
+    {"rm", 0, AT_DOWN},
+    {"rp", 0, AT_UP},
+    {"rni", AT_EMU_INTEGRAL, AT_NEAREST},
+    {"rzi", AT_EMU_INTEGRAL, AT_ZERO},
+    {"rmi", AT_EMU_INTEGRAL, AT_DOWN},
+    {"rpi", AT_EMU_INTEGRAL, AT_UP},
     {"ftz", AT_EMU_FLUSH, 0},
     {"sat", AT_EMU_SATURATE, 0},
     {"relu", AT_EMU_RELU, 0},
+    {"satfinite", AT_EMU_FINITE, 0},
     {0},
 };
 
-/* cvt.rn{.relu}.{f16x2,bf16x2}.f32 d, a, b */
-static bool decode_pack(struct at_ptx_reader *reader, struct at_emu_op *op)
+/* Conversions of two numbers at a time, from two registers or from one that holds both. */
+enum { RN = 1 << AT_NEAREST, RZ = 1 << AT_ZERO, RP = 1 << AT_UP };
+static const struct {
+    const char *to, *from;
+    enum at_number to_number, from_number;
+    const char *operands; /* as in emulated/machine/ops.h */
+    int roundings;
+    uint8_t modifiers, required; /* at_emu_modifier, or-ed */
+} pairs[] = {
+    {"f16x2", "f32", AT_F16, AT_F32, "Www", RN | RZ, AT_EMU_RELU | AT_EMU_FINITE, 0},
+    {"bf16x2", "f32", AT_BF16, AT_F32, "Www", RN | RZ, AT_EMU_RELU | AT_EMU_FINITE, 0},
+    {"e4m3x2", "f32", AT_E4M3, AT_F32, "Hww", RN, AT_EMU_RELU, AT_EMU_FINITE},
+    {"e5m2x2", "f32", AT_E5M2, AT_F32, "Hww", RN, AT_EMU_RELU, AT_EMU_FINITE},
+    {"e4m3x2", "f16x2", AT_E4M3, AT_F16, "Hw", RN, AT_EMU_RELU, AT_EMU_FINITE},
+    {"e5m2x2", "f16x2", AT_E5M2, AT_F16, "Hw", RN, AT_EMU_RELU, AT_EMU_FINITE},
+    {"e4m3x2", "bf16x2", AT_E4M3, AT_BF16, "Hw", RN, AT_EMU_RELU, AT_EMU_FINITE},
+    {"e5m2x2", "bf16x2", AT_E5M2, AT_BF16, "Hw", RN, AT_EMU_RELU, AT_EMU_FINITE},
+    {"f16x2", "e4m3x2", AT_F16, AT_E4M3, "Wh", RN, AT_EMU_RELU, 0},
+    {"f16x2", "e5m2x2", AT_F16, AT_E5M2, "Wh", RN, AT_EMU_RELU, 0},
+    {"ue8m0x2", "f32", AT_E8M0, AT_F32, "Hww", RZ | RP, AT_EMU_FINITE, 0},
+    {"ue8m0x2", "bf16x2", AT_E8M0, AT_BF16, "Hw", RZ | RP, AT_EMU_FINITE, 0},
+    {"bf16x2", "ue8m0x2", AT_BF16, AT_E8M0, "Wh", RN, 0, 0},
+};
+
+/* The index of a conversion in the table, -1: none. Its modifiers and rounding are in op. */
+static int find_pair(const struct at_emu_op *op, const char *to, const char *from)
 {
+    for (size_t i = 0; i < AT_COUNT(pairs); i++)
+        if (strcmp(pairs[i].to, to) == 0 && strcmp(pairs[i].from, from) == 0)
+            return pairs[i].roundings >> op->rounding & 1 &&
+                           (op->modifiers & pairs[i].required) == pairs[i].required &&
+                           !(op->modifiers & ~(pairs[i].modifiers | pairs[i].required))
+                       ? (int)i
+                       : -1;
+    return -1;
+}
+
+static bool decode_pair(struct at_ptx_reader *reader, struct at_emu_op *op, int pair)
+{
+    const char *operands = pairs[pair].operands;
+
     op->run = at_emu_run_convert_real;
-    op->value_bytes = op->result_bytes = 4;
-    return read_operands(reader, op, "Www");
+    op->real.to = pairs[pair].to_number;
+    op->real.format = pairs[pair].from_number;
+    op->units = strlen(operands) == 2 ? 2 : 1;
+    op->result_bytes = (uint8_t)bytes_of(operands[0]);
+    op->value_bytes = (uint8_t)bytes_of(operands[1]);
+    return read_operands(reader, op, operands);
 }
 
 /* Registers may be wider than their types. */
-static bool read_registers(struct at_ptx_reader *reader, struct at_emu_op *op,
-                           enum at_emu_format to, enum at_emu_format from)
+static bool read_registers(struct at_ptx_reader *reader, struct at_emu_op *op, enum at_number to,
+                           enum at_number from)
 {
     int to_bytes, from_bytes = natural_bytes(from);
 
@@ -243,18 +292,17 @@ bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
 {
     int parts = opcode->part_count;
     const char *to_name = parts > 2 ? opcode->part[parts - 2] : "";
-    enum at_emu_format to = find_format(to_name), from;
+    enum at_number to = find_format(to_name), from;
     const struct at_emu_row *row = at_ptx_find_row(opcode->text);
+    int pair;
 
     if (parts < 3 || !ptx_read_modifiers(opcode, parts - 2, modifiers, op))
         return at_ptx_unknown(reader, opcode);
     from = find_format(opcode->part[parts - 1]);
-    if (from == AT_EMU_F32 && (strcmp(to_name, "f16x2") == 0 || strcmp(to_name, "bf16x2") == 0)) {
-        op->real.to = to_name[0] == 'f' ? AT_EMU_F16 : AT_EMU_BF16;
-        op->real.format = from;
-        return decode_pack(reader, op);
-    }
-    if (to == AT_EMU_FORMATS || from == AT_EMU_FORMATS)
+    pair = find_pair(op, to_name, opcode->part[parts - 1]);
+    if (pair >= 0)
+        return decode_pair(reader, op, pair);
+    if (to == AT_NUMBERS || from == AT_NUMBERS)
         return at_ptx_unknown(reader, opcode);
     if (!read_registers(reader, op, to, from))
         return false;
@@ -263,6 +311,7 @@ bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
         return true;
     }
     op->run = at_emu_run_convert_real;
+    op->units = 1;
     op->real.to = to;
     op->real.format = from;
     return true;
@@ -272,10 +321,10 @@ bool at_ptx_decode_convert(struct at_ptx_reader *reader, struct at_emu_op *op,
  * float_modifiers and type, one by one. */
 
 static const struct at_ptx_modifier float_modifiers[] = {
-    {"rn", 0, AT_EMU_NEAREST},
-    {"rz", 0, AT_EMU_ZERO},
-    {"rm", 0, AT_EMU_DOWN},
-    {"rp", 0, AT_EMU_UP},
+    {"rn", 0, AT_NEAREST},
+    {"rz", 0, AT_ZERO},
+    {"rm", 0, AT_DOWN},
+    {"rp", 0, AT_UP},
     {"ftz", AT_EMU_FLUSH, 0},
     {"sat", AT_EMU_SATURATE, 0},
     {"NaN", AT_EMU_NAN, 0},
@@ -293,17 +342,17 @@ static bool read_format(const char *name, struct at_emu_op *op)
     size_t length = strlen(name);
     bool packed = length > 2 && strcmp(name + length - 2, "x2") == 0;
     char single[8] = "";
-    enum at_emu_format format;
+    enum at_number format;
 
     if (length - 2 * packed >= sizeof single)
         return false;
     memcpy(single, name, length - 2 * packed);
     format = find_format(single);
-    if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || (packed && format == AT_EMU_F64))
+    if (format == AT_NUMBERS || at_number_is_integer(format) || (packed && format == AT_F64))
         return false;
     op->real.format = format;
     op->units = packed ? 2 : 1;
-    op->unit_bytes = (uint8_t)at_emu_format_bytes(format);
+    op->unit_bytes = (uint8_t)at_number_formats[format].bytes;
     op->value_bytes = (uint8_t)(op->units * op->unit_bytes);
     return true;
 }
@@ -364,7 +413,7 @@ bool at_ptx_decode_float(struct at_ptx_reader *reader, struct at_emu_op *op,
 /* The bits of "true" in the result of a set: all ones in an integer, 1.0 in a float. */
 static bool read_true(const char *type, struct at_emu_op *op)
 {
-    enum at_emu_format format;
+    enum at_number format;
 
     if (strcmp(type, "u32") == 0 || strcmp(type, "s32") == 0) {
         op->real.yes = op->units == 2 ? 0xffff : UINT32_MAX;
@@ -373,15 +422,15 @@ static bool read_true(const char *type, struct at_emu_op *op)
     }
     if (op->units == 2) { /* "f16x2": the same as the sources */
         format = op->real.format;
-        if (strncmp(type, format == AT_EMU_F16 ? "f16x2" : "bf16x2", 7) != 0)
+        if (strncmp(type, format == AT_F16 ? "f16x2" : "bf16x2", 7) != 0)
             return false;
     } else {
         format = find_format(type);
-        if (format == AT_EMU_FORMATS || !at_emu_is_float(format) || format == AT_EMU_F64)
+        if (format == AT_NUMBERS || at_number_is_integer(format) || format == AT_F64)
             return false;
     }
-    op->real.yes = at_emu_narrow(format, 1.0, AT_EMU_NEAREST, 0);
-    op->result_bytes = (uint8_t)(at_emu_format_bytes(format) * op->units);
+    op->real.yes = at_emu_narrow(format, 1.0, 0);
+    op->result_bytes = (uint8_t)(at_number_formats[format].bytes * op->units);
     return true;
 }
 

@@ -450,6 +450,7 @@ static const struct {
      "malloc free cudaMalloc cudaFree"},
     {"launches from a kernel (dynamic parallelism), which the emulated device does not run",
      "cudaLaunchDevice cudaGetParameterBuffer __cudaCDP"},
+    {"stochastic rounding, which the emulated device does not run", "cvt.rs."},
     {"a barrier of the whole grid (cooperative launch), which the emulated device does not run",
      "cudaCGSynchronizeGrid %envreg"},
 };

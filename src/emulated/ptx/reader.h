@@ -259,7 +259,7 @@ bool at_ptx_unknown(struct at_ptx_reader *reader, const struct at_ptx_opcode *op
 struct at_ptx_modifier {
     const char *name;  /* NULL ends a table */
     uint8_t modifiers; /* at_emu_modifier */
-    uint8_t rounding;  /* at_emu_rounding */
+    uint8_t rounding;  /* at_rounding */
 };
 
 typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
