@@ -106,9 +106,10 @@ bool at_library_is_loaded(const char *const *names)
 
 const char *at_library_path(const void *address)
 {
+    struct link_map *map;
     Dl_info info;
 
-    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
+    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map->l_name : "";
 }
 
 enum at_status at_library_symbols(void *library, const struct at_symbol *symbols, size_t count,

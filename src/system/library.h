@@ -33,7 +33,7 @@ bool at_library_is_loaded(const char *const *names);
 /* Return how many libraries this process has loaded so far, also those that it has closed. */
 unsigned long long at_libraries_ever(void);
 
-/* The loader's name of the library that contains address; "" if there is none. */
+/* The loader's name of the library that contains address; "" if the program does, or none. */
 const char *at_library_path(const void *address);
 
 /* Write the GNU build id of the library that contains address, in hexadecimal; "" if it has none.

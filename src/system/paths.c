@@ -42,21 +42,22 @@ static bool runs_from_build_tree(void)
            executable[prefix] == '/';
 }
 
-/* Write the file that this code is in, the program or the library, and the way from there to the
- * data folder. */
-#ifdef AT_IN_LIBRARY
-static const char path_to_data[] = AT_LIB_TO_DATA, path_to_programs[] = AT_LIB_TO_BIN;
+/* The loader's name of the library that this code is in; "" if it is in the program. */
+static const char *own_library(void)
+{
+    return at_library_path((const void *)own_library);
+}
+
+/* Write the file that this code is in, the program or the library. */
 static void find_own_file(char file[PATH_MAX])
 {
-    snprintf(file, PATH_MAX, "%s", at_library_path((const void *)find_own_file));
+    const char *library = own_library();
+
+    if (*library)
+        snprintf(file, PATH_MAX, "%s", library);
+    else
+        read_link(file, "/proc/self/exe");
 }
-#else
-static const char path_to_data[] = AT_BIN_TO_DATA, path_to_programs[] = ".";
-static void find_own_file(char file[PATH_MAX])
-{
-    read_link(file, "/proc/self/exe");
-}
-#endif
 
 /* Write the name of a folder without symbolic links and "..", or "" if it cannot be read. */
 static void resolve_folder(char resolved[PATH_MAX], const char *folder)
@@ -94,7 +95,7 @@ char *at_path_program(void)
         return at_strdup(named);
     if (runs_from_build_tree())
         return at_strdup(AT_BUILD_DIR "/autotune");
-    folder = at_path_from_own_file(path_to_programs);
+    folder = at_path_from_own_file(*own_library() ? AT_LIB_TO_BIN : ".");
     program = folder ? at_format("%s/autotune", folder) : NULL;
     at_free(folder);
     return program;
@@ -110,7 +111,7 @@ static char *find_data_beside(void)
     if (file[0] != '/')
         return NULL;
     *strrchr(file, '/') = '\0';
-    folder = at_format("%s/%s/tuning", file, path_to_data);
+    folder = at_format("%s/%s/tuning", file, *own_library() ? AT_LIB_TO_DATA : AT_BIN_TO_DATA);
     resolve_folder(resolved, folder);
     at_free(folder);
     if (resolved[0] != '/')
