@@ -2,44 +2,30 @@
 /* autotune explain: print what each source line of a kernel costs in memory transactions, and how
  * long the kernel takes: predicted, and on a GPU also measured. */
 #include "explain/explain.h"
-#include "base/choice.h"
-#include "base/integer.h"
 #include "base/memory.h"
-#include "base/text_stream.h"
 #include "cmd/command_line.h"
+#include "cmd/config_choice.h"
 #include "cmd/files.h"
 #include "cmd/guess.h"
 #include "cmd/own_options.h"
 #include "cmd/run_options.h"
 #include "device/kind.h"
-#include "device/relation.h"
 #include "emulated/time/description.h"
 #include "kernel/render.h"
 #include "pipeline/session.h"
 #include "pipeline/shootout.h"
-#include "profile/newest.h"
-#include "space/named.h"
-#include "space/space.h"
 #include "study/study_run.h"
 #include "system/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct explain_choice {
-    const char *family;    /* NULL: the winner of the profile */
-    const char *problem;   /* NULL: one that suits the config */
-    const char *profile;   /* path; NULL: none */
-    const char **settings; /* "PAD=0" */
-    size_t setting_count;
-};
-
 enum { BLOCKS_MAX = 1000000 };
 
 struct explain_options {
     struct at_run_options run; /* for its --gpu and --space, and the session on a GPU */
     struct at_texts words;     /* a family or CUDA file, and settings */
-    struct explain_choice choice;
+    struct at_config_choice choice;
     const char *own_file; /* NULL: a family's config */
     struct at_own_options own;
     bool params;
@@ -108,7 +94,7 @@ static const struct at_option options_table[] = {
 
 static enum at_status check_own(const struct explain_options *options, struct at_error *err)
 {
-    const struct explain_choice *choice = &options->choice;
+    const struct at_config_choice *choice = &options->choice;
 
     if (choice->problem || choice->profile || options->params || options->run.spaces.count > 0 ||
         options->with.count > 0 || options->ncu)
@@ -143,11 +129,11 @@ static enum at_status check_counters(const struct explain_options *options, stru
     return AT_OK;
 }
 
-/* The first word is the family or a CUDA file, unless a profile has the family. The others are
- * settings. */
+/* The first word is the family or a CUDA file, unless a profile or a lookup gives the config. The
+ * others are settings. */
 static enum at_status take_family(struct explain_options *options, struct at_error *err)
 {
-    struct explain_choice *choice = &options->choice;
+    struct at_config_choice *choice = &options->choice;
     const struct at_texts *words = &options->words;
     const char *first = words->count > 0 ? words->items[0] : NULL;
     bool own = first && at_is_own_file(first), named = own || (first && !strchr(first, '='));
@@ -164,8 +150,9 @@ static enum at_status take_family(struct explain_options *options, struct at_err
         return status;
     if (named && choice->profile)
         return at_fail(err, AT_USAGE, "--profile has the family, so \"%s\" is one too many", first);
-    if (!named && (options->params || !choice->profile))
-        return at_fail(err, AT_USAGE, "which family? autotune list --families names them");
+    if (!named && (options->params || !(choice->profile || choice->problem)))
+        return at_fail(err, AT_USAGE, "which family%s? autotune list --families names them",
+                       options->params ? "" : ", or which problem");
     choice->family = named ? first : NULL;
     return AT_OK;
 }
@@ -179,233 +166,6 @@ static enum at_status check(void *given, struct at_error *err)
         status = take_family(options, err);
     at_own_options_settle(&options->own);
     return status;
-}
-
-/* ---- which config ---- */
-
-/* The default is the first on which the config is legal: every family has one. */
-static const char *const usual_problems[] = {
-    "1024x1024:f32",
-    "1024x1024:f32,inplace=1",
-    "1048576x3:f32",
-    "3x1048576:f32",
-    "32769x95:b1",
-    "95x32769:b1",
-    "64x64:f64,batch=256",
-    "1x1048576:f32",
-    "64x64x64x64:f32,perm=0213",
-    "2000x126x57:b1,perm=102",
-    "16x16x16x4096:f32,perm=2103",
-    "64x32x16x32:b1,perm=3210",
-    "1024x1024x3:b1,perm=102",
-};
-
-/* ---- the config ---- */
-
-static enum at_status refuse_value(const struct at_family *family, const struct at_param *param,
-                                   const char *setting, struct at_error *err)
-{
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-    char *values;
-
-    for (size_t i = 0; i < param->value_count; i++)
-        fprintf(out, "%s%jd", i > 0 ? ", " : "", (intmax_t)param->values[i]);
-    values = at_text_close(&stream, NULL);
-    at_fail(err, AT_USAGE, "%s is not in the space of family %s: %s takes %s, as in %s=%jd",
-            setting, family->name, param->name, values, param->name,
-            (intmax_t)param->default_value);
-    free(values);
-    return AT_USAGE;
-}
-
-static enum at_status refuse_name(const struct at_family *family, const char *setting,
-                                  struct at_error *err)
-{
-    const char *names[AT_PARAMS_MAX];
-    char nearest[256], *name = at_strndup(setting, strcspn(setting, "="));
-
-    for (size_t i = 0; i < family->param_count; i++)
-        names[i] = family->params[i].name;
-    at_suggest(nearest, sizeof nearest, name, names, family->param_count);
-    at_fail(err, AT_USAGE,
-            "family %s has no parameter %s; did you mean %s? explain %s --params lists them",
-            family->name, name, nearest, family->name);
-    free(name);
-    return AT_USAGE;
-}
-
-static enum at_status apply_setting(struct at_config *config, bool given[AT_PARAMS_MAX],
-                                    const char *setting, struct at_error *err)
-{
-    const struct at_family *family = config->family;
-    size_t name = strcspn(setting, "="), i = 0;
-    const char *text = setting + name + (setting[name] == '=');
-    int64_t value;
-
-    while (i < family->param_count && (strlen(family->params[i].name) != name ||
-                                       strncmp(family->params[i].name, setting, name) != 0))
-        i++;
-    if (i == family->param_count)
-        return refuse_name(family, setting, err);
-    if (!at_integer_parse(text, strlen(text), &value) ||
-        !at_param_has_value(&family->params[i], value))
-        return refuse_value(family, &family->params[i], setting, err);
-    if (given[i])
-        return at_fail(err, AT_USAGE, "%s is given twice", family->params[i].name);
-    given[i] = true;
-    config->values[i] = (int32_t)value;
-    return AT_OK;
-}
-
-/* ---- the winner of a profile ---- */
-
-/* Return the problem's entry (NULL: that of the only problem), of the nearest device. */
-static const struct at_entry *find_entry(const struct at_profile *profile, const char *problem,
-                                         const struct at_device_info *device)
-{
-    const struct at_entry *found = NULL;
-    enum at_relation nearest = AT_OTHER_ARCHITECTURE;
-
-    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);) {
-        enum at_relation relation = at_device_relation(&at.record->device, device);
-
-        if ((problem ? strcmp(at.entry->problem, problem) == 0 : at.record->problems.count == 1) &&
-            (!found || relation < nearest)) {
-            found = at.entry;
-            nearest = relation;
-        }
-    }
-    return found;
-}
-
-static enum at_status refuse_problem(const struct at_profile *profile, const char *path,
-                                     const char *problem, struct at_error *err)
-{
-    enum { SHOWN = 3 };
-    const struct at_device_record *record = profile->devices.items;
-    const struct at_entry *entries = record->problems.items;
-    const char *names[SHOWN];
-    size_t shown = 0;
-    char *some;
-
-    for (; shown < SHOWN && shown < record->problems.count; shown++)
-        names[shown] = entries[shown].problem;
-    some = at_join(names, shown);
-    if (problem)
-        at_fail(err, AT_USAGE, "%s has no %s; it has %s%s", path, problem, some,
-                record->problems.count > SHOWN ? ", ..." : "");
-    else
-        at_fail(err, AT_USAGE, "%s has several problems: name one with --problem, such as %s", path,
-                some);
-    free(some);
-    return AT_USAGE;
-}
-
-static enum at_status take_winner(const struct explain_choice *choice,
-                                  const struct at_session_options *known,
-                                  const struct at_device_info *device, struct at_config *config,
-                                  struct at_problem *problem, struct at_error *err)
-{
-    struct at_profile profile = {0};
-    char *name = choice->problem ? at_problem_format(problem) : NULL;
-    const struct at_entry *entry;
-    enum at_status status = at_read_profile(&profile, choice->profile, known->progress, err);
-
-    if (status == AT_OK) {
-        entry = find_entry(&profile, name, device);
-        if (!entry)
-            status = refuse_problem(&profile, choice->profile, name, err);
-        if (entry)
-            status = at_config_from_names(config, known->families, known->family_count,
-                                          entry->winner.family, &entry->winner.parameters, err);
-        if (status == AT_OK)
-            status = at_problem_parse(problem, entry->problem, err);
-        at_profile_clear(&profile);
-    }
-    free(name);
-    return status;
-}
-
-/* ---- the problem ---- */
-
-/* Return the first usual problem on which the config is legal; NULL: none. */
-static const char *find_problem(const struct at_config *config, const struct at_device_info *device)
-{
-    for (size_t i = 0; i < AT_COUNT(usual_problems); i++) {
-        struct at_problem problem;
-        bool legal;
-
-        if (at_problem_parse(&problem, usual_problems[i], NULL) == AT_OK &&
-            at_config_legal(config, &problem, device, &legal, NULL, NULL) == AT_OK && legal)
-            return usual_problems[i];
-    }
-    return NULL;
-}
-
-/* Take the family's default for the problem, or for the first usual one that has one; else the
- * usual default, whose refusal is then reported. */
-static enum at_status take_default(const struct explain_choice *choice,
-                                   const struct at_session_options *known,
-                                   const struct at_device_info *device, struct at_config *config,
-                                   const struct at_problem *problem, struct at_error *err)
-{
-    const struct at_family *family;
-    size_t at = 0;
-
-    if (at_run_family(&family, known, choice->family, err) != AT_OK) {
-        if (strpbrk(choice->family, "./"))
-            at_advise(err, "a kernel of your own is a FILE.cu, a profile stands behind --profile");
-        return err->status;
-    }
-    *config = at_family_default(family);
-    while (known->families[at] != family)
-        at++;
-    if (choice->problem) {
-        (void)at_space_default(config, &known->families[at], 1, problem, device, NULL);
-        return AT_OK;
-    }
-    for (size_t i = 0; i < AT_COUNT(usual_problems); i++) {
-        struct at_problem usual;
-
-        if (at_problem_parse(&usual, usual_problems[i], NULL) == AT_OK &&
-            at_space_default(config, &known->families[at], 1, &usual, device, NULL) == AT_OK)
-            break;
-    }
-    return AT_OK;
-}
-
-/* Make the config and the problem, which are legal on the device. AT_FAILED if they are not; the
- * message names a problem that would be, if one is known. */
-static enum at_status choose_config(const struct explain_choice *choice,
-                                    const struct at_session_options *known,
-                                    const struct at_device_info *device, struct at_config *config,
-                                    struct at_problem *problem, struct at_error *err)
-{
-    const char *usual;
-    struct at_error refusal;
-    bool given[AT_PARAMS_MAX] = {false};
-    enum at_status status =
-        choice->problem ? at_run_problem(problem, choice->problem, known->progress, err) : AT_OK;
-
-    if (status == AT_OK && choice->profile) {
-        status = take_winner(choice, known, device, config, problem, err);
-    } else if (status == AT_OK) {
-        status = take_default(choice, known, device, config, problem, err);
-    }
-    for (size_t i = 0; i < choice->setting_count && status == AT_OK; i++)
-        status = apply_setting(config, given, choice->settings[i], err);
-    if (status != AT_OK)
-        return status;
-    usual = find_problem(config, device);
-    if (!choice->problem && !choice->profile)
-        status = at_problem_parse(problem, usual ? usual : usual_problems[0], err);
-    if (status == AT_OK)
-        status = at_config_require(config, problem, device, "not legal for this problem", &refusal);
-    if (status != AT_OK)
-        return usual ? at_fail(err, status, "%s; it is for %s", refusal.message, usual)
-                     : at_fail(err, status, "%s", refusal.message);
-    return AT_OK;
 }
 
 /* ---- on which device ---- */
@@ -477,7 +237,7 @@ static enum at_status explain_config(const struct explain_options *options,
     enum at_status status = check_target(options, target, err);
 
     if (status == AT_OK)
-        status = choose_config(&options->choice, &options->run.session, &target->device, &config,
+        status = at_config_choose(&options->choice, &options->run.session, &target->device, &config,
                                &problem, err);
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
@@ -504,10 +264,9 @@ static enum at_status choose_other(const struct explain_options *options,
     const struct at_texts *with = &options->with;
     char *name = at_problem_format(problem);
     const char **settings = at_alloc_array(with->count, sizeof *settings);
-    struct explain_choice other = {.problem = name, .settings = settings};
+    struct at_config_choice other = {.problem = name, .settings = settings};
     struct at_problem same = *problem;
-    bool given[AT_PARAMS_MAX] = {false};
-    enum at_status status = AT_OK;
+    enum at_status status;
 
     for (size_t i = 0; i < with->count; i++) {
         if (at_file_is(with->items[i], AT_KIND_PROFILE))
@@ -519,10 +278,9 @@ static enum at_status choose_other(const struct explain_options *options,
     }
     *config = *first;
     if (other.family || other.profile)
-        status = choose_config(&other, &options->run.session, device, config, &same, err);
-    for (size_t i = 0; i < other.setting_count && !other.family && !other.profile; i++)
-        if (status == AT_OK)
-            status = apply_setting(config, given, settings[i], err);
+        status = at_config_choose(&other, &options->run.session, device, config, &same, err);
+    else
+        status = at_config_apply(config, settings, other.setting_count, err);
     if (status == AT_OK)
         status = at_config_require(config, problem, device, "not legal for this problem", err);
     free(settings);
@@ -555,7 +313,7 @@ static enum at_status compare(const struct explain_options *options, const struc
     struct at_study study = {.title = "two configs; what differs has a column", .differing = true};
     struct at_study_result result = {0};
     struct at_study_row *rows = at_alloc_array(2, sizeof *rows);
-    enum at_status status = choose_config(&options->choice, &options->run.session, &target->device,
+    enum at_status status = at_config_choose(&options->choice, &options->run.session, &target->device,
                                           &configs[0], &problem, err);
 
     if (status == AT_OK)
@@ -618,7 +376,7 @@ static enum at_status print_ncu(const struct explain_options *options, const str
     struct at_problem problem;
     struct at_config config;
     char *name;
-    enum at_status status = choose_config(&options->choice, &options->run.session, &target->device,
+    enum at_status status = at_config_choose(&options->choice, &options->run.session, &target->device,
                                           &config, &problem, err);
 
     if (status != AT_OK)
@@ -719,15 +477,15 @@ const struct at_command at_command_explain = {
     .name = "explain",
     .summary = "what a config does to the memory system",
     .options = options_table,
-    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]...\n--profile=FILE [PROBLEM] [PARAM=VALUE]...\n"
-                 "FILE.cu",
+    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]...\nPROBLEM [PARAM=VALUE]...\n"
+                 "--profile=FILE [PROBLEM] [PARAM=VALUE]...\nFILE.cu",
     .help =
         "Runs a config on the emulated device and prints what the memory accesses of each source "
         "line cost: sectors for global memory, wavefronts for shared memory, and the least "
         "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
-        "(--gpu 0) it measures the time too.\vParameters that are not given have their default, or "
-        "with --profile the "
-        "winner's value. A CUDA file is compiled as it stands, and one of its kernels is run with "
+        "(--gpu 0) it measures the time too.\vA problem alone is explained with the kernel that "
+        "lookup gives. Parameters that are not given have their default, or the value that the "
+        "profile or the lookup gives. A CUDA file is compiled as it stands, and one of its kernels is run with "
         "the grid, block and arguments that are given; its time is only predicted."
         "\n\nExample:\n  autotune explain --profile best.yaml 8192x8192:f32",
     .check = check,

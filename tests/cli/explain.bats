@@ -245,8 +245,22 @@ END_OF_TABLE
     [[ $output == *'"occupancy_percent": 100'* && $output == *'"tail_blocks": 1024'* && $output == *'"wave_blocks": 1056'* ]]
 }
 
+@test "a problem alone is explained with the kernel that lookup gives, and a note says so" {
+    local AUTOTUNE_PROFILE_PATH=$srcdir/tests/data/h200-profile.yaml answer
+    export AUTOTUNE_PROFILE_PATH
+    for problem in 8192x8192:f32 640x64:f32; do
+        answer=$("$AUTOTUNE" lookup "$problem" --gpu emu --format json)
+        explain "$problem" --blocks 1 --format json
+        [ "$(sed -n 's/^  "family": \(.*\),$/\1/p' <<<"$output")" = "$(sed -n 's/^  "family": \(.*\),$/\1/p' <<<"$answer")" ]
+        [[ $stderr == *"$problem: the kernel that lookup gives"* ]]
+    done
+    [[ $stderr == *'a guess: 640x64:f32: tier '* ]]
+    explain 8192x8192:f32 TILE_ORDER=0 --blocks 1
+    [[ $output == *TILE_ORDER=0* ]]
+}
+
 @test "bad arguments and illegal configs are refused" {
-    refused 'which family?' explain
+    refused 'which family, or which problem?' explain
     refused 'there is no family "tlie" (did you mean tile' explain tlie
     refused 'has no parameter PADD; did you mean PAD?' explain tile PADD=1
     refused 'PAD=3 is not in the space of family tile: PAD takes 0, 1, 2, 4' explain tile PAD=3
