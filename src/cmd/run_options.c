@@ -117,9 +117,11 @@ static enum at_status read_families(struct at_run_options *options, size_t *coun
         at_detail(&options->progress, "read %zu families in %s and %s", *count, tuning, templates);
     capacity = options->session.own_first = *count;
     for (size_t i = 0; i < options->spaces.count && status == AT_OK; i++) {
+        const char *file = at_given_file(options->spaces.items[i]);
+        bool piped = strncmp(file, "/dev/", strlen("/dev/")) == 0; /* nothing is beside a pipe */
         struct at_family *family;
 
-        status = at_family_read(&family, options->spaces.items[i], NULL, err);
+        status = at_family_read(&family, file, piped ? "." : NULL, err);
         if (status != AT_OK)
             at_advise_kind(err, options->spaces.items[i], AT_KIND_SPACE);
         if (status == AT_OK)

@@ -46,6 +46,18 @@ spoilt() {
     [[ $output == *'family mine has no parameter BLOCK_X'* ]]
 }
 
+@test "a family may come from standard input or a pipe, with its template in the current folder" {
+    profile=$srcdir/tests/golden/check/sound.yaml
+    sed 's/family: naive/family: mine/' "$profile" >mine-profile.yaml
+    run -1 "$AUTOTUNE" check --space - mine-profile.yaml <mine.yaml
+    [[ $output == *'family mine has no parameter BLOCK_X'* ]]
+    run -1 "$AUTOTUNE" check --space <(cat mine.yaml) mine-profile.yaml
+    [[ $output == *'family mine has no parameter BLOCK_X'* ]]
+    mkdir elsewhere && cd elsewhere
+    run --separate-stderr -2 "$AUTOTUNE" check --space - "$profile" <../mine.yaml
+    [[ $stderr == *'/dev/stdin:4:11: template: cannot open ./mine.cu: No such file'* ]]
+}
+
 @test "unknown, repeated and missing keys are refused" {
     spoilt ':2:1: unknown key "familly"' 's/^family/familly/'
     spoilt ':3:1: duplicate key "family"' '2p'
