@@ -181,8 +181,8 @@ static void note_answer(const struct at_answer *answer, const struct at_problem 
     struct at_export_item item = {.answer = *answer, .spec = at_problem_format(problem)};
     char *guess = at_export_guess(&item);
 
-    at_note(progress, "%s: the kernel that lookup gives%s%s", item.spec,
-            guess ? "; a guess: " : ", measured on this model of device", guess ? guess : "");
+    at_note(progress, "the kernel that lookup gives is %s%s", guess ? "a guess: " : "measured for ",
+            guess ? guess : item.spec);
     free(guess);
     free(item.spec);
 }
@@ -192,15 +192,12 @@ static enum at_status take_answer(const struct at_session_options *known,
                                   const struct at_problem *problem, struct at_error *err)
 {
     const struct at_environment here = at_environment_here(device);
-    const struct at_query query = {.problem = problem,
-                                   .device = device,
-                                   .environment = &here,
-                                   .policy = known->policy->name};
+    const struct at_query query = {
+        .problem = problem, .device = device, .environment = &here, .policy = known->policy->name};
     struct at_profiles profiles = {.for_lookup = true};
     struct at_lookup *lookup = NULL;
     struct at_answer answer;
-    enum at_status status =
-        at_searched_profiles(&profiles, NULL, NULL, 0, known->progress, err);
+    enum at_status status = at_searched_profiles(&profiles, NULL, NULL, 0, known->progress, err);
 
     if (status == AT_OK)
         status = at_lookup_open(&lookup, &profiles, known->families, known->family_count, err);

@@ -413,18 +413,27 @@ static bool is_faulty(const struct doctor *doctor)
     return false;
 }
 
+/* In this order: each uses what those before it have found. */
+static const struct {
+    const char *what;
+    void (*look)(struct doctor *doctor);
+} looks[] = {
+    {"machine", look_at_machine}, {"environment", look_at_environment},
+    {"driver", look_at_driver},   {"compiler", look_at_compiler},
+    {"folders", look_at_folders}, {"kernel", look_at_kernel},
+};
+
 static enum at_status run_doctor(void *given, struct at_error *err)
 {
     struct doctor *doctor = given;
     enum at_status status;
 
     at_description_read(&doctor->device, NULL, "h200", NULL); /* without a GPU */
-    look_at_machine(doctor);
-    look_at_environment(doctor);
-    look_at_driver(doctor);
-    look_at_compiler(doctor);
-    look_at_folders(doctor);
-    look_at_kernel(doctor);
+    for (size_t i = 0; i < AT_COUNT(looks); i++) {
+        at_progress_step(&doctor->run.progress, looks[i].what, i, AT_COUNT(looks));
+        looks[i].look(doctor);
+    }
+    at_progress_clear(&doctor->run.progress);
     status = at_print_list("checks", &finding_schema, doctor->findings, doctor->count,
                            doctor->format, stdout, err);
     if (status == AT_OK && is_faulty(doctor)) {

@@ -14,6 +14,7 @@
 #include "kernel/render.h"
 #include "pipeline/session.h"
 #include "pipeline/shootout.h"
+#include "space/named.h"
 #include "study/study_run.h"
 #include "system/paths.h"
 
@@ -211,6 +212,7 @@ static enum at_status measure(const struct explain_options *options, const struc
 
     if (at_device_kind(&target->device)->predicted)
         return AT_OK;
+    at_progress_step(options->run.session.progress, "measuring", 0, 1);
     status = at_session_open(&session, &target->device, &options->run.session, err);
     if (status == AT_OK)
         status = at_time_config(session, config, problem, &time,
@@ -238,13 +240,13 @@ static enum at_status explain_config(const struct explain_options *options,
 
     if (status == AT_OK)
         status = at_config_choose(&options->choice, &options->run.session, &target->device, &config,
-                               &problem, err);
+                                  &problem, err);
     if (status == AT_OK)
         status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
     if (status == AT_OK)
         status = at_explain(&config, &problem, &target->device,
                             target->described ? &target->rates : NULL, header, options->blocks,
-                            explanation, err);
+                            options->run.session.progress, explanation, err);
     if (status == AT_OK)
         status = measure(options, target, &config, &problem, explanation, err);
     if (status == AT_OK)
@@ -313,8 +315,8 @@ static enum at_status compare(const struct explain_options *options, const struc
     struct at_study study = {.title = "two configs; what differs has a column", .differing = true};
     struct at_study_result result = {0};
     struct at_study_row *rows = at_alloc_array(2, sizeof *rows);
-    enum at_status status = at_config_choose(&options->choice, &options->run.session, &target->device,
-                                          &configs[0], &problem, err);
+    enum at_status status = at_config_choose(&options->choice, &options->run.session,
+                                             &target->device, &configs[0], &problem, err);
 
     if (status == AT_OK)
         status = choose_other(options, &target->device, &configs[0], &problem, &configs[1], err);
@@ -376,8 +378,8 @@ static enum at_status print_ncu(const struct explain_options *options, const str
     struct at_problem problem;
     struct at_config config;
     char *name;
-    enum at_status status = at_config_choose(&options->choice, &options->run.session, &target->device,
-                                          &config, &problem, err);
+    enum at_status status = at_config_choose(&options->choice, &options->run.session,
+                                             &target->device, &config, &problem, err);
 
     if (status != AT_OK)
         return status;
@@ -421,7 +423,7 @@ static enum at_status explain_own(const struct explain_options *options,
     at_detail(options->run.session.progress, "read %s", options->own_file);
     return at_own_kernel_explain(file, launch, &target->device,
                                  target->described ? &target->rates : NULL, options->blocks,
-                                 explanation, err);
+                                 options->run.session.progress, explanation, err);
 }
 
 static enum at_status explain(const struct explain_options *options, struct at_error *err)
@@ -442,6 +444,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     } else if (status == AT_OK) {
         status = explain_config(options, &target, &explanation, &source, err);
     }
+    at_progress_clear(options->run.session.progress);
     if (status == AT_OK) {
         memcpy(explanation.predictions, target.description.predictions,
                sizeof explanation.predictions);
@@ -485,7 +488,8 @@ const struct at_command at_command_explain = {
         "number that the same bytes need. It also predicts the time, which needs no GPU; on a GPU "
         "(--gpu 0) it measures the time too.\vA problem alone is explained with the kernel that "
         "lookup gives. Parameters that are not given have their default, or the value that the "
-        "profile or the lookup gives. A CUDA file is compiled as it stands, and one of its kernels is run with "
+        "profile or the lookup gives. A CUDA file is compiled as it stands, and one of its kernels "
+        "is run with "
         "the grid, block and arguments that are given; its time is only predicted."
         "\n\nExample:\n  autotune explain --profile best.yaml 8192x8192:f32",
     .check = check,

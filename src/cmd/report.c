@@ -115,7 +115,8 @@ static enum at_status report(struct report_options *options, struct at_error *er
                    .families = options->run.session.families,
                    .family_count = options->run.session.family_count,
                    .journals = options->journals.items,
-                   .journal_count = options->journals.count}};
+                   .journal_count = options->journals.count,
+                   .progress = &options->run.progress}};
     enum at_status status = read_inputs(options, &inputs, err);
 
     inputs.report.profile = &inputs.profile;

@@ -423,6 +423,15 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
     return AT_OK;
 }
 
+static void show_step(const struct at_explained_kernel *kernel, size_t step)
+{
+    static const char *const steps[] = {"counting accesses", "counting cache hits",
+                                        "predicting the time"};
+
+    if (kernel->progress)
+        at_progress_step(kernel->progress, steps[step], step, AT_COUNT(steps));
+}
+
 enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  const struct at_device_info *device, const struct at_rates *rates,
                                  int64_t max_blocks, struct at_explanation *explanation,
@@ -435,10 +444,13 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
     if (status == AT_OK)
         status = prepare(&run, kernel, device, made.occupancy_blocks, err);
+    show_step(kernel, 0);
     if (status == AT_OK)
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
+    show_step(kernel, 1);
     if (status == AT_OK)
         status = count_caches(&made, &run.hits, device, run.memory, &run.emu, max_blocks, err);
+    show_step(kernel, 2);
     if (status == AT_OK && rates)
         status = predict(&run, device, rates, &made, err);
     if (status == AT_OK) {
@@ -470,10 +482,10 @@ static void name_config(const struct at_config *config, const struct at_problem 
 
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,
-                          const char *header, int64_t max_blocks,
+                          const char *header, int64_t max_blocks, struct at_progress *progress,
                           struct at_explanation *explanation, struct at_error *err)
 {
-    struct at_explained_kernel kernel = {.arg_words = AT_CALL_WORDS};
+    struct at_explained_kernel kernel = {.arg_words = AT_CALL_WORDS, .progress = progress};
     struct at_emu_memory *memory = at_emu_memory_new();
     struct at_builder *builder = NULL;
     struct at_built built = {0};

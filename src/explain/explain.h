@@ -10,6 +10,7 @@
 #include "emulated/time/predict.h"
 #include "kernel/builder.h"
 #include "schema/print.h"
+#include "system/progress.h"
 
 /* The accesses of one kind at one line that cost alike: those of an unrolled loop are one, two
  * different ones on a line are two. */
@@ -90,6 +91,7 @@ struct at_explained_kernel {
     struct at_emu_memory *memory; /* the data of the arguments; the kernel changes it */
     const uint64_t *args;         /* of each parameter as many words as it takes */
     size_t arg_count, arg_words;  /* parameters, and their words at most */
+    struct at_progress *progress; /* shows the steps; NULL: nothing does. The caller erases it */
 };
 
 /* Explains a kernel as at_explain does, but sets neither the names of config and problem nor
@@ -103,10 +105,10 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
  * for the caches, a sample of emulated/caches/count.h.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.
  * AT_FAILED: the kernel does not compile, or the emulated device found a fault, which the message
- * names. The caller clears the explanation by its schema. */
+ * names. progress: as of at_explained_kernel. The caller clears the explanation by its schema. */
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,
-                          const char *header, int64_t max_blocks,
+                          const char *header, int64_t max_blocks, struct at_progress *progress,
                           struct at_explanation *explanation, struct at_error *err);
 
 /* ---- printing it (table.c) ---- */

@@ -637,7 +637,8 @@ static void name_kernel(struct at_explanation *explanation, const struct at_own_
 static enum at_status run(const struct at_own_file *file, const struct at_own_launch *launch,
                           const struct at_entry_point *entry, const struct at_device_info *device,
                           const struct at_rates *rates, int64_t max_blocks,
-                          struct at_explanation *explanation, struct at_error *err)
+                          struct at_progress *progress, struct at_explanation *explanation,
+                          struct at_error *err)
 {
     struct at_emu_memory *memory = at_emu_memory_new();
     struct arguments arguments = {0};
@@ -648,6 +649,7 @@ static enum at_status run(const struct at_own_file *file, const struct at_own_la
         .name = entry->plain,
         .resources = at_ptxas_resources(file->compiled.log, entry->name),
         .memory = memory,
+        .progress = progress,
     };
     enum at_status status =
         parse_launch(&kernel.launch, launch, kernel.resources.shared_bytes, device, err);
@@ -672,6 +674,7 @@ enum at_status at_own_kernel_explain(const struct at_own_file *file,
                                      const struct at_own_launch *launch,
                                      const struct at_device_info *device,
                                      const struct at_rates *rates, int64_t max_blocks,
+                                     struct at_progress *progress,
                                      struct at_explanation *explanation, struct at_error *err)
 {
     const struct at_entry_point *entry;
@@ -680,7 +683,7 @@ enum at_status at_own_kernel_explain(const struct at_own_file *file,
 
     if (status != AT_OK)
         return status;
-    status = run(file, launch, entry, device, rates, max_blocks, explanation, err);
+    status = run(file, launch, entry, device, rates, max_blocks, progress, explanation, err);
     if (status != AT_OK)
         at_fail_within(err, "%s", at_path_name(file->path));
     else

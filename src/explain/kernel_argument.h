@@ -101,6 +101,7 @@ enum at_status at_own_kernel_explain(const struct at_own_file *file,
                                      const struct at_own_launch *launch,
                                      const struct at_device_info *device,
                                      const struct at_rates *rates, int64_t max_blocks,
+                                     struct at_progress *progress,
                                      struct at_explanation *explanation, struct at_error *err);
 
 #endif

@@ -598,18 +598,26 @@ static enum at_status count_row(const struct at_report *report, struct at_report
         status = at_config_require(&config, &row->problem, device, NULL, err);
     if (status == AT_OK)
         status = at_explain(&config, &row->problem, device, described ? &rates : NULL, header,
-                            BLOCKS, costs, err);
+                            BLOCKS, NULL, costs, err);
     return status == AT_OK ? AT_OK : at_fail_within(err, "%s", row->entry->problem);
 }
 
 static enum at_status count_costs(struct at_report *report, size_t most, struct at_error *err)
 {
     char *header = NULL;
+    size_t done = 0, all = 0;
     enum at_status status = most > 0 ? at_template_read(&header, AT_TEMPLATE_HEADER, err) : AT_OK;
 
     for (size_t i = 0; i < report->device_count; i++)
-        for (size_t j = 0; j < report->devices[i].count && j < most && status == AT_OK; j++)
-            status = count_row(report, &report->devices[i].rows[j], header, err);
+        all += report->devices[i].count < most ? report->devices[i].count : most;
+    for (size_t i = 0; i < report->device_count; i++)
+        for (size_t j = 0; j < report->devices[i].count && j < most && status == AT_OK; j++) {
+            struct at_report_row *row = &report->devices[i].rows[j];
+
+            at_progress_step(report->progress, row->entry->problem, done++, all);
+            status = count_row(report, row, header, err);
+        }
+    at_progress_clear(report->progress);
     free(header);
     return status;
 }

@@ -112,14 +112,15 @@ struct at_report {
     size_t verdicts[AT_REPORT_VERDICTS]; /* of the rows that are in the baseline */
     const char **kernels; /* the families of winners and measurements, sorted: their series */
     size_t kernel_count, kernel_capacity;
+    struct at_progress *progress; /* of counting costs */
 };
 
-/* Fill in a report whose names, profile, baseline, families and journals are set, all of which are
- * borrowed. Of each problem, a journal's newest run counts. Count what each line of the kernel
- * costs, as `autotune explain` does, for the `explained` rows of each device that are furthest from
- * the copy limit: that compiles and runs them on the emulated device, about a second each.
- * AT_USAGE: a config is not in its family's space; AT_DEVICE: no NVRTC. Release the report with
- * at_report_clear, even if this fails. */
+/* Fill in a report whose names, profile, baseline, families, journals and progress are set, all of
+ * which are borrowed. Of each problem, a journal's newest run counts. Count what each line of the
+ * kernel costs, as `autotune explain` does, for the `explained` rows of each device that are
+ * furthest from the copy limit: that compiles and runs them on the emulated device, about a second
+ * each. AT_USAGE: a config is not in its family's space; AT_DEVICE: no NVRTC. Release the report
+ * with at_report_clear, even if this fails. */
 enum at_status at_report_make(struct at_report *report, size_t explained, struct at_error *err);
 void at_report_clear(struct at_report *report);
 

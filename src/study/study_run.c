@@ -282,7 +282,7 @@ static enum at_status count_case(const struct at_study_case *item, const char *l
 {
     struct at_explanation explanation;
     enum at_status status = at_explain(&item->config, &item->problem, device, rates, header,
-                                       BLOCKS_COUNTED, &explanation, err);
+                                       BLOCKS_COUNTED, NULL, &explanation, err);
 
     if (status != AT_OK) {
         at_fail_within(err, "%s", label);
@@ -477,7 +477,7 @@ static enum at_status count_row(const struct at_own_file *file, const struct row
 {
     struct at_explanation explanation;
     enum at_status status = at_own_kernel_explain(file, &rows->items[row], device, rates,
-                                                  OWN_BLOCKS_COUNTED, &explanation, err);
+                                                  OWN_BLOCKS_COUNTED, NULL, &explanation, err);
 
     if (status != AT_OK)
         return status;

@@ -122,6 +122,9 @@ lookup --gpu emu:a100 --measure 3s 640x64:f32
 check --gpu emu PROFILE
 bench --gpu emu --profile PROFILE 64x64:f32 64x96:f32
 cache --fill $srcdir/results/nvidia-h200.yaml --device l40s 8192x8192:f32 8200x8200:f64 100x3001:b1 3x2097152:f64
+explain tile 8192x8192:f32
+doctor
+report --explain 2 --out $BATS_TEST_TMPDIR/page.html PROFILE
 export --as cubin --out $BATS_TEST_TMPDIR/cubins $srcdir/results/nvidia-h200.yaml
 END
 }

@@ -57,7 +57,7 @@ static void explain(const struct at_own_launch *launch)
     struct at_error err;
 
     at_entry_points_read(&file.entries, ptx, sizeof ptx - 1);
-    if (at_own_kernel_explain(&file, launch, &h200, NULL, 2, &explanation, &err) == AT_OK) {
+    if (at_own_kernel_explain(&file, launch, &h200, NULL, 2, NULL, &explanation, &err) == AT_OK) {
         if (explanation.blocks < 1 || explanation.bytes_written < 0 ||
             explanation.caches.l1_to_l2_bytes < 0 || explanation.caches.l2_to_dram_bytes < 0)
             abort();

@@ -44,9 +44,9 @@ static void test_time(void **state)
 
     assert_int_equal(at_description_find(&described, &rates, &found, device, &err), AT_OK);
     assert_true(found);
-    assert_int_equal(
-        at_explain(&config, &problem, device, &rates, session->header, 256, &explanation, &err),
-        AT_OK);
+    assert_int_equal(at_explain(&config, &problem, device, &rates, session->header, 256, NULL,
+                                &explanation, &err),
+                     AT_OK);
     assert_true(time.ns > (double)explanation.predicted_ns - 1 &&
                 time.ns < (double)explanation.predicted_ns + 1);
     assert_int_equal(explanation.bytes_needed, 200 * 300 * 4);
@@ -54,7 +54,7 @@ static void test_time(void **state)
 
     /* A device without a description gets counts and no time. */
     assert_int_equal(
-        at_explain(&config, &problem, device, NULL, session->header, 256, &explanation, &err),
+        at_explain(&config, &problem, device, NULL, session->header, 256, NULL, &explanation, &err),
         AT_OK);
     assert_int_equal(explanation.predicted_ns, 0);
     assert_string_equal(explanation.bound, "");
