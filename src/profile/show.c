@@ -6,6 +6,7 @@
 #include "base/outcome.h"
 #include "device/kind.h"
 #include "profile/internal.h"
+#include "profile/means.h"
 #include "profile/merge.h"
 #include "profile/newest.h"
 #include "profile/profile.h"
@@ -207,53 +208,46 @@ static void show_conditions(const struct at_conditions *seen, FILE *out)
     at_flow_end(&flow);
 }
 
-/* Return the geometric mean of the problems' share of the copy limit in permille, and of the
- * default configs' times over the winners' in permille (0: none was measured); *worst is the entry
- * with the smallest share. */
-static int64_t find_means(const struct at_list *problems, const struct at_entry **worst,
-                          int64_t *over_default_permille)
+/* The entry with the smallest share of the copy limit. */
+static const struct at_entry *find_worst(const struct at_list *problems)
 {
-    const struct at_entry *entries = problems->items;
-    double copies = 0, gains = 0;
-    size_t gain_count = 0;
+    const struct at_entry *entries = problems->items, *worst = entries;
 
-    *worst = &entries[0];
-    for (size_t i = 0; i < problems->count; i++) {
-        const struct at_result_record *winner = &entries[i].winner;
-
-        copies += log((double)(winner->of_copy_permille > 0 ? winner->of_copy_permille : 1));
-        if (winner->of_copy_permille < (*worst)->winner.of_copy_permille)
-            *worst = &entries[i];
-        if (entries[i].fallback.time_ns == 0)
-            continue;
-        gains += log((double)entries[i].fallback.time_ns / (double)winner->time_ns);
-        gain_count++;
-    }
-    *over_default_permille =
-        gain_count > 0 ? (int64_t)llround(1000 * exp(gains / (double)gain_count)) : 0;
-    return (int64_t)llround(exp(copies / (double)problems->count));
+    for (size_t i = 1; i < problems->count; i++)
+        if (entries[i].winner.of_copy_permille < worst->winner.of_copy_permille)
+            worst = &entries[i];
+    return worst;
 }
 
-/* Show the answer first: "50 problems: 97.1 % of copy, worst 88.0 % (4095x4097:f32), 2.31x over
- * default". */
-static void show_summary(const struct at_list *problems, const struct style *style, FILE *out)
+/* Show the answer first: "50 problems: 97.1 % of copy without 12 small at 104.3 %, worst
+ * 88.0 % (4095x4097:f32), 2.31x over default". */
+static void show_summary(const struct at_list *problems, const struct at_device_info *device,
+                         const struct style *style, FILE *out)
 {
-    const struct at_entry *worst;
-    int64_t over_default_permille;
-    int64_t of_copy_permille = find_means(problems, &worst, &over_default_permille);
-    char cell[CELL_CHARS];
+    const struct at_entry *worst = find_worst(problems), *entries = problems->items;
+    struct at_means means = {0};
+    char cell[CELL_CHARS], small[CELL_CHARS];
+    bool several = problems->count > 1;
     struct at_flow flow;
 
+    for (size_t i = 0; i < problems->count; i++)
+        at_means_add(&means, &entries[i], device);
     fputs(style->strong, out);
     flow = at_flow_begin(out, WIDTH, SUMMARY_INDENT, "");
-    at_flow_add(&flow, "%zu problem%s: %s %% of copy%s", problems->count,
-                problems->count == 1 ? "" : "s", fixed(cell, of_copy_permille, 10, 1),
-                problems->count > 1 || over_default_permille > 0 ? "," : "");
-    if (problems->count > 1)
+    at_flow_add(&flow, "%zu problem%s: %s %% of copy%s", problems->count, several ? "s" : "",
+                fixed(cell, llround(1000 * at_means_of_copy(&means)), 10, 1),
+                at_means_left_out(&means) > 0   ? ""
+                : several || means.defaults > 0 ? ","
+                                                : "");
+    if (at_means_left_out(&means) > 0)
+        at_flow_add(&flow, "without %zu small at %s %%,", means.small,
+                    fixed(small, llround(1000 * at_means_of_small(&means)), 10, 1));
+    if (several)
         at_flow_add(&flow, "worst %s %% (%s)%s", fixed(cell, worst->winner.of_copy_permille, 10, 1),
-                    worst->problem, over_default_permille > 0 ? "," : "");
-    if (over_default_permille > 0)
-        at_flow_add(&flow, "%sx over default", fixed(cell, over_default_permille, 1000, 2));
+                    worst->problem, means.defaults > 0 ? "," : "");
+    if (means.defaults > 0)
+        at_flow_add(&flow, "%sx over default",
+                    fixed(cell, llround(1000 * at_means_over_default(&means)), 1000, 2));
     at_flow_end(&flow);
     fputs(style->plain, out);
 }
@@ -273,7 +267,7 @@ static void show_heading(const struct section *section, const struct style *styl
         fprintf(out, "  %semulated: %s%s\n", style->strong, at_emulated_times(device),
                 style->plain);
     if (section->problems.count > 0)
-        show_summary(&section->problems, style, out);
+        show_summary(&section->problems, device, style, out);
     for (size_t i = section->count; i-- > 0;)
         show_software(section->records[i], section->count == 1, out);
     for (size_t i = 0; i + 1 < section->count; i++)

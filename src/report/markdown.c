@@ -30,15 +30,16 @@ static void print_heading(const struct at_report_device *device, FILE *out)
     fputs("### ", out);
     print_markdown(device->record->device.name, out);
     at_put(out, "\n\n%zu problem%s: %.1f %% of the copy limit in the geometric mean", device->count,
-           device->count == 1 ? "" : "s", 100 * device->of_copy);
-    if (device->small > 0 && device->small < device->count)
-        at_put(out, " without %zu small, which have %.1f %%", device->small,
-               100 * device->of_small);
+           device->count == 1 ? "" : "s", 100 * at_means_of_copy(&device->means));
+    if (at_means_left_out(&device->means) > 0)
+        at_put(out, " without %zu small at %.1f %%", device->means.small,
+               100 * at_means_of_small(&device->means));
     at_put(out, "; worst ");
     print_code(worst->entry->problem, out);
     at_put(out, " with %.1f %%", worst->percent);
-    if (device->over_default > 0)
-        at_put(out, "; %.2f times as fast as the default configs", device->over_default);
+    if (device->means.defaults > 0)
+        at_put(out, "; %.2f times as fast as the default configs",
+               at_means_over_default(&device->means));
     at_put(out, ".");
     if (device->predicted)
         at_put(out, " Emulated: %p.", at_emulated_times(&device->record->device));

@@ -442,16 +442,6 @@ static void add_search(struct at_report *report, struct at_report_device *device
     }
 }
 
-/* Are the memory's limits not those of this problem? Where even the copy reaches less than half of
- * the peak, the fixed cost of a launch weighs. */
-static bool is_small(const struct at_report_row *row)
-{
-    const struct at_device_info *device = &row->record->device;
-
-    return row->entry->from_l2 || row->bytes <= device->l2_bytes ||
-           2 * row->entry->copy.bandwidth_MB_per_s < device->peak_bandwidth_MB_per_s;
-}
-
 static enum at_status make_row(struct at_report *report, struct at_report_device *device,
                                const struct at_device_record *record, const struct at_entry *entry,
                                struct at_error *err)
@@ -465,7 +455,7 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
     if (status != AT_OK)
         return status;
     row.bytes = at_problem_bytes(&row.problem);
-    row.small = is_small(&row);
+    row.small = at_entry_is_small(entry, &record->device);
     row.search = find_search(report->searches, record, entry);
     snprintf(row.anchor, sizeof row.anchor, "p%zu-%zu", device->index, device->count);
     find_old(report, &row);
@@ -473,41 +463,6 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
     add_search(report, device, row.search);
     AT_PUSH(device->rows, device->count, device->capacity, row);
     return AT_OK;
-}
-
-static double mean_share(const struct at_report_device *device, bool small)
-{
-    double sum = 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < device->count; i++) {
-        int64_t permille = device->rows[i].winner->of_copy_permille;
-
-        if (device->rows[i].small != small)
-            continue;
-        sum += log((double)(permille > 0 ? permille : 1) / 1000);
-        count++;
-    }
-    return count > 0 ? exp(sum / (double)count) : 0;
-}
-
-static void find_means(struct at_report_device *device)
-{
-    double over = 0;
-    size_t defaults = 0;
-
-    for (size_t i = 0; i < device->count; i++) {
-        const struct at_entry *entry = device->rows[i].entry;
-
-        device->small += device->rows[i].small;
-        if (entry->fallback.time_ns == 0)
-            continue;
-        over += log((double)entry->fallback.time_ns / (double)entry->winner.time_ns);
-        defaults++;
-    }
-    device->of_small = mean_share(device, true);
-    device->of_copy = device->small < device->count ? mean_share(device, false) : device->of_small;
-    device->over_default = defaults > 0 ? exp(over / (double)defaults) : 0;
 }
 
 static int64_t least_known(int64_t a, int64_t b)
@@ -640,7 +595,8 @@ enum at_status at_report_make(struct at_report *report, size_t explained, struct
 
         if (device->count > 0)
             qsort(device->rows, device->count, sizeof *device->rows, compare_rows);
-        find_means(device);
+        for (size_t j = 0; j < device->count; j++)
+            at_means_add(&device->means, device->rows[j].entry, &device->rows[j].record->device);
         device->open =
             report->row_count > AT_REPORT_OPEN_MAX && device->count > share ? share : device->count;
     }

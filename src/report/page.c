@@ -55,17 +55,17 @@ static void print_lead(const struct at_report_device *device, FILE *out)
 static void print_numbers(const struct at_report_device *device, FILE *out)
 {
     const struct at_report_row *worst = &device->rows[0];
-    size_t small = device->small, large = device->count - small;
+    size_t small = device->means.small, large = device->means.large;
 
     at_put(out,
            "<ul class=\"numbers\">\n<li><b>%.1f&#8239;%%</b><span>of the copy limit, geometric "
            "mean",
-           100 * device->of_copy);
+           100 * at_means_of_copy(&device->means));
     if (small > 0 && large > 0)
         at_put(out,
                " of %zu problems. %zu small one%s left out, with %.1f&#8239;%%: the L2 cache holds "
                "the data, or the launch takes most of the time",
-               large, small, small == 1 ? " is" : "s are", 100 * device->of_small);
+               large, small, small == 1 ? " is" : "s are", 100 * at_means_of_small(&device->means));
     else if (small > 0)
         at_put(out,
                ". All problems are small: the L2 cache holds the data, or the launch takes most "
@@ -74,11 +74,11 @@ static void print_numbers(const struct at_report_device *device, FILE *out)
            "</span></li>\n<li><b>%.1f&#8239;%%</b><span>the worst problem, <a "
            "href=\"#%s\">%s</a></span></li>\n",
            worst->percent, worst->anchor, worst->entry->problem);
-    if (device->over_default > 0)
+    if (device->means.defaults > 0)
         at_put(out,
                "<li><b>%.2f&#8239;×</b><span>as fast as the default configs, geometric "
                "mean</span></li>\n</ul>\n",
-               device->over_default);
+               at_means_over_default(&device->means));
     else
         at_put(out, "<li><b>–</b><span>the default configs were not timed</span></li>\n</ul>\n");
 }

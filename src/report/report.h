@@ -9,6 +9,7 @@
 #include "explain/explain.h"
 #include "measure/measurement.h"
 #include "profile/diff.h"
+#include "profile/means.h"
 #include "space/family.h"
 
 /* Problems whose details are in the page as they are opened without scripts. */
@@ -88,10 +89,7 @@ struct at_report_device {
     size_t open;               /* rows whose details the page shows without scripts */
     bool predicted;            /* emulated: no time is measured */
     const char *unit;          /* of times: "µs", or "predicted µs" */
-    size_t small;              /* rows */
-    double of_copy;            /* geometric means: of the rows that are not small, or of all, */
-    double of_small;           /* and of those that are small */
-    double over_default;       /* of all; 0: no default was timed */
+    struct at_means means;     /* of the rows */
     int64_t points;            /* measurements of journals */
     int64_t first_ms, last_ms; /* of their filing; 0: none */
     struct at_report_throttling throttling;
