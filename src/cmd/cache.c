@@ -8,7 +8,6 @@
 #include "kernel/builder.h"
 #include "schema/table.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -156,10 +155,10 @@ static enum at_status fill_cache(struct at_lookup_options *options, struct at_er
 
 static void print_usage(const struct at_cubin_cache *cache, const struct at_cubin_usage *usage)
 {
-    printf("%s\n", at_cubin_cache_path(cache));
-    printf("  kernels   %zu in %zu programs\n", usage->kernels, usage->programs);
-    printf("  size      %.1f MiB, of at most %" PRId64 " MiB\n", (double)usage->bytes / 0x1p20,
-           AT_CUBIN_CACHE_BYTES_MAX >> 20);
+    char *size = at_cubin_usage_text(usage);
+
+    printf("%s\n  %s\n", at_cubin_cache_path(cache), size);
+    free(size);
 }
 
 static enum at_status run_cache(void *given, struct at_error *err)

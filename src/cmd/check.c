@@ -2,62 +2,34 @@
 /* autotune check: is a profile sound? Reading it checks form and figures. Here each config is
  * checked against its family's space, for the device that the profile describes. An entry is stale
  * if it was made with other software or another kernel than there is now. */
-#include "cmd/check.h"
 #include "base/memory.h"
-#include "base/stats.h"
-#include "base/text_stream.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "device/kind.h"
-#include "device/relation.h"
-#include "kernel/render.h"
-#include "lookup/facts.h"
-#include "measure/select.h"
+#include "cmd/hold.h"
+#include "cmd/stale.h"
 #include "profile/newest.h"
 #include "profile/profile.h"
-#include "schema/table.h"
 #include "space/named.h"
 #include "system/interrupt.h"
 #include "system/output.h"
-#include "tune/tune.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of a config that was timed again, ILLEGAL only on another model; else of its form. */
-enum verdict { HELD, DRIFTED, BROKEN, ILLEGAL, SOUND, STALE, VERDICTS };
-static const char *const verdict_names[VERDICTS] = {"held",    "drifted", "broken",
-                                                    "illegal", "sound",   "stale"};
-
-/* A config that was checked. The texts are owned. */
-struct check_row {
-    char *problem, *device, *config; /* config: "winner" or "default" */
-    int verdict;
-    char *message;               /* why; "": it holds */
-    int64_t recorded_ns, now_ns; /* 0: an answer has no time; it was not timed */
-};
-
-struct check_report {
-    enum at_output_format format;
-    struct check_row *rows;
-    size_t count, capacity;
-};
 
 struct check_options {
     struct at_run_options run;
     const char *file, *gpu; /* gpu NULL: run nothing */
     const char *out;        /* NULL: write nothing */
-    struct check_report report;
+    bool stale;             /* an entry that is stale fails */
+    struct at_check_report report;
 };
 
 static const struct at_option options_table[] = {
     AT_ARGUMENT("profile", "which profile?", AT_SETS_TEXT(check_options, file)),
     AT_GPU(0, check_options, gpu, "Verify and time every winner again on this device"),
     AT_FORMAT(0, check_options, report.format),
+    {"stale", 0, NULL, 0, "Fail also if an entry is stale", AT_SETS_FLAG(check_options, stale)},
     AT_OUT(0, check_options, out,
            "If all holds, write the profile; where its winners are another model's, say in it that "
            "they were correct on this one, too"),
@@ -70,171 +42,6 @@ static enum at_status check(void *given, struct at_error *err)
     const struct check_options *options = given;
 
     return options->out && !options->gpu ? at_fail(err, AT_USAGE, "--out needs --gpu") : AT_OK;
-}
-
-/* ---- the report ---- */
-
-static const struct at_field row_fields[] = {
-    AT_WRITTEN(check_row, config, AT_FIELD_TEXT, AT_COLUMN(3, "config")),
-    AT_WRITTEN(check_row, device, AT_FIELD_TEXT, AT_COLUMN(2, "device")),
-    AT_WRITTEN(check_row, message, AT_FIELD_TEXT, AT_OPTIONAL, AT_COLUMN(7, "reason")),
-    AT_WRITTEN(check_row, now_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(6, "us", 1000, 2)),
-    AT_WRITTEN(check_row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
-    AT_WRITTEN(check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL,
-               AT_COLUMN(5, "recorded us", 1000, 2)),
-    AT_CHOICE(check_row, verdict, verdict_names, AT_COLUMN(4, "verdict")),
-};
-static const struct at_schema row_schema = AT_SCHEMA("a check", check_row, row_fields);
-
-/* Add a row, with copies of its texts. */
-static void add_row(struct check_report *report, const struct check_row *row)
-{
-    const struct check_row copy = {
-        .problem = at_strdup(row->problem),
-        .device = at_strdup(row->device),
-        .config = at_strdup(row->config),
-        .verdict = row->verdict,
-        .message = at_strdup(row->message),
-        .recorded_ns = row->recorded_ns,
-        .now_ns = row->now_ns,
-    };
-
-    AT_PUSH(report->rows, report->count, report->capacity, copy);
-}
-
-/* Print the report, unless its format is the table that people have read already; and free it. */
-static enum at_status print_report(struct check_report *report, struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    if (report->format != AT_FORMAT_TABLE)
-        status = at_print_list("checks", &row_schema, report->rows, report->count, report->format,
-                               stdout, err);
-    at_schema_clear_records(&row_schema, report->rows, report->count);
-    *report = (struct check_report){.format = report->format};
-    return status;
-}
-
-/* ---- is it stale? ---- */
-
-/* What is here of all that a time depends on. */
-struct here {
-    const struct at_session_options *known; /* NULL: nothing is known of here */
-    struct at_device_info gpu;              /* the first one; its kind is "" if there is none */
-    struct at_environment environment;
-    char *header;                   /* text of AT_TEMPLATE_HEADER */
-    const struct at_family *family; /* whose hash this is; NULL: none yet */
-    char family_hash[AT_HASH_CHARS];
-};
-
-static void find_gpu(struct here *here, const struct at_profile *profile)
-{
-    struct at_device_info *devices;
-    size_t count;
-    bool hardware = false;
-
-    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at) && !hardware;)
-        hardware = at_device_kind(&at.record->device)->hardware;
-    if (!hardware || at_select_devices("auto", &devices, &count, NULL) != AT_OK)
-        return;
-    if (at_device_kind(devices)->hardware)
-        here->gpu = devices[0];
-    free(devices);
-}
-
-static enum at_status find_here(struct here *here, const struct at_profile *profile,
-                                const struct at_session_options *known, struct at_error *err)
-{
-    const struct at_device_record *first = profile->devices.items;
-    struct here found = {.known = known};
-    enum at_status status = at_template_read(&found.header, AT_TEMPLATE_HEADER, err);
-
-    if (status != AT_OK || profile->devices.count == 0)
-        return status;
-    find_gpu(&found, profile);
-    /* Without a GPU there is only the compiler. */
-    found.environment = at_environment_here(found.gpu.kind[0] ? &found.gpu : &first->device);
-    *here = found;
-    return AT_OK;
-}
-
-/* The facts about software that make an entry stale. CUDA's version follows from the driver's. */
-static const struct {
-    const char *name, *title;
-    bool if_predicted; /* the program predicts times, so its version counts for these alone */
-} stale_facts[] = {
-    {"autotune", "autotune", true},
-    {"driver", "driver", false},
-    {"nvrtc", "NVRTC", false},
-    {"nvrtc_identity", "build of NVRTC", false},
-};
-
-static const char *title_of(const struct at_fact *fact, bool predicted)
-{
-    for (size_t i = 0; i < AT_COUNT(stale_facts) && at_fact_is_conflict(fact); i++)
-        if (strcmp(stale_facts[i].name, fact->name) == 0 &&
-            (predicted || !stale_facts[i].if_predicted))
-            return stale_facts[i].title;
-    return NULL;
-}
-
-static void write_software(const struct here *here, const struct at_device_record *record,
-                           FILE *out)
-{
-    struct at_environment environment = here->environment;
-    const struct at_query query = {
-        .device = &record->device, .environment = &environment, .policy = record->policy.name};
-    struct at_fact facts[AT_FACTS_MAX];
-    bool predicted = at_device_kind(&record->device)->predicted;
-    size_t count;
-
-    if (at_device_relation(&record->device, &here->gpu) != AT_SAME_DEVICE)
-        environment.driver[0] = '\0';
-    if (strcmp(environment.nvrtc, record->environment.nvrtc) != 0)
-        environment.nvrtc_identity[0] = '\0';
-    count = at_facts_compare(facts, &query, record);
-    for (size_t i = 0; i < count; i++) {
-        const char *title = title_of(&facts[i], predicted);
-
-        if (title)
-            fprintf(out, "%s%s %s then, %s here", ftell(out) > 0 ? "; " : "", title, facts[i].tuned,
-                    facts[i].here);
-    }
-}
-
-/* Is the winner's kernel rendered otherwise now? */
-static bool is_rendered_anew(struct here *here, const struct at_entry *entry)
-{
-    const struct at_result_record *winner = &entry->winner;
-    struct at_config config;
-    struct at_problem problem;
-    char hash[AT_SHORT_HASH_CHARS];
-
-    if (!winner->kernel[0] || at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
-        at_config_from_names(&config, here->known->families, here->known->family_count,
-                             winner->family, &winner->parameters, NULL) != AT_OK)
-        return false;
-    if (here->family != config.family)
-        at_family_hash(here->family_hash, config.family, here->header);
-    here->family = config.family;
-    at_kernel_hash(hash, here->family_hash, &config, at_problem_kind(&problem));
-    return strcmp(hash, winner->kernel) != 0;
-}
-
-/* Tell why a measured entry is stale: "NVRTC 12.9 then, 13.0 here"; "": it is not. The caller frees
- * it. */
-static char *why_stale(struct here *here, const struct at_device_record *record,
-                       const struct at_entry *entry)
-{
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-
-    if (here->known && at_entry_is_measured(entry)) {
-        write_software(here, record, out);
-        if (is_rendered_anew(here, entry))
-            fprintf(out, "%sits kernel is another one now", ftell(out) > 0 ? "; " : "");
-    }
-    return at_text_close(&stream, NULL);
 }
 
 /* ---- is it sound? ---- */
@@ -272,10 +79,10 @@ struct soundness {
 };
 
 /* Print the config unless it is sound, and that its entry is stale if there is a reason. */
-static void take_result(struct soundness *found, const struct check_row *row,
+static void take_result(struct soundness *found, const struct at_check_row *row,
                         enum at_output_format format, const char *policy)
 {
-    bool illegal = row->verdict == ILLEGAL;
+    bool illegal = row->verdict == AT_ILLEGAL;
 
     if (format == AT_FORMAT_TABLE && illegal)
         printf("%s: %s: %s\n", row->problem, row->config, row->message);
@@ -288,7 +95,7 @@ static void take_result(struct soundness *found, const struct check_row *row,
 /* Check the winner and the default. `stale`: why the entry is stale, or "". */
 static void check_entry(struct soundness *found, const struct at_placed_entry *at,
                         const char *stale, const struct at_session_options *known,
-                        struct check_report *report)
+                        struct at_check_report *report)
 {
     const struct at_entry *entry = at->entry;
     const struct at_device_info *device = &at->record->device;
@@ -303,18 +110,18 @@ static void check_entry(struct soundness *found, const struct at_placed_entry *a
     for (size_t i = 0; i < AT_COUNT(results); i++) {
         const struct at_result_record *result = results[i].result;
         const char *why = i == 0 ? stale : "";
-        struct check_row row = {.problem = entry->problem,
-                                .device = (char *)device->name,
-                                .config = (char *)results[i].name,
-                                .recorded_ns = result->time_ns};
+        struct at_check_row row = {.problem = entry->problem,
+                                   .device = (char *)device->name,
+                                   .config = (char *)results[i].name,
+                                   .recorded_ns = result->time_ns};
         bool sound;
 
         if (!result->family[0])
             continue;
         sound = check_result(result, &problem, device, known, &err) == AT_OK;
-        row.verdict = !sound ? ILLEGAL : *why ? STALE : SOUND;
+        row.verdict = !sound ? AT_ILLEGAL : *why ? AT_STALE : AT_SOUND;
         row.message = sound ? (char *)why : err.message;
-        add_row(report, &row);
+        at_check_add(report, &row);
         take_result(found, &row, report->format, at->record->policy.name);
         at_detail(known->progress, "%s on %s: %s, %s: %s", entry->problem, device->name,
                   results[i].name, result->family, *row.message ? row.message : "sound");
@@ -323,20 +130,22 @@ static void check_entry(struct soundness *found, const struct at_placed_entry *a
 
 static enum at_status check_profile(const struct at_profile *profile, const char *file,
                                     const struct at_session_options *known,
-                                    struct check_report *report, struct at_error *err)
+                                    struct at_check_report *report, size_t *stale,
+                                    struct at_error *err)
 {
     size_t entries = at_profile_entries(profile), models = at_profile_models(profile);
     struct soundness found = {0};
-    struct here here = {0};
-    enum at_status status = find_here(&here, profile, known, err);
+    struct at_here here = {0};
+    enum at_status status = at_here_find(&here, profile, known, err);
 
     for (struct at_placed_entry at = {0}; status == AT_OK && at_profile_next(profile, &at);) {
-        char *stale = why_stale(&here, at.record, at.entry);
+        char *why = at_stale_why(&here, at.record, at.entry);
 
-        check_entry(&found, &at, stale, known, report);
-        free(stale);
+        check_entry(&found, &at, why, known, report);
+        free(why);
     }
-    free(here.header);
+    at_here_clear(&here);
+    *stale = found.stale;
     if (status == AT_OK && found.failures > 0)
         status = at_fail(err, AT_FAILED, "%s: %zu config%s not hold", file, found.failures,
                          found.failures == 1 ? " does" : "s do");
@@ -350,368 +159,12 @@ static enum at_status check_profile(const struct at_profile *profile, const char
     return AT_OK;
 }
 
-/* ---- does it still hold? ---- */
-
-/* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
-static const double drift = 0.03;
-
-struct recheck {
-    struct at_profile *profile;
-    const struct at_run_options *options;
-    struct at_session_options session_options;
-    struct at_session *session;
-    const struct at_device_info *device; /* that is checked now */
-    size_t matched;                      /* records of the profile for one of the devices */
-    bool foreign; /* none is for them, so winners of other models are tried */
-    size_t counts[VERDICTS];
-    struct check_report *report;
-};
-
-/* The kernels of an entry, timed again. */
-struct rematch {
-    const struct at_entry *entry;
-    struct at_problem problem;
-    struct at_config configs[2]; /* the winner's and the default's */
-    struct at_contestant contestants[2];
-    size_t count; /* 1: the default has no recorded time, or is the winner */
-    bool foreign;
-};
-
-static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
-                          const struct at_session *session, struct at_error *err)
-{
-    const struct at_session_options *known = &session->options;
-    struct at_config *config = &rematch->configs[rematch->count];
-    enum at_status status = at_config_from_names(config, known->families, known->family_count,
-                                                 result->family, &result->parameters, err);
-
-    if (status == AT_OK && rematch->foreign)
-        status =
-            at_config_require(config, &rematch->problem, &session->gpu->info, "illegal here", err);
-    if (status == AT_OK)
-        rematch->contestants[rematch->count++] =
-            (struct at_contestant){.config = config, .problem = rematch->problem};
-    return status;
-}
-
-/* Is the default faster, beyond the noise and by more than tune treats as equal? */
-static bool loses_to_default(const struct rematch *rematch, size_t samples)
-{
-    const struct at_contestant *winner = &rematch->contestants[0], *usual = winner + 1;
-    double low, high;
-
-    if (rematch->count < 2)
-        return false;
-    at_median_ratio_interval(winner->samples_ns, usual->samples_ns, samples, &low, &high);
-    return low > 1 && winner->time_ns > at_equal_at_most * usual->time_ns;
-}
-
-/* Is there a time to compare with? Not from another model. */
-static bool has_recorded(const struct rematch *rematch)
-{
-    return !rematch->foreign && at_entry_is_measured(rematch->entry);
-}
-
-static enum at_status hold(struct rematch *rematch, struct at_session *session,
-                           enum verdict *verdict, struct at_error *err)
-{
-    const struct at_entry *entry = rematch->entry;
-    struct at_contestant *winner = &rematch->contestants[0];
-    enum at_status status = add(rematch, &entry->winner, session, err);
-
-    winner->label = "";
-    if (status != AT_OK && rematch->foreign) /* on its own device it is legal */
-        *verdict = ILLEGAL;
-    if (status == AT_OK && entry->fallback.time_ns > 0)
-        status = add(rematch, &entry->fallback, session, err);
-    if (status == AT_OK)
-        status = at_session_check_memory(session, &rematch->problem, 1, err);
-    if (status == AT_OK)
-        status =
-            at_shootout_hold(session, &rematch->problem, rematch->contestants, rematch->count, err);
-    if (status != AT_OK)
-        return status;
-    if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
-        return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
-                       100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
-    *verdict =
-        !has_recorded(rematch) || fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift
-            ? HELD
-            : DRIFTED;
-    return AT_OK;
-}
-
-static void print_times(const struct rematch *rematch, enum verdict verdict)
-{
-    const struct at_entry *entry = rematch->entry;
-    /* Round like the recorded time. */
-    double time_ns = round(rematch->contestants[0].time_ns);
-    double recorded_ns = (double)entry->winner.time_ns;
-
-    if (!has_recorded(rematch)) {
-        printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
-               time_ns / 1000);
-        return;
-    }
-    printf("  %-40s %-8s %11.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
-           recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
-}
-
-/* Print a verdict for people, and keep it for programs. `why`: the message, or "". */
-static void print_verdict(struct recheck *recheck, const struct rematch *rematch,
-                          enum verdict verdict, const char *why)
-{
-    const struct at_entry *entry = rematch->entry;
-    int64_t now_ns = verdict >= BROKEN ? 0 : llround(rematch->contestants[0].time_ns);
-
-    add_row(recheck->report, &(struct check_row){.problem = entry->problem,
-                                                 .device = (char *)recheck->device->name,
-                                                 .config = "winner",
-                                                 .verdict = verdict,
-                                                 .message = (char *)why,
-                                                 .recorded_ns = entry->winner.time_ns,
-                                                 .now_ns = now_ns});
-    if (recheck->report->format != AT_FORMAT_TABLE)
-        return;
-    at_progress_clear(recheck->session_options.progress);
-    if (verdict >= BROKEN)
-        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[verdict], why);
-    else
-        print_times(rematch, verdict);
-}
-
-static enum at_status recheck_entry(struct recheck *recheck, const struct at_entry *entry,
-                                    struct at_error *err)
-{
-    struct rematch *rematch = at_alloc(sizeof *rematch);
-    enum verdict verdict = BROKEN;
-    enum at_status status = at_problem_parse(&rematch->problem, entry->problem, err);
-
-    rematch->entry = entry;
-    rematch->foreign = recheck->foreign;
-    if (status == AT_OK)
-        status = hold(rematch, recheck->session, &verdict, err);
-    if (status == AT_OK && at_interrupt_seen())
-        status = at_fail(err, AT_INTERRUPTED, "interrupted");
-    if (status == AT_OK)
-        print_verdict(recheck, rematch, verdict, "");
-    else if (status == AT_FAILED || status == AT_USAGE)
-        print_verdict(recheck, rematch, verdict, err->message);
-    at_shootout_end(rematch->contestants, rematch->count);
-    free(rematch);
-    if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
-        return status;
-    recheck->counts[verdict]++;
-    return AT_OK;
-}
-
-static void print_titles(const struct recheck *recheck, const struct at_device_record *record)
-{
-    const struct at_device_info *device = recheck->device;
-    const struct at_device_kind *kind = at_device_kind(device);
-
-    printf("%s, %s\n", device->name, record->policy.name);
-    if (recheck->foreign)
-        printf("  answers of another model: %s with %jd multiprocessors\n", record->device.name,
-               (intmax_t)record->device.multiprocessors);
-    if (kind->predicted)
-        printf("  emulated: %s\n", at_emulated_times(device));
-    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
-           kind->predicted ? kind->times : "now us", "change %");
-}
-
-static enum at_status recheck_record(struct recheck *recheck, struct at_device_record *record,
-                                     const struct at_device_info *device, struct at_error *err)
-{
-    const struct at_entry *entries = record->problems.items;
-    size_t broken = recheck->counts[BROKEN];
-    enum at_status status =
-        at_policy_find(&recheck->session_options.policy, record->policy.name, err);
-
-    if (status == AT_OK)
-        status = at_session_open(&recheck->session, device, &recheck->session_options, err);
-    if (status != AT_OK)
-        return status;
-    recheck->device = device;
-    if (recheck->report->format == AT_FORMAT_TABLE)
-        print_titles(recheck, record);
-    for (size_t i = 0; i < record->problems.count && status == AT_OK; i++) {
-        at_progress_step(recheck->session_options.progress, entries[i].problem, i,
-                         record->problems.count);
-        status = recheck_entry(recheck, &entries[i], err);
-    }
-    at_progress_clear(recheck->session_options.progress);
-    at_session_close(recheck->session);
-    if (status == AT_OK && recheck->foreign && recheck->counts[BROKEN] == broken)
-        at_models_add(&record->also_correct_on, device);
-    return status;
-}
-
-/* Predicted times cannot be compared with measured ones. */
-static bool is_for(const struct recheck *recheck, const struct at_device_info *recorded,
-                   const struct at_device_info *device)
-{
-    return at_device_kind(recorded)->predicted == at_device_kind(device)->predicted &&
-           (recheck->foreign || at_device_relation(recorded, device) == AT_SAME_DEVICE);
-}
-
-static enum at_status recheck_device(struct recheck *recheck, const struct at_device_info *device,
-                                     struct at_error *err)
-{
-    struct at_device_record *records = recheck->profile->devices.items;
-    enum at_status status = AT_OK;
-
-    for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
-        if (is_for(recheck, &records[i].device, device)) {
-            recheck->matched++;
-            status = recheck_record(recheck, &records[i], device, err);
-        }
-    return status;
-}
-
-/* Verify each winner, time it against the default config, and print a line: held; drifted, if its
- * time differs by 3 % or more from the recorded one; or broken, if it is incorrect or slower than
- * the default. Without entries for the devices of options->gpu, those of other models are tried
- * there; their times do not count, and some may be illegal. If none of a record is broken, the
- * model is added to its also_correct_on. AT_FAILED if any drifted or is broken; AT_MISMATCH if the
- * profile has predictions and these are GPUs, or the other way round. Families come from
- * options->session.
- */
-static enum at_status check_times(struct at_profile *profile, const char *file,
-                                  struct at_run_options *options, struct check_report *report,
-                                  struct at_error *err)
-{
-    struct recheck recheck = {.profile = profile,
-                              .options = options,
-                              .session_options = options->session,
-                              .report = report};
-    struct at_device_info *devices;
-    size_t count, failed;
-    enum at_status status =
-        at_select_devices(options->gpu ? options->gpu : "auto", &devices, &count, err);
-
-    if (status != AT_OK)
-        return status;
-    for (int pass = 0; pass < 2 && status == AT_OK && recheck.matched == 0; pass++) {
-        recheck.foreign = pass > 0;
-        for (size_t i = 0; i < count && status == AT_OK; i++)
-            status = recheck_device(&recheck, &devices[i], err);
-    }
-    if (status == AT_OK && recheck.matched == 0)
-        status =
-            at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
-                    at_device_kind(&devices[0])->predicted ? "an emulated " : "", devices[0].name);
-    free(devices);
-    failed = recheck.counts[DRIFTED] + recheck.counts[BROKEN];
-    if (status == AT_OK && failed > 0)
-        status = at_fail(err, AT_FAILED, "%s: %zu held, %zu drifted, %zu broken", file,
-                         recheck.counts[HELD], recheck.counts[DRIFTED], recheck.counts[BROKEN]);
-    return status;
-}
-
-/* ---- what to tune again ---- */
-
-/* Is the entry to be listed? Keep those that are measured on one of the devices, under the policy,
- * and not stale: their times are to be checked. */
-struct sorting {
-    const struct at_stale_request *request;
-    struct here here;
-    struct at_stale_list *list;
-};
-
-static bool is_here(const struct at_stale_request *request, const struct at_device_record *record)
-{
-    struct at_device_record place = {0};
-
-    snprintf(place.policy.name, sizeof place.policy.name, "%s", request->run->session.policy->name);
-    for (size_t i = 0; i < request->device_count; i++) {
-        place.device = request->devices[i];
-        if (at_same_place(record, &place))
-            return true;
-    }
-    return false;
-}
-
-static void list_problem(struct at_stale_list *list, const char *problem, const char *why,
-                         struct at_progress *progress)
-{
-    struct at_problem parsed;
-
-    if (at_problem_parse(&parsed, problem, NULL) != AT_OK)
-        return; /* checked when the profile was read */
-    at_note(progress, "%s is stale: %s", problem, why);
-    AT_PUSH(list->problems, list->count, list->capacity, parsed);
-}
-
-static bool stays_to_be_timed(const struct at_device_record *record, const struct at_entry *entry,
-                              const void *state)
-{
-    struct sorting *sorting = (void *)state;
-    char *why = why_stale(&sorting->here, record, entry);
-    bool here = is_here(sorting->request, record), stale = *why;
-
-    if (stale && here)
-        list_problem(sorting->list, entry->problem, why, sorting->request->run->session.progress);
-    sorting->list->elsewhere += stale && !here;
-    free(why);
-    return here && !stale && at_entry_is_measured(entry);
-}
-
-/* Of the winners that are timed again, list those that are slower by more than `drift`, or broken.
- */
-static enum at_status list_slower(struct sorting *sorting, struct at_profile *profile,
-                                  struct at_error *err)
-{
-    struct at_run_options *run = sorting->request->run;
-    struct check_report report = {.format = AT_FORMAT_JSON}; /* prints nothing */
-    enum at_status status = check_times(profile, sorting->request->file, run, &report, err);
-
-    for (size_t i = 0; i < report.count; i++) {
-        const struct check_row *row = &report.rows[i];
-        bool slower = row->verdict == DRIFTED && row->now_ns > row->recorded_ns;
-        char *why = slower ? at_format("%.1f %% slower now",
-                                       100 * ((double)row->now_ns / (double)row->recorded_ns - 1))
-                           : at_strdup(row->message);
-
-        if (slower || row->verdict == BROKEN)
-            list_problem(sorting->list, row->problem, why, run->session.progress);
-        free(why);
-    }
-    at_schema_clear_records(&row_schema, report.rows, report.count);
-    return status == AT_FAILED ? AT_OK : status;
-}
-
-enum at_status at_stale_find(struct at_stale_list *list, const struct at_stale_request *request,
-                             struct at_error *err)
-{
-    struct at_run_options *run = request->run;
-    struct at_profile profile = {0};
-    struct at_stale_list found = {0};
-    struct sorting sorting = {.request = request, .list = &found};
-    enum at_status status = at_read_profile(&profile, request->file, &run->progress, err);
-
-    if (status == AT_OK)
-        status = find_here(&sorting.here, &profile, &run->session, err);
-    if (status == AT_OK)
-        at_profile_filter(&profile, stays_to_be_timed, &sorting);
-    free(sorting.here.header);
-    /* Predicted times do not change from run to run. */
-    if (status == AT_OK && profile.devices.count > 0 &&
-        !at_device_kind(&request->devices[0])->predicted)
-        status = list_slower(&sorting, &profile, err);
-    at_profile_clear(&profile);
-    if (status == AT_OK)
-        *list = found;
-    else
-        free(found.problems);
-    return status;
-}
-
 static enum at_status run_check(void *given, struct at_error *err)
 {
     struct check_options *options = given;
     struct at_profile profile = {0};
     struct at_output *output = NULL;
+    size_t stale = 0;
     enum at_status status = at_out_check(options->out, options->file, err), printed;
 
     if (status == AT_OK && options->out)
@@ -728,18 +181,22 @@ static enum at_status run_check(void *given, struct at_error *err)
     if (status == AT_OK)
         at_detail(&options->run.progress, "read %s", options->file);
     if (status == AT_OK)
-        status =
-            check_profile(&profile, options->file, &options->run.session, &options->report, err);
+        status = check_profile(&profile, options->file, &options->run.session, &options->report,
+                               &stale, err);
     if (status == AT_OK && options->gpu) {
         options->run.gpu = options->gpu;
         at_interrupt_catch();
-        status = check_times(&profile, options->file, &options->run, &options->report, err);
+        status = at_check_times(&profile, options->file, &options->run, &options->report, err);
     }
     /* A file that cannot be read gives no document; a run that was cut short what it had. */
     printed = status == AT_OK || options->report.count > 0
-                  ? print_report(&options->report, status == AT_OK ? err : NULL)
+                  ? at_check_print(&options->report, status == AT_OK ? err : NULL)
                   : AT_OK;
     status = status == AT_OK ? printed : status;
+    if (status == AT_OK && options->stale && stale > 0) {
+        status = AT_FAILED;
+        err->message[0] = '\0'; /* the output says it */
+    }
     if (status == AT_OK && output)
         status = at_profile_write(&profile, output, err);
     at_output_close(output);
@@ -758,7 +215,8 @@ const struct at_command at_command_check = {
             "broken. If the profile has none for that model of device, it tries all that are legal "
             "there. An entry is stale if its driver, its NVRTC or its kernel is another one now; "
             "tune --stale tunes these again.\vThe "
-            "exit code is 0 if all of it holds, 1 if something does not, 2 if the file "
+            "exit code is 0 if all of it holds, 1 if something does not (with --stale also if an "
+            "entry is stale), 2 if the file "
             "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
             "other way round."
             "\n\nExample:\n  autotune check --gpu 0 best.yaml",

@@ -18,44 +18,6 @@
 
 /* ---- values ---- */
 
-/* Read a time. Returns nanoseconds, 0 for another text. */
-static int64_t read_time(const char *text)
-{
-    static const struct {
-        const char *unit;
-        int64_t ns;
-    } units[] = {{"ms", 1000000},
-                 {"s", 1000000000},
-                 {"m", INT64_C(60000000000)},
-                 {"h", INT64_C(3600000000000)}};
-    static const int64_t most_ns = INT64_C(3600000000000000);
-    size_t digits = strspn(text, "0123456789");
-    int64_t value = 0;
-
-    for (size_t i = 0; i < AT_COUNT(units); i++)
-        if (strcmp(text + digits, units[i].unit) == 0 && at_integer_parse(text, digits, &value) &&
-            value >= 1 && value <= most_ns / units[i].ns)
-            return value * units[i].ns;
-    return 0;
-}
-
-static const char some_times[] = "a time like 50ms, 2s, 30s, 5m or 1h, up to 1000h";
-
-enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
-                               int64_t most, struct at_error *err)
-{
-    struct at_amount read = {.ns = read_time(text)};
-
-    if (read.ns == 0 && (!at_integer_parse(text, strlen(text), &read.count) || read.count < 1 ||
-                         read.count > most)) {
-        at_fail(err, AT_USAGE, "--%s takes a whole number from 1 to %jd, or %s, not \"%s\"", option,
-                (intmax_t)most, some_times, text);
-        return at_guess_advise(err, at_guess_time(text));
-    }
-    *amount = read;
-    return AT_OK;
-}
-
 void at_texts_add(struct at_texts *texts, const char *text)
 {
     AT_PUSH(texts->items, texts->count, texts->capacity, text);
@@ -104,33 +66,6 @@ static enum at_status take_integer(const struct at_option *option, void *member,
     else
         *(int64_t *)member = value;
     return AT_OK;
-}
-
-static enum at_status take_time(const struct at_option *option, void *member, const char *text,
-                                struct at_error *err)
-{
-    int64_t ns = read_time(text);
-
-    if (ns == 0) {
-        at_fail(err, AT_USAGE, "--%s takes %s, not \"%s\"", option->name, some_times, text);
-        return at_guess_advise(err, at_guess_time(text));
-    }
-    *(int64_t *)member = ns;
-    return AT_OK;
-}
-
-static enum at_status take_seconds(const struct at_option *option, void *member, const char *text,
-                                   struct at_error *err)
-{
-    static const int64_t second_ns = 1000000000, hour_s = 3600;
-    struct at_amount amount;
-    enum at_status status = at_amount_parse(&amount, option->name, text, hour_s, err);
-
-    if (status == AT_OK && amount.ns > hour_s * second_ns)
-        status = at_fail(err, AT_USAGE, "--%s takes up to an hour, not \"%s\"", option->name, text);
-    if (status == AT_OK)
-        *(int64_t *)member = amount.count * second_ns + amount.ns;
-    return status;
 }
 
 static enum at_status take_percent(const struct at_option *option, void *member, const char *text,
@@ -192,9 +127,9 @@ static enum at_status take_value(const struct at_option *option, void *member, c
     case AT_OPTION_INTEGER:
         return take_integer(option, member, text, err);
     case AT_OPTION_TIME:
-        return take_time(option, member, text, err);
+        return at_time_parse(member, option->name, text, err);
     case AT_OPTION_SECONDS:
-        return take_seconds(option, member, text, err);
+        return at_seconds_parse(member, option->name, text, err);
     case AT_OPTION_AMOUNT:
         return at_amount_parse(member, option->name, text, option->most, err);
     case AT_OPTION_PERCENT:

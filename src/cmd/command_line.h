@@ -5,6 +5,7 @@
 #define AT_CMD_COMMAND_LINE_H
 
 #include "base/choice.h"
+#include "cmd/amount.h"
 #include "schema/print.h"
 #include "system/progress.h"
 
@@ -16,11 +17,6 @@
 struct at_texts {
     const char **items;
     size_t count, capacity;
-};
-
-/* A number of something, or else a time in nanoseconds. The other is 0. */
-struct at_amount {
-    int64_t count, ns;
 };
 
 /* What an option does with the member at its offset. */
@@ -173,10 +169,6 @@ int at_command_first_argument(const struct at_command *command, int argc, char *
  * of --quiet and --verbose counts. */
 enum at_status at_command_run(const struct at_command *command, int argc, char **argv,
                               struct at_error *err);
-
-/* Read a whole number from 1 to most, or a time up to 1000 h. The message names the option. */
-enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
-                               int64_t most, struct at_error *err);
 
 /* May standard output have colours? --color says so. Else NO_COLOR forbids them and CLICOLOR_FORCE
  * wants them (no-color.org, bixense.com/clicolors). Else it must be a terminal that is not dumb. */

@@ -205,15 +205,15 @@ static void look_at_cache(struct doctor *doctor)
     struct at_cubin_usage usage;
     struct at_error err;
     enum at_status status = at_cubin_cache_open(&cache, NULL, &err);
-    char *what;
 
     if (status == AT_OK)
         status = at_cubin_cache_usage(cache, &usage, &err);
     if (status == AT_OK) {
-        what = at_format(": %zu kernels, %.1f MiB of at most %" PRId64 " MiB", usage.kernels,
-                         (double)usage.bytes / 0x1p20, AT_CUBIN_CACHE_BYTES_MAX >> 20);
+        char *size = at_cubin_usage_text(&usage), *what = at_format(": %s", size);
+
         look_at_folder(doctor, "kernel cache", at_cubin_cache_path(cache), what, remedy);
         free(what);
+        free(size);
     } else {
         note(doctor, "kernel cache", WARNING, remedy, at_strdup(err.message));
     }
@@ -249,8 +249,8 @@ static void list_gpus(struct doctor *doctor, const struct at_device_info *infos,
         char *check = at_format("GPU %" PRId64, infos[i].ordinal);
 
         note(doctor, check, GOOD, NULL,
-             at_format("%s, %.0f GiB, compute capability %d.%d, PCI %s", infos[i].name,
-                       (double)infos[i].memory_bytes / 0x1p30,
+             at_format("%s, %.0f GiB, ECC %s, compute capability %d.%d, PCI %s", infos[i].name,
+                       (double)infos[i].memory_bytes / 0x1p30, infos[i].memory_ecc ? "on" : "off",
                        (int)infos[i].compute_capability / 10, (int)infos[i].compute_capability % 10,
                        infos[i].pci_bus_id));
         free(check);

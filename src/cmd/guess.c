@@ -59,19 +59,16 @@ static const char *find_key(const char *word)
         {"axes", "perm"},   {"axis", "perm"},  {"order", "perm"},         {"dims", "perm"},
         {"ld", "ld_src"},   {"lda", "ld_src"}, {"pitch", "ld_src"},       {"ldb", "ld_dst"},
         {"count", "batch"}, {"n", "batch"},    {"strides", "strides_src"}};
-    static const char *const keys[] = {"ld_src",     "ld_dst",      "batch",      "stride_src",
-                                       "stride_dst", "offset_src",  "offset_dst", "inplace",
-                                       "perm",       "strides_src", "strides_dst"};
     char nearest[64];
     size_t i = 0;
 
     for (; i < AT_COUNT(others); i++)
         if (strcasecmp(others[i][0], word) == 0)
             return others[i][1];
-    at_suggest(nearest, sizeof nearest, word, keys, AT_COUNT(keys));
-    for (i = 0; strncmp(nearest, keys[i], strcspn(nearest, ",")) != 0;)
+    at_suggest(nearest, sizeof nearest, word, at_problem_keys, AT_PROBLEM_KEYS);
+    for (i = 0; strncmp(nearest, at_problem_keys[i], strcspn(nearest, ",")) != 0;)
         i++;
-    return keys[i];
+    return at_problem_keys[i];
 }
 
 /* Axes may be negative, as in NumPy, or counted from 1. */
@@ -215,41 +212,4 @@ bool at_guess_is_problem(const char *argument)
 
     free(guess);
     return is;
-}
-
-/* ---- times ---- */
-
-static const struct {
-    const char *name; /* a unit begins so */
-    int64_t ms;
-} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
-
-char *at_guess_time(const char *text)
-{
-    double sum = 0;
-    int64_t ms;
-    size_t unit = AT_COUNT(units) - 1; /* "d" is none of the options' */
-
-    while (*text) {
-        char *end;
-        double value = strtod(text, &end);
-        size_t word, i = 0;
-
-        if (end == text || value < 0)
-            return NULL;
-        text = end + strspn(end, " ");
-        word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-        while (i < AT_COUNT(units) && strncmp(text, units[i].name, strlen(units[i].name)) != 0)
-            i++;
-        if (word == 0 || i == AT_COUNT(units))
-            return NULL;
-        sum += value * (double)units[i].ms;
-        text += word + strspn(text + word, " ,");
-    }
-    if (!(sum >= 1 && sum <= 3.6e9))
-        return NULL;
-    ms = (int64_t)(sum + 0.5);
-    while (unit-- > 0 && ms % units[unit].ms != 0)
-        ;
-    return at_format("%jd%s", (intmax_t)(ms / units[unit].ms), units[unit].name);
 }

@@ -19,8 +19,4 @@ enum at_status at_guess_advise(struct at_error *err, char *guess);
  * one. So is another that looks like one, if there is no such file. */
 bool at_guess_is_problem(const char *argument);
 
-/* Return the time that was meant, in the form that options take: 90m for 1.5h or 1h30m. The caller
- * frees it. NULL: there is no guess. */
-char *at_guess_time(const char *text);
-
 #endif

@@ -316,7 +316,7 @@ static void add_once(struct problems *problems, const char *name)
     if (at_problem_parse(&problem, name, NULL) != AT_OK)
         return; /* a reader has checked those of profiles; a journal may have what it likes */
     for (size_t i = 0; i < problems->count; i++)
-        if (memcmp(&problems->items[i], &problem, sizeof problem) == 0)
+        if (at_problem_equal(&problems->items[i], &problem))
             return;
     AT_PUSH(problems->items, problems->count, problems->capacity, problem);
 }

@@ -5,11 +5,11 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
-#include "cmd/check.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/pace.h"
 #include "cmd/run_options.h"
+#include "cmd/stale.h"
 #include "device/kind.h"
 #include "pipeline/pipeline.h"
 #include "problem/share.h"
@@ -476,12 +476,16 @@ static size_t list_missing(const struct tune_run *run, char **names)
 
 /* ---- what the run was told, for who repeats it ---- */
 
-static void put_time(FILE *out, const char *option, int64_t ns)
+/* Put an option that is given. */
+static void put_amount(FILE *out, const char *option, struct at_amount amount)
 {
-    bool whole = ns % INT64_C(1000000000) == 0;
+    char *time = amount.ns > 0 ? at_time_format(amount.ns) : NULL;
 
-    fprintf(out, " --%s %jd%s", option, (intmax_t)(ns / (whole ? 1000000000 : 1000000)),
-            whole ? "s" : "ms");
+    if (amount.count > 0)
+        fprintf(out, " --%s %jd", option, (intmax_t)amount.count);
+    if (time)
+        fprintf(out, " --%s %s", option, time);
+    free(time);
 }
 
 /* The options that chose or limited the search: " --budget 30s --family tile". The caller frees. */
@@ -493,12 +497,10 @@ static char *options_of(const struct tune_options *options)
 
     if (options->strategy)
         fprintf(out, " --search %s", options->strategy->name);
-    if (options->budget.count > 0)
-        fprintf(out, " --budget %jd", (intmax_t)options->budget.count);
-    if (options->budget.ns > 0)
-        put_time(out, "budget", options->budget.ns);
+    put_amount(out, "budget", options->budget);
+    put_amount(out, "budget-per-problem", options->problem_budget);
     if (run->session.timeout_ns != at_timeout_ns)
-        put_time(out, "timeout", run->session.timeout_ns);
+        put_amount(out, "timeout", (struct at_amount){.ns = run->session.timeout_ns});
     for (size_t i = 0; i < run->names.count; i++)
         fprintf(out, " --family %s", run->names.items[i]);
     for (size_t i = 0; i < run->spaces.count; i++)

@@ -30,6 +30,7 @@ struct at_device_info {
     int64_t l2_bytes;
     int64_t memory_clock_khz;
     int64_t memory_bus_bits;
+    int64_t memory_ecc; /* 1: errors are corrected; 0 also in profiles, which do not have it */
     int64_t peak_bandwidth_MB_per_s; /* DRAM, in 10^6 bytes per second, from clock and width; 0:
                                         unknown */
     int64_t warp_size;

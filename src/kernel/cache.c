@@ -181,6 +181,13 @@ static void sweep(const struct at_cubin_cache *cache)
     free_listing(&listing);
 }
 
+char *at_cubin_usage_text(const struct at_cubin_usage *usage)
+{
+    return at_format("%zu kernels in %zu programs, %.1f MiB of at most %" PRId64 " MiB",
+                     usage->kernels, usage->programs, (double)usage->bytes / 0x1p20,
+                     AT_CUBIN_CACHE_BYTES_MAX >> 20);
+}
+
 enum at_status at_cubin_cache_clear(const struct at_cubin_cache *cache, struct at_error *err)
 {
     struct listing listing;

@@ -46,6 +46,9 @@ struct at_cubin_usage {
 enum at_status at_cubin_cache_usage(const struct at_cubin_cache *cache,
                                     struct at_cubin_usage *usage, struct at_error *err);
 
+/* "12 kernels in 3 programs, 1.2 MiB of at most 1024 MiB"; the caller frees it. */
+char *at_cubin_usage_text(const struct at_cubin_usage *usage);
+
 /* Remove all entries; fails if any stays. */
 enum at_status at_cubin_cache_clear(const struct at_cubin_cache *cache, struct at_error *err);
 

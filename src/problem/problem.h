@@ -65,6 +65,10 @@ struct at_problem_kind at_problem_kind(const struct at_problem *problem);
  * Also, in place, for a matrix that is not square, or two different layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
+/* All keys of specifications. */
+enum { AT_PROBLEM_KEYS = 11 };
+extern const char *const at_problem_keys[AT_PROBLEM_KEYS];
+
 /* Does a text look like a specification, right or wrong, rather than like the name of a file?
  * Numbers with 'x' between them and a colon are its beginning. */
 bool at_problem_is_spec(const char *text);

@@ -13,22 +13,49 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LD_SRC, LD_DST, BATCH, STRIDE_SRC, STRIDE_DST, OFFSET_SRC, OFFSET_DST };
+enum {
+    LD_SRC,
+    LD_DST,
+    BATCH,
+    STRIDE_SRC,
+    STRIDE_DST,
+    OFFSET_SRC,
+    OFFSET_DST,
+    IN_PLACE,
+    PERM,
+    STRIDES_SRC,
+    STRIDES_DST,
+};
 
-/* The optional keys. Each default depends only on keys before it. */
+const char *const at_problem_keys[AT_PROBLEM_KEYS] = {
+    [LD_SRC] = "ld_src",           [LD_DST] = "ld_dst",           [BATCH] = "batch",
+    [STRIDE_SRC] = "stride_src",   [STRIDE_DST] = "stride_dst",   [OFFSET_SRC] = "offset_src",
+    [OFFSET_DST] = "offset_dst",   [IN_PLACE] = "inplace",        [PERM] = "perm",
+    [STRIDES_SRC] = "strides_src", [STRIDES_DST] = "strides_dst",
+};
+
+/* The optional numbers of a matrix. Each default depends only on keys before it. */
 static const struct {
-    const char *name;
     size_t offset; /* in struct at_problem */
     bool is_stride;
 } keys[] = {
-    [LD_SRC] = {"ld_src", offsetof(struct at_problem, ld_src), false},
-    [LD_DST] = {"ld_dst", offsetof(struct at_problem, ld_dst), false},
-    [BATCH] = {"batch", offsetof(struct at_problem, batch), false},
-    [STRIDE_SRC] = {"stride_src", offsetof(struct at_problem, stride_src), true},
-    [STRIDE_DST] = {"stride_dst", offsetof(struct at_problem, stride_dst), true},
-    [OFFSET_SRC] = {"offset_src", offsetof(struct at_problem, offset_src), false},
-    [OFFSET_DST] = {"offset_dst", offsetof(struct at_problem, offset_dst), false},
+    [LD_SRC] = {offsetof(struct at_problem, ld_src), false},
+    [LD_DST] = {offsetof(struct at_problem, ld_dst), false},
+    [BATCH] = {offsetof(struct at_problem, batch), false},
+    [STRIDE_SRC] = {offsetof(struct at_problem, stride_src), true},
+    [STRIDE_DST] = {offsetof(struct at_problem, stride_dst), true},
+    [OFFSET_SRC] = {offsetof(struct at_problem, offset_src), false},
+    [OFFSET_DST] = {offsetof(struct at_problem, offset_dst), false},
 };
+
+/* Is the text KEY=VALUE? *value is where the value begins. */
+static bool has_key(const char *text, size_t length, size_t key, size_t *value)
+{
+    size_t name = strlen(at_problem_keys[key]);
+
+    *value = name + 1;
+    return length > name && memcmp(text, at_problem_keys[key], name) == 0 && text[name] == '=';
+}
 
 static int64_t *member_of(struct at_problem *problem, size_t key)
 {
@@ -176,7 +203,7 @@ static char *put_key(char *at, const char *key, int64_t value)
 
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
 
-static const char perm_key[] = "perm=", tensor_example[] = "as in 8x32x2048x128:f16,perm=0213";
+static const char tensor_example[] = "as in 8x32x2048x128:f16,perm=0213";
 
 struct reading {
     struct at_tensor tensor;
@@ -250,10 +277,10 @@ static enum at_status read_perm(struct reading *t, const char *text, size_t leng
  * them, and no key begins with a digit. */
 static size_t item_length(const char *text)
 {
-    size_t length = strcspn(text, ",");
+    size_t length = strcspn(text, ","), value;
 
-    while (strncmp(text, perm_key, sizeof perm_key - 1) == 0 && text[length] == ',' &&
-           text[length + 1] >= '0' && text[length + 1] <= '9')
+    while (has_key(text, length, PERM, &value) && text[length] == ',' && text[length + 1] >= '0' &&
+           text[length + 1] <= '9')
         length += 1 + strcspn(text + length + 1, ",");
     return length;
 }
@@ -261,24 +288,26 @@ static size_t item_length(const char *text)
 static enum at_status read_tensor_key(struct reading *t, const char *text, size_t length)
 {
     static const struct {
-        const char *name;
+        size_t key;
         int side; /* -1: perm */
         bool offset;
-    } tensor_keys[] = {{perm_key, -1, false},
-                       {"strides_src=", AT_SOURCE, false},
-                       {"strides_dst=", AT_DESTINATION, false},
-                       {"offset_src=", AT_SOURCE, true},
-                       {"offset_dst=", AT_DESTINATION, true}};
+    } tensor_keys[] = {{PERM, -1, false},
+                       {STRIDES_SRC, AT_SOURCE, false},
+                       {STRIDES_DST, AT_DESTINATION, false},
+                       {OFFSET_SRC, AT_SOURCE, true},
+                       {OFFSET_DST, AT_DESTINATION, true}};
 
     for (size_t i = 0; i < AT_COUNT(tensor_keys); i++) {
-        size_t name = strlen(tensor_keys[i].name), left = length - name;
-        const char *value = text + name;
+        const char *key = at_problem_keys[tensor_keys[i].key], *value;
         int side = tensor_keys[i].side;
+        size_t begin, left;
 
-        if (length < name || memcmp(text, tensor_keys[i].name, name) != 0)
+        if (!has_key(text, length, tensor_keys[i].key, &begin))
             continue;
+        value = text + begin;
+        left = length - begin;
         if (t->keys >> i & 1)
-            return at_problem_fail(t->err, t->spec, "%.*s is given twice", (int)name - 1, text);
+            return at_problem_fail(t->err, t->spec, "%s is given twice", key);
         t->keys |= 1U << i;
         if (side < 0)
             return read_perm(t, value, left);
@@ -289,7 +318,7 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                        : fail(t, "an offset", value, left);
         return read_list(t->tensor.strides[side], value, left, 'x', 1) == t->tensor.rank
                    ? AT_OK
-                   : fail(t, tensor_keys[i].name, value, left);
+                   : fail(t, key, value, left);
     }
     return at_problem_fail(t->err, t->spec,
                            "unknown \"%.*s\"; with perm=, expected one of "
@@ -366,9 +395,9 @@ static char *tensor_format(const struct at_problem *problem)
     at = put_strides(at, ",strides_src=", src, count, AT_SOURCE);
     at = put_strides(at, ",strides_dst=", dst, count, AT_DESTINATION);
     if (problem->offset_src)
-        at = put_key(at, "offset_src", problem->offset_src);
+        at = put_key(at, at_problem_keys[OFFSET_SRC], problem->offset_src);
     if (problem->offset_dst)
-        put_key(at, "offset_dst", problem->offset_dst);
+        put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
     return at_strdup(spec);
 }
 
@@ -466,9 +495,6 @@ enum at_status at_problem_complete(struct at_problem *problem, struct at_error *
 static const char example[] =
     "expected ROWSxCOLS:TYPE[,key=value...], for instance 10007x10009:f16,ld_src=10016";
 
-/* The only key with a fixed value: inplace=1. */
-static const char in_place_key[] = "inplace";
-
 /* Read the positive integer of `length` bytes at text; `what` is its name in messages. */
 static enum at_status read_size(int64_t *value, const char *text, size_t length, const char *what,
                                 const char *spec, struct at_error *err)
@@ -480,7 +506,7 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
                            at_text_fit(text, length, 40), text, example);
 }
 
-/* Read the value of "inplace=1". */
+/* Read the value of "inplace=1", the only key with a fixed value. */
 static enum at_status read_in_place(struct at_problem *problem, const char *value, size_t length,
                                     const char *spec, struct at_error *err)
 {
@@ -497,19 +523,18 @@ static enum at_status read_in_place(struct at_problem *problem, const char *valu
 static enum at_status read_key(struct at_problem *problem, const char *text, size_t length,
                                const char *spec, struct at_error *err)
 {
-    size_t in_place = sizeof in_place_key - 1;
+    size_t begin;
 
-    if (length > in_place && memcmp(text, in_place_key, in_place) == 0 && text[in_place] == '=')
-        return read_in_place(problem, text + in_place + 1, length - in_place - 1, spec, err);
+    if (has_key(text, length, IN_PLACE, &begin))
+        return read_in_place(problem, text + begin, length - begin, spec, err);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
-        size_t name = strlen(keys[i].name);
         int64_t *value = member_of(problem, i);
 
-        if (length <= name || memcmp(text, keys[i].name, name) != 0 || text[name] != '=')
+        if (!has_key(text, length, i, &begin))
             continue;
         if (*value != 0)
-            return at_problem_fail(err, spec, "%s is given twice", keys[i].name);
-        return read_size(value, text + name + 1, length - name - 1, keys[i].name, spec, err);
+            return at_problem_fail(err, spec, "%s is given twice", at_problem_keys[i]);
+        return read_size(value, text + begin, length - begin, at_problem_keys[i], spec, err);
     }
     return at_problem_fail(
         err, spec,
@@ -590,9 +615,9 @@ char *at_problem_format(const struct at_problem *problem)
         int64_t value = value_of(problem, i), usual;
 
         if (!default_of(problem, i, &usual) || value != usual)
-            at = put_key(at, keys[i].name, value);
+            at = put_key(at, at_problem_keys[i], value);
     }
     if (problem->in_place)
-        put_key(at, in_place_key, 1);
+        put_key(at, at_problem_keys[IN_PLACE], 1);
     return at_strdup(spec);
 }

@@ -252,6 +252,14 @@ static bool same_heading(const struct at_device_record *a, const struct at_devic
            strcmp(a->device.kind, b->device.kind) == 0;
 }
 
+static void show_place(const struct at_device_record *record, FILE *out)
+{
+    const struct at_device_kind *kind = at_device_kind(&record->device);
+
+    fprintf(out, "%s%s, %s%s%s", kind->label, record->device.name, record->policy.name,
+            kind->predicted ? "; " : "", kind->predicted ? at_emulated_times(&record->device) : "");
+}
+
 static void show_diff(const struct at_diff *diff, FILE *out)
 {
     size_t counts[4] = {0};
@@ -261,14 +269,12 @@ static void show_diff(const struct at_diff *diff, FILE *out)
         const struct at_device_record *record = record_of(difference);
 
         if (i == 0 || !same_heading(record_of(difference - 1), record)) {
-            bool emulated = at_device_kind(&record->device)->predicted;
-
-            fprintf(out, "%s, %s", record->device.name, record->policy.name);
-            if (difference->to && !same_heading(difference->to_record, record))
-                fprintf(out, " -> %s, %s", difference->to_record->device.name,
-                        difference->to_record->policy.name);
-            fprintf(out, "%s%s\n", emulated ? "; " : "",
-                    emulated ? at_emulated_times(&record->device) : "");
+            show_place(record, out);
+            if (difference->to && !same_heading(difference->to_record, record)) {
+                fputs(" -> ", out);
+                show_place(difference->to_record, out);
+            }
+            fputc('\n', out);
             if (difference->from && difference->to && !same_environment(difference))
                 show_environment(difference, out);
         }
@@ -287,7 +293,7 @@ static void show_diff(const struct at_diff *diff, FILE *out)
 /* ---- for programs ---- */
 
 struct difference_record {
-    const char *change, *device, *policy, *problem, *verdict; /* borrowed */
+    const char *change, *device, *policy, *problem, *times, *verdict; /* borrowed */
     int64_t time_change_permille;
     struct at_entry from, to;      /* borrowed: do not clear */
     char *from_answer, *to_answer; /* of entries without measurements: "tile PAD=1 TILE=32" */
@@ -314,6 +320,7 @@ static const struct at_field difference_fields[] = {
     AT_ONLY_COLUMN(difference_record, slower_permille, AT_FIELD_INT, AT_OPTIONAL,
                    .absent = INT64_MIN, AT_COLUMN(9, "slower %", 10, 1)),
     AT_WRITTEN(difference_record, time_change_permille, AT_FIELD_INT),
+    AT_WRITTEN(difference_record, times, AT_FIELD_TEXT, AT_COLUMN(11, "times")),
     AT_WRITTEN(difference_record, to, AT_FIELD_OBJECT, .object = &at_entry_schema, AT_OPTIONAL),
     AT_WRITTEN(difference_record, to_answer, AT_FIELD_TEXT, AT_OPTIONAL),
     AT_ONLY_COLUMN(difference_record, to_family, AT_FIELD_TEXT, AT_COLUMN(6, "new kernel")),
@@ -345,6 +352,16 @@ static void take_entry(const struct at_entry *entry, struct at_entry *measured, 
     }
 }
 
+/* "measured", or "predicted" if a time is. */
+static const char *times_of(const struct at_difference *difference)
+{
+    const struct at_device_kind *from = at_device_kind(&record_of(difference)->device);
+
+    return difference->to && !from->predicted
+               ? at_device_kind(&difference->to_record->device)->times
+               : from->times;
+}
+
 static struct difference_record make_record(const struct at_difference *difference)
 {
     const struct at_device_record *record = record_of(difference);
@@ -353,6 +370,7 @@ static struct difference_record make_record(const struct at_difference *differen
         .device = record->device.name,
         .policy = record->policy.name,
         .problem = problem_of(difference),
+        .times = times_of(difference),
         .verdict = at_difference_verdict(difference),
         .time_change_permille = at_difference_permille(difference),
     };

@@ -550,6 +550,24 @@ double at_tune_weight(const struct at_problem *problem, const struct at_device_i
                : 1;
 }
 
+/* An emulated device computes as long as it is asked, so it has no share of time at work. */
+static void note_time(const struct at_search *search, double seconds)
+{
+    struct at_progress *progress = search->session->options.progress;
+    const char *what = search->progress.what;
+
+    if (search->busy_ns == 0)
+        at_note(progress, "%s: finished in %.2f s; the journal had all results of its search", what,
+                seconds);
+    else if (!search->session->kind->hardware)
+        at_note(progress, "%s: tuned in %.2f s", what, seconds);
+    else
+        at_note(progress,
+                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for %.1f %% of it",
+                what, seconds, (double)search->took_ns / 1e9,
+                100 * fmin(1, (double)search->busy_ns / (double)search->took_ns));
+}
+
 enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
                                const struct at_budget *budget, struct at_tune_place place,
                                struct at_entry *entry, struct at_error *err)
@@ -578,16 +596,8 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
     if (status == AT_OK)
         status = search.space.count > 0 ? search_and_finish(&search, entry, err)
                                         : no_winner(&search, err);
-    if (status == AT_OK && search.busy_ns == 0)
-        at_note(session->options.progress,
-                "%s: finished in %.2f s; the journal had all results of its search", what,
-                (double)(at_now_ns() - began_ns) / 1e9);
-    else if (status == AT_OK)
-        at_note(session->options.progress,
-                "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for "
-                "%.1f %% of it",
-                what, (double)(at_now_ns() - began_ns) / 1e9, (double)search.took_ns / 1e9,
-                100 * (double)search.busy_ns / (double)search.took_ns);
+    if (status == AT_OK)
+        note_time(&search, (double)(at_now_ns() - began_ns) / 1e9);
     session->measured += count_measured(&search);
     at_search_clear(&search);
     at_session_warn(session);
@@ -634,6 +644,7 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
     const struct at_policy *policy = session->options.policy;
 
     record->device = session->gpu->info;
+    record->device.memory_ecc = 0; /* a profile does not have it */
     record->environment = at_environment_of(session->gpu->driver, session->gpu->cuda,
                                             at_builder_compiler(session->builder));
     snprintf(record->policy.name, sizeof record->policy.name, "%s", policy->name);

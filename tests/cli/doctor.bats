@@ -67,7 +67,7 @@ with_disk() {
     need_nvrtc
     driver
     finds driver ok 'supports CUDA 13.0'
-    finds 'GPU 0' ok 'NVIDIA H200, 140 GiB, compute capability 9.0'
+    finds 'GPU 0' ok 'NVIDIA H200, 140 GiB, ECC on, compute capability 9.0'
     finds kernel ok 'run and verified on an NVIDIA H200'
     "$AUTOTUNE" doctor --format json >doctor.json 2>errors
     [ "$(grep -c '"state": "ok"' doctor.json)" -gt 9 ]

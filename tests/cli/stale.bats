@@ -44,6 +44,12 @@ other_kernel="0,/^      kernel: .*/s//      kernel: '0000000000000000'/"
     ages 'autotune 0.0.1 then, *' "s/autotune: .*/autotune: '0.0.1'/"
     ages 'its kernel is another one now' "$other_kernel"
     [ "${lines[2]}" = '1 stale: autotune tune --stale old.yaml tunes it again' ]
+    run --separate-stderr -1 "$AUTOTUNE" check --stale old.yaml
+    [ "${lines[2]}" = '1 stale: autotune tune --stale old.yaml tunes it again' ]
+    [ -z "$stderr" ]
+    run --separate-stderr -1 "$AUTOTUNE" check --stale --format csv old.yaml
+    [ "$(grep -c 'winner,stale,' <<<"$output")" -eq 1 ]
+    run --separate-stderr -0 "$AUTOTUNE" check --stale best.yaml
     run --separate-stderr -0 "$AUTOTUNE" check --format csv old.yaml
     [ "$(grep -c 'winner,stale,.*,its kernel is another one now' <<<"$output")" -eq 1 ]
     [ "$(grep -c ',sound,' <<<"$output")" -eq 3 ]

@@ -88,6 +88,7 @@ static const struct {
     {8, 49152},                    /* shared memory per block */
     {10, 32},                      /* threads per warp */
     {16, 132},                     /* multiprocessors */
+    {32, 1},                       /* ECC */
     {36, 3201000},                 /* memory clock */
     {37, 6016},                    /* bus width in bits */
     {38, 62914560},    {39, 2048}, /* threads per multiprocessor */

@@ -232,6 +232,7 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
         ATTRIBUTE(L2_CACHE_SIZE, l2_bytes),
         ATTRIBUTE(MEMORY_CLOCK_RATE, memory_clock_khz),
         ATTRIBUTE(GLOBAL_MEMORY_BUS_WIDTH, memory_bus_bits),
+        ATTRIBUTE(ECC_ENABLED, memory_ecc),
         ATTRIBUTE(WARP_SIZE, warp_size),
         ATTRIBUTE(MAX_THREADS_PER_BLOCK, max_threads_per_block),
         ATTRIBUTE(MAX_THREADS_PER_MULTIPROCESSOR, max_threads_per_multiprocessor),

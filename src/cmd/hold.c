@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/hold.h"
+
+#include "base/memory.h"
+#include "base/stats.h"
+#include "device/kind.h"
+#include "device/relation.h"
+#include "measure/select.h"
+#include "pipeline/shootout.h"
+#include "profile/newest.h"
+#include "schema/table.h"
+#include "space/named.h"
+#include "system/interrupt.h"
+#include "tune/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the report ---- */
+
+static const char *const verdict_names[AT_VERDICTS] = {
+    [AT_HELD] = "held",       [AT_DRIFTED] = "drifted", [AT_BROKEN] = "broken",
+    [AT_ILLEGAL] = "illegal", [AT_SOUND] = "sound",     [AT_STALE] = "stale",
+};
+
+static const struct at_field row_fields[] = {
+    AT_WRITTEN(at_check_row, config, AT_FIELD_TEXT, AT_COLUMN(3, "config")),
+    AT_WRITTEN(at_check_row, device, AT_FIELD_TEXT, AT_COLUMN(2, "device")),
+    AT_WRITTEN(at_check_row, message, AT_FIELD_TEXT, AT_OPTIONAL, AT_COLUMN(7, "reason")),
+    AT_WRITTEN(at_check_row, now_ns, AT_FIELD_INT, AT_OPTIONAL, AT_COLUMN(6, "us", 1000, 2)),
+    AT_WRITTEN(at_check_row, problem, AT_FIELD_TEXT, AT_COLUMN(1, "problem")),
+    AT_WRITTEN(at_check_row, recorded_ns, AT_FIELD_INT, AT_OPTIONAL,
+               AT_COLUMN(5, "recorded us", 1000, 2)),
+    AT_CHOICE(at_check_row, verdict, verdict_names, AT_COLUMN(4, "verdict")),
+};
+static const struct at_schema row_schema = AT_SCHEMA("a check", at_check_row, row_fields);
+
+void at_check_add(struct at_check_report *report, const struct at_check_row *row)
+{
+    const struct at_check_row copy = {
+        .problem = at_strdup(row->problem),
+        .device = at_strdup(row->device),
+        .config = at_strdup(row->config),
+        .verdict = row->verdict,
+        .message = at_strdup(row->message),
+        .recorded_ns = row->recorded_ns,
+        .now_ns = row->now_ns,
+    };
+
+    AT_PUSH(report->rows, report->count, report->capacity, copy);
+}
+
+enum at_status at_check_print(const struct at_check_report *report, struct at_error *err)
+{
+    if (report->format == AT_FORMAT_TABLE)
+        return AT_OK;
+    return at_print_list("checks", &row_schema, report->rows, report->count, report->format, stdout,
+                         err);
+}
+
+void at_check_clear(struct at_check_report *report)
+{
+    at_schema_clear_records(&row_schema, report->rows, report->count);
+    *report = (struct at_check_report){.format = report->format};
+}
+
+/* ---- does it still hold? ---- */
+
+/* Times of one kernel from two periods differ by 1 to 3 % (doc/measurement.md). */
+static const double drift = 0.03;
+
+struct recheck {
+    struct at_profile *profile;
+    const struct at_run_options *options;
+    struct at_session_options session_options;
+    struct at_session *session;
+    const struct at_device_info *device; /* that is checked now */
+    size_t matched;                      /* records of the profile for one of the devices */
+    bool foreign; /* none is for them, so winners of other models are tried */
+    size_t counts[AT_VERDICTS];
+    struct at_check_report *report;
+};
+
+/* The kernels of an entry, timed again. */
+struct rematch {
+    const struct at_entry *entry;
+    struct at_problem problem;
+    struct at_config configs[2]; /* the winner's and the default's */
+    struct at_contestant contestants[2];
+    size_t count; /* 1: the default has no recorded time, or is the winner */
+    bool foreign;
+};
+
+static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
+                          const struct at_session *session, struct at_error *err)
+{
+    const struct at_session_options *known = &session->options;
+    struct at_config *config = &rematch->configs[rematch->count];
+    enum at_status status = at_config_from_names(config, known->families, known->family_count,
+                                                 result->family, &result->parameters, err);
+
+    if (status == AT_OK && rematch->foreign)
+        status =
+            at_config_require(config, &rematch->problem, &session->gpu->info, "illegal here", err);
+    if (status == AT_OK)
+        rematch->contestants[rematch->count++] =
+            (struct at_contestant){.config = config, .problem = rematch->problem};
+    return status;
+}
+
+/* Is the default faster, beyond the noise and by more than tune treats as equal? */
+static bool loses_to_default(const struct rematch *rematch, size_t samples)
+{
+    const struct at_contestant *winner = &rematch->contestants[0], *usual = winner + 1;
+    double low, high;
+
+    if (rematch->count < 2)
+        return false;
+    at_median_ratio_interval(winner->samples_ns, usual->samples_ns, samples, &low, &high);
+    return low > 1 && winner->time_ns > at_equal_at_most * usual->time_ns;
+}
+
+/* Is there a time to compare with? Not from another model. */
+static bool has_recorded(const struct rematch *rematch)
+{
+    return !rematch->foreign && at_entry_is_measured(rematch->entry);
+}
+
+static enum at_status hold(struct rematch *rematch, struct at_session *session,
+                           enum at_verdict *verdict, struct at_error *err)
+{
+    const struct at_entry *entry = rematch->entry;
+    struct at_contestant *winner = &rematch->contestants[0];
+    enum at_status status = add(rematch, &entry->winner, session, err);
+
+    winner->label = "";
+    if (status != AT_OK && rematch->foreign) /* on its own device it is legal */
+        *verdict = AT_ILLEGAL;
+    if (status == AT_OK && entry->fallback.time_ns > 0)
+        status = add(rematch, &entry->fallback, session, err);
+    if (status == AT_OK)
+        status = at_session_check_memory(session, &rematch->problem, 1, err);
+    if (status == AT_OK)
+        status =
+            at_shootout_hold(session, &rematch->problem, rematch->contestants, rematch->count, err);
+    if (status != AT_OK)
+        return status;
+    if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
+        return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
+                       100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
+    *verdict =
+        !has_recorded(rematch) || fabs(winner->time_ns / (double)entry->winner.time_ns - 1) < drift
+            ? AT_HELD
+            : AT_DRIFTED;
+    return AT_OK;
+}
+
+static void print_times(const struct rematch *rematch, enum at_verdict verdict)
+{
+    const struct at_entry *entry = rematch->entry;
+    /* Round like the recorded time. */
+    double time_ns = round(rematch->contestants[0].time_ns);
+    double recorded_ns = (double)entry->winner.time_ns;
+
+    if (!has_recorded(rematch)) {
+        printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
+               time_ns / 1000);
+        return;
+    }
+    printf("  %-40s %-8s %11.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
+           recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
+}
+
+/* Print a verdict for people, and keep it for programs. `why`: the message, or "". */
+static void print_verdict(struct recheck *recheck, const struct rematch *rematch,
+                          enum at_verdict verdict, const char *why)
+{
+    const struct at_entry *entry = rematch->entry;
+    int64_t now_ns = verdict >= AT_BROKEN ? 0 : llround(rematch->contestants[0].time_ns);
+
+    at_check_add(recheck->report, &(struct at_check_row){.problem = entry->problem,
+                                                         .device = (char *)recheck->device->name,
+                                                         .config = "winner",
+                                                         .verdict = verdict,
+                                                         .message = (char *)why,
+                                                         .recorded_ns = entry->winner.time_ns,
+                                                         .now_ns = now_ns});
+    if (recheck->report->format != AT_FORMAT_TABLE)
+        return;
+    at_progress_clear(recheck->session_options.progress);
+    if (verdict >= AT_BROKEN)
+        printf("  %-40s %-8s %s\n", entry->problem, verdict_names[verdict], why);
+    else
+        print_times(rematch, verdict);
+}
+
+static enum at_status recheck_entry(struct recheck *recheck, const struct at_entry *entry,
+                                    struct at_error *err)
+{
+    struct rematch *rematch = at_alloc(sizeof *rematch);
+    enum at_verdict verdict = AT_BROKEN;
+    enum at_status status = at_problem_parse(&rematch->problem, entry->problem, err);
+
+    rematch->entry = entry;
+    rematch->foreign = recheck->foreign;
+    if (status == AT_OK)
+        status = hold(rematch, recheck->session, &verdict, err);
+    if (status == AT_OK && at_interrupt_seen())
+        status = at_fail(err, AT_INTERRUPTED, "interrupted");
+    if (status == AT_OK)
+        print_verdict(recheck, rematch, verdict, "");
+    else if (status == AT_FAILED || status == AT_USAGE)
+        print_verdict(recheck, rematch, verdict, err->message);
+    at_shootout_end(rematch->contestants, rematch->count);
+    free(rematch);
+    if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
+        return status;
+    recheck->counts[verdict]++;
+    return AT_OK;
+}
+
+static void print_titles(const struct recheck *recheck, const struct at_device_record *record)
+{
+    const struct at_device_info *device = recheck->device;
+    const struct at_device_kind *kind = at_device_kind(device);
+
+    printf("%s, %s\n", device->name, record->policy.name);
+    if (recheck->foreign)
+        printf("  answers of another model: %s with %jd multiprocessors\n", record->device.name,
+               (intmax_t)record->device.multiprocessors);
+    if (kind->predicted)
+        printf("  emulated: %s\n", at_emulated_times(device));
+    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
+           kind->predicted ? kind->times : "now us", "change %");
+}
+
+static enum at_status recheck_record(struct recheck *recheck, struct at_device_record *record,
+                                     const struct at_device_info *device, struct at_error *err)
+{
+    const struct at_entry *entries = record->problems.items;
+    size_t broken = recheck->counts[AT_BROKEN];
+    enum at_status status =
+        at_policy_find(&recheck->session_options.policy, record->policy.name, err);
+
+    if (status == AT_OK)
+        status = at_session_open(&recheck->session, device, &recheck->session_options, err);
+    if (status != AT_OK)
+        return status;
+    recheck->device = device;
+    if (recheck->report->format == AT_FORMAT_TABLE)
+        print_titles(recheck, record);
+    for (size_t i = 0; i < record->problems.count && status == AT_OK; i++) {
+        at_progress_step(recheck->session_options.progress, entries[i].problem, i,
+                         record->problems.count);
+        status = recheck_entry(recheck, &entries[i], err);
+    }
+    at_progress_clear(recheck->session_options.progress);
+    at_session_close(recheck->session);
+    if (status == AT_OK && recheck->foreign && recheck->counts[AT_BROKEN] == broken)
+        at_models_add(&record->also_correct_on, device);
+    return status;
+}
+
+/* Predicted times cannot be compared with measured ones. */
+static bool is_for(const struct recheck *recheck, const struct at_device_info *recorded,
+                   const struct at_device_info *device)
+{
+    return at_device_kind(recorded)->predicted == at_device_kind(device)->predicted &&
+           (recheck->foreign || at_device_relation(recorded, device) == AT_SAME_DEVICE);
+}
+
+static enum at_status recheck_device(struct recheck *recheck, const struct at_device_info *device,
+                                     struct at_error *err)
+{
+    struct at_device_record *records = recheck->profile->devices.items;
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < recheck->profile->devices.count && status == AT_OK; i++)
+        if (is_for(recheck, &records[i].device, device)) {
+            recheck->matched++;
+            status = recheck_record(recheck, &records[i], device, err);
+        }
+    return status;
+}
+
+enum at_status at_check_times(struct at_profile *profile, const char *file,
+                              struct at_run_options *options, struct at_check_report *report,
+                              struct at_error *err)
+{
+    struct recheck recheck = {.profile = profile,
+                              .options = options,
+                              .session_options = options->session,
+                              .report = report};
+    struct at_device_info *devices;
+    size_t count, failed;
+    enum at_status status =
+        at_select_devices(options->gpu ? options->gpu : "auto", &devices, &count, err);
+
+    if (status != AT_OK)
+        return status;
+    for (int pass = 0; pass < 2 && status == AT_OK && recheck.matched == 0; pass++) {
+        recheck.foreign = pass > 0;
+        for (size_t i = 0; i < count && status == AT_OK; i++)
+            status = recheck_device(&recheck, &devices[i], err);
+    }
+    if (status == AT_OK && recheck.matched == 0)
+        status =
+            at_fail(err, AT_MISMATCH, "%s has no entry for %s%s", file,
+                    at_device_kind(&devices[0])->predicted ? "an emulated " : "", devices[0].name);
+    free(devices);
+    failed = recheck.counts[AT_DRIFTED] + recheck.counts[AT_BROKEN];
+    if (status == AT_OK && failed > 0)
+        status =
+            at_fail(err, AT_FAILED, "%s: %zu held, %zu drifted, %zu broken", file,
+                    recheck.counts[AT_HELD], recheck.counts[AT_DRIFTED], recheck.counts[AT_BROKEN]);
+    return status;
+}
