@@ -255,8 +255,8 @@ END_OF_TABLE
         [[ $stderr == *"the kernel that lookup gives is "*" $problem"* ]]
     done
     [[ $stderr == *'is a guess: 640x64:f32: tier '* ]]
-    explain 512x512:f32 MIN_BLOCKS=0 --blocks 1
-    [[ $output == *" MIN_BLOCKS=0 "* ]]
+    explain 512x512:f32 LOAD=0 --blocks 1
+    [[ $output == *" LOAD=0 "* ]]
 }
 
 @test "bad arguments and illegal configs are refused" {

@@ -30,7 +30,7 @@ knows() {
 @test "list, show, check and cache name their options" {
     knows list --emulated --families --format
     knows show --configs --format --top
-    knows check --format --gpu --out --space
+    knows check --format --gpu --out --space --stale
     knows cache --clear --device --fill --format --gpu --policy --problem --space
 }
 
