@@ -577,23 +577,6 @@ REFERENCE(rounding, float, float)
     }
 }
 
-REFERENCE(convert_f16, float, float)
-{
-    for (int i = 0; i < n; i++) {
-        float x = in[i] * 300;
-        double nearest = value_of_f16(f16_of((double)x)), cut = nearest;
-
-        /* Towards zero: the next half is the one with a smaller magnitude. */
-        if (fabs(nearest) > (double)fabsf(x))
-            cut = value_of_f16((uint16_t)(f16_of((double)x) - 1));
-        out[4 * i] = (float)(nearest + cut);
-        out[4 * i + 1] = (float)value_of_bf16(bf16_of((double)x));
-        out[4 * i + 2] = (float)(trunc(nearest) + rint(fabs(nearest)));
-        out[4 * i + 3] =
-            (float)(value_of_f16(f16_of(2 * (double)x)) + value_of_bf16(bf16_of((double)x)));
-    }
-}
-
 REFERENCE(transpose, int, int)
 {
     for (int i = 0; i < n * n; i++)

@@ -111,7 +111,6 @@ static const struct sound_kernel sound[] = {
     {"math_f64", ONE(2), ONE(64), 0, 'd', 'd', 128, 512, 128, F64_ERROR, R(math_f64)},
     {"convert_numbers", ONE(2), ONE(64), 0, 'f', 'q', 128, 1024, 128, EXACT, R(convert_numbers)},
     {"rounding", ONE(2), ONE(64), 0, 'f', 'f', 128, 1024, 128, EXACT, R(rounding)},
-    {"convert_f16", ONE(2), ONE(64), 0, 'f', 'f', 128, 512, 128, EXACT, R(convert_f16)},
     {"transpose_tile", TWO(3, 3), TWO(32, 8), 0, 'i', 'i', 4900, 4900, 70, EXACT, R(transpose)},
     {"clocks", ONE(3), ONE(64), 0, 'i', 'i', 10, 192, 192, EXACT, R(clocks)},
     {"generic_pointers", ONE(1), ONE(64), 0, 'i', 'i', 64, 64, 64, EXACT, R(generic_pointers)},

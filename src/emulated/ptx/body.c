@@ -431,8 +431,8 @@ static bool declare_registers(struct at_ptx_reader *reader)
     at_ptx_next(reader);
     if (!at_ptx_expect_type(reader, &bytes))
         return false;
-    if (bytes == 1) /* PTX ISA, "Restricted Use of Sub-Word Sizes": compilers use none */
-        return at_ptx_fail(reader, "registers of 8 bits are not supported");
+    if (bytes == 1) /* "Operands may be wider" (PTX ISA, "Restricted Use of Sub-Word Sizes") */
+        bytes = 2;
     do {
         if (!declare_register(reader, bytes))
             return false;

@@ -483,7 +483,7 @@ static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int w
     do {
         if (!results &&
             reader->token.kind != AT_PTX_WORD) { /* a constant is as wide as the others */
-            bytes = first_bytes ? first_bytes : whole_bytes / 2;
+            bytes = first_bytes ? first_bytes : whole_bytes == 2 ? NATURAL_LEAST : whole_bytes / 2;
             if (!at_ptx_read_source(reader, op, bytes))
                 return false;
         } else if (!at_ptx_read_wide(reader, op, NATURAL_LEAST, results, &bytes)) {
@@ -497,8 +497,8 @@ static bool read_parts(struct at_ptx_reader *reader, struct at_emu_op *op, int w
         first_bytes = bytes;
         op->units++;
     } while (at_ptx_take(reader, ","));
-    op->unit_bytes = (uint8_t)first_bytes;
-    if (first_bytes * op->units != whole_bytes)
+    op->unit_bytes = whole_bytes == 2 ? 1 : (uint8_t)first_bytes;
+    if (op->unit_bytes * op->units != whole_bytes)
         return at_ptx_fail(reader, "the parts are not as wide as the whole");
     return at_ptx_expect(reader, "}");
 }
