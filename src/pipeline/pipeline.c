@@ -238,7 +238,7 @@ static enum at_status make_ready(struct at_pipeline *p, struct at_ready *next, s
 
     next->run = at_session_run(p->session, &next->built, problem, &launch);
     if (status == AT_OK)
-        status = at_cases_trials(config, &p->session->gpu->info, p->cases, p->case_count,
+        status = at_cases_trials(config, &p->session->gpu->info, p->cases, p->case_count, false,
                                  next->trials, &next->trial_count, err);
     if (status != AT_OK)
         at_program_release(next->built.program);

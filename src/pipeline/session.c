@@ -2,6 +2,7 @@
 #include "pipeline/session.h"
 
 #include "base/memory.h"
+#include "device/kind.h"
 #include "measure/bench.h"
 
 #include <inttypes.h>
@@ -181,17 +182,26 @@ int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_
     return bytes;
 }
 
+/* A kernel has so many blocks then that emulating them takes longer than all other cases. */
+static bool has_long_side(const struct at_problem *problem)
+{
+    return problem->rows > UINT16_MAX || problem->cols > UINT16_MAX;
+}
+
 enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
-                               const struct at_gpu_case *cases, size_t case_count,
+                               const struct at_gpu_case *cases, size_t case_count, bool winner,
                                struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],
                                size_t *trial_count, struct at_error *err)
 {
+    bool all = winner || !at_device_kind(device)->slow;
     enum at_status status = AT_OK;
     size_t count = 0;
 
     for (size_t i = 1; i < case_count && status == AT_OK; i++) {
         bool legal = false;
 
+        if (!all && has_long_side(&cases[i].problem))
+            continue;
         status = at_config_legal(config, &cases[i].problem, device, &legal, NULL, err);
         if (status != AT_OK || !legal)
             continue;

@@ -183,9 +183,10 @@ size_t at_cases_for(const struct at_problem *problem, const struct at_policy *po
 int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_policy *policy,
                               const struct at_device_info *device);
 
-/* List the trials for a config: the small cases that are legal for it. */
+/* List the trials for a config: the small cases that are legal for it. A slow device leaves those
+ * with a long side to the winner. */
 enum at_status at_cases_trials(const struct at_config *config, const struct at_device_info *device,
-                               const struct at_gpu_case *cases, size_t case_count,
+                               const struct at_gpu_case *cases, size_t case_count, bool winner,
                                struct at_gpu_trial trials[AT_VERIFICATION_CASES_MAX],
                                size_t *trial_count, struct at_error *err);
 

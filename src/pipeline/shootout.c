@@ -165,7 +165,7 @@ static enum at_status verify(struct at_session *session, const struct at_contest
     const struct at_device_info *device = &session->gpu->info;
     struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
     size_t case_count = at_cases_for(&contestant->problem, session->options.policy, device, cases);
-    enum at_status status = at_cases_trials(contestant->config, device, cases, case_count,
+    enum at_status status = at_cases_trials(contestant->config, device, cases, case_count, true,
                                             wanted.trials, &wanted.trial_count, err);
 
     if (status == AT_OK)

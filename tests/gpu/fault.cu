@@ -20,6 +20,7 @@ enum {
     REGISTERS,      /* launch: more registers than a multiprocessor has */
     SOMETIMES,      /* wrong: one launch in fifty; on a GPU only, so fault.yaml leaves it out */
     RACE,           /* right on a GPU, though warps race in shared memory: for sanitizer.bats */
+    LONG_SIDE,      /* wrong: a column's index has 16 bits */
 };
 
 #if FAULT == 7
@@ -113,6 +114,8 @@ extern "C" __global__ void FAULT_BOUNDS transpose(void *dst, void *src, long lon
     }
     if (matrix >= batch)
         return;
+    if (FAULT == LONG_SIDE)
+        col = static_cast<unsigned short>(col);
 
     element value = from[matrix * stride_src + row * ld_src + col];
 

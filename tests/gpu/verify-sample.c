@@ -78,7 +78,7 @@ static enum at_outcome verify(struct drawn *drawn, const struct at_kernel *kerne
     enum at_outcome outcome;
 
     require(at_config_launch(&drawn->config, &place->problem, info, &run.launch, err), err);
-    require(at_cases_trials(&drawn->config, info, place->cases, place->case_count, trials,
+    require(at_cases_trials(&drawn->config, info, place->cases, place->case_count, true, trials,
                             &trial_count, err),
             err);
     outcome = at_verify_before(&place->bench, kernel, &run, trials, trial_count, NULL, err);
