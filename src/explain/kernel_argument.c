@@ -24,45 +24,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int lane_bytes(const struct at_element_type *type)
+{
+    return at_number_formats[type->number].bytes;
+}
+
 static inline bool at_element_is_float(const struct at_element_type *type)
 {
-    return type->exponent_bits > 0;
+    return !at_number_is_integer(type->number);
 }
 
 /* clang-format off */
-#define INTEGER(name, bytes, is_signed)        {name, bytes, 1, is_signed, 0, 0}
-#define VECTOR(name, bytes, lanes, is_signed)  {name, bytes, lanes, is_signed, 0, 0}
-#define REAL(name, bytes, lanes, exponent, fraction) {name, bytes, lanes, true, exponent, fraction}
-
 /* Types with several names stand below each other. Messages list the first row of each. */
 static const struct at_element_type types[] = {
-    INTEGER("bool", 1, false),
-    INTEGER("char", 1, true), INTEGER("signed char", 1, true), INTEGER("int8_t", 1, true),
-    INTEGER("uchar", 1, false), INTEGER("unsigned char", 1, false), INTEGER("uint8_t", 1, false),
-    INTEGER("short", 2, true), INTEGER("int16_t", 2, true),
-    INTEGER("ushort", 2, false), INTEGER("unsigned short", 2, false), INTEGER("uint16_t", 2, false),
-    INTEGER("int", 4, true), INTEGER("int32_t", 4, true),
-    INTEGER("uint", 4, false), INTEGER("unsigned", 4, false), INTEGER("unsigned int", 4, false),
-    INTEGER("uint32_t", 4, false),
-    INTEGER("long", 8, true), INTEGER("long long", 8, true), INTEGER("int64_t", 8, true),
-    INTEGER("ulong", 8, false), INTEGER("unsigned long", 8, false),
-    INTEGER("unsigned long long", 8, false), INTEGER("uint64_t", 8, false),
-    INTEGER("size_t", 8, false),
-    REAL("half", 2, 1, 5, 10), REAL("__half", 2, 1, 5, 10),
-    REAL("bfloat16", 2, 1, 8, 7), REAL("__nv_bfloat16", 2, 1, 8, 7),
-    REAL("float", 4, 1, 8, 23),
-    REAL("double", 8, 1, 11, 52),
-    REAL("half2", 2, 2, 5, 10), REAL("__half2", 2, 2, 5, 10),
-    REAL("bfloat162", 2, 2, 8, 7), REAL("__nv_bfloat162", 2, 2, 8, 7),
-    VECTOR("char2", 1, 2, true), VECTOR("char4", 1, 4, true),
-    VECTOR("uchar2", 1, 2, false), VECTOR("uchar4", 1, 4, false),
-    VECTOR("short2", 2, 2, true), VECTOR("short4", 2, 4, true),
-    VECTOR("ushort2", 2, 2, false), VECTOR("ushort4", 2, 4, false),
-    VECTOR("int2", 4, 2, true), VECTOR("int3", 4, 3, true), VECTOR("int4", 4, 4, true),
-    VECTOR("uint2", 4, 2, false), VECTOR("uint3", 4, 3, false), VECTOR("uint4", 4, 4, false),
-    VECTOR("longlong2", 8, 2, true), VECTOR("ulonglong2", 8, 2, false),
-    REAL("float2", 4, 2, 8, 23), REAL("float3", 4, 3, 8, 23), REAL("float4", 4, 4, 8, 23),
-    REAL("double2", 8, 2, 11, 52), REAL("double4", 8, 4, 11, 52),
+    {"bool", AT_U8, 1},
+    {"char", AT_I8, 1}, {"signed char", AT_I8, 1}, {"int8_t", AT_I8, 1},
+    {"uchar", AT_U8, 1}, {"unsigned char", AT_U8, 1}, {"uint8_t", AT_U8, 1},
+    {"short", AT_I16, 1}, {"int16_t", AT_I16, 1},
+    {"ushort", AT_U16, 1}, {"unsigned short", AT_U16, 1}, {"uint16_t", AT_U16, 1},
+    {"int", AT_I32, 1}, {"int32_t", AT_I32, 1},
+    {"uint", AT_U32, 1}, {"unsigned", AT_U32, 1}, {"unsigned int", AT_U32, 1},
+    {"uint32_t", AT_U32, 1},
+    {"long", AT_I64, 1}, {"long long", AT_I64, 1}, {"int64_t", AT_I64, 1},
+    {"ulong", AT_U64, 1}, {"unsigned long", AT_U64, 1},
+    {"unsigned long long", AT_U64, 1}, {"uint64_t", AT_U64, 1},
+    {"size_t", AT_U64, 1},
+    {"__nv_fp8_e4m3", AT_E4M3, 1}, {"__nv_fp8_e5m2", AT_E5M2, 1},
+    {"half", AT_F16, 1}, {"__half", AT_F16, 1},
+    {"bfloat16", AT_BF16, 1}, {"__nv_bfloat16", AT_BF16, 1},
+    {"float", AT_F32, 1},
+    {"double", AT_F64, 1},
+    {"half2", AT_F16, 2}, {"__half2", AT_F16, 2},
+    {"bfloat162", AT_BF16, 2}, {"__nv_bfloat162", AT_BF16, 2},
+    {"char2", AT_I8, 2}, {"char4", AT_I8, 4},
+    {"uchar2", AT_U8, 2}, {"uchar4", AT_U8, 4},
+    {"short2", AT_I16, 2}, {"short4", AT_I16, 4},
+    {"ushort2", AT_U16, 2}, {"ushort4", AT_U16, 4},
+    {"int2", AT_I32, 2}, {"int3", AT_I32, 3}, {"int4", AT_I32, 4},
+    {"uint2", AT_U32, 2}, {"uint3", AT_U32, 3}, {"uint4", AT_U32, 4},
+    {"longlong2", AT_I64, 2}, {"ulonglong2", AT_U64, 2},
+    {"float2", AT_F32, 2}, {"float3", AT_F32, 3}, {"float4", AT_F32, 4},
+    {"double2", AT_F64, 2}, {"double4", AT_F64, 4},
 };
 /* clang-format on */
 
@@ -93,8 +95,7 @@ const struct at_element_type *at_element_type_find(const char *name, size_t size
 
 static bool same_type(const struct at_element_type *a, const struct at_element_type *b)
 {
-    return a->bytes == b->bytes && a->lanes == b->lanes && a->is_signed == b->is_signed &&
-           a->exponent_bits == b->exponent_bits;
+    return a->number == b->number && a->lanes == b->lanes;
 }
 
 /* All names, as "bool, char, ..."; the caller frees it. */
@@ -111,54 +112,24 @@ static char *element_type_names(void)
 
 bool at_element_holds(const struct at_element_type *type, int64_t value)
 {
-    int bits = 8 * type->bytes;
+    int bits = 8 * lane_bytes(type);
 
     if (at_element_is_float(type))
         return true;
     if (strcmp(type->name, "bool") == 0)
         return value == 0 || value == 1;
-    if (!type->is_signed)
+    if (at_number_formats[type->number].kind == AT_NUMBER_UNSIGNED)
         return value >= 0 && (bits == 64 || value >> bits == 0);
     return bits == 64 || (value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << (bits - 1));
 }
 
-/* Round a number to the nearest of a binary floating-point format (IEEE 754), ties to even. */
-static uint64_t encode(double value, int exponent_bits, int fraction_bits)
+void at_element_store(const struct at_element_type *type, void *to, enum at_number from,
+                      uint64_t bits)
 {
-    uint64_t infinity = ((UINT64_C(1) << exponent_bits) - 1) << fraction_bits;
-    uint64_t sign = signbit(value) ? UINT64_C(1) << (exponent_bits + fraction_bits) : 0;
-    int exponent, least = 2 - (1 << (exponent_bits - 1));
-    uint64_t bits;
+    bool saturate = at_element_is_float(type) && at_number_formats[type->number].saturates;
 
-    if (isnan(value))
-        return infinity | UINT64_C(1) << (fraction_bits - 1);
-    if (isinf(value))
-        return sign | infinity;
-    frexp(value, &exponent);
-    exponent = value == 0 || exponent - 1 < least ? least : exponent - 1;
-    /* In units of the last place; rounding up to the next power of two carries into the exponent.
-     */
-    bits = (uint64_t)nearbyint(ldexp(fabs(value), fraction_bits - exponent)) +
-           ((uint64_t)(exponent - least) << fraction_bits);
-    return sign | (bits < infinity ? bits : infinity);
-}
-
-void at_element_store_real(const struct at_element_type *type, void *to, double value)
-{
-    bool is_float = at_element_is_float(type);
-    uint64_t bits = is_float ? encode(value, type->exponent_bits, type->fraction_bits)
-                             : (uint64_t)(int64_t)value;
-
-    memcpy(to, &bits, (size_t)type->bytes); /* little-endian, as GPUs are */
-}
-
-/* Store one lane, as C converts a number to the type. */
-static void element_store(const struct at_element_type *type, void *to, int64_t value)
-{
-    if (at_element_is_float(type))
-        at_element_store_real(type, to, (double)value);
-    else
-        memcpy(to, &value, (size_t)type->bytes);
+    bits = at_number_convert(type->number, from, bits, AT_NEAREST, saturate);
+    memcpy(to, &bits, (size_t)lane_bytes(type)); /* little-endian, as GPUs are */
 }
 
 /* ---- arguments ---- */
@@ -309,7 +280,7 @@ void at_kernel_argument_clear(struct at_kernel_argument *argument)
 
 static int64_t element_bytes(const struct at_kernel_argument *argument)
 {
-    return (int64_t)argument->type->bytes * argument->type->lanes;
+    return (int64_t)lane_bytes(argument->type) * argument->type->lanes;
 }
 
 int64_t at_kernel_argument_bytes(const struct at_kernel_argument *argument)
@@ -340,9 +311,9 @@ static enum at_status write_element(const struct at_kernel_argument *argument, i
         whole = (int64_t)at_rng_below(rng, (uint64_t)argument->count);
     for (int lane = 0; lane < type->lanes && status == AT_OK; lane++)
         if (is_real)
-            at_element_store_real(type, to + lane * type->bytes, real);
+            at_element_store(type, to + lane * lane_bytes(type), AT_F64, at_bits_of_f64(real));
         else
-            element_store(type, to + lane * type->bytes, whole);
+            at_element_store(type, to + lane * lane_bytes(type), AT_I64, (uint64_t)whole);
     return status;
 }
 

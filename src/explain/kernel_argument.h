@@ -9,6 +9,7 @@
 #include "explain/entry_point.h"
 #include "explain/explain.h"
 #include "kernel/compile_source.h"
+#include "numbers/numbers.h"
 #include "space/expr.h"
 
 #include <stdbool.h>
@@ -18,11 +19,8 @@
 /* A type of CUDA that an argument can have, by its name in C++. */
 struct at_element_type {
     const char *name;
-    int bytes; /* of one lane */
+    enum at_number number;
     int lanes; /* of a vector; else 1 */
-    /* An integer has no exponent. */
-    bool is_signed;
-    int exponent_bits, fraction_bits;
 };
 
 /* Find a type by its first `size` characters of name, in which blanks count once. NULL: none. */
@@ -31,7 +29,10 @@ const struct at_element_type *at_element_type_find(const char *name, size_t size
 /* Can it be the type's without loss? A number of a floating-point type is rounded. */
 bool at_element_holds(const struct at_element_type *type, int64_t value);
 
-void at_element_store_real(const struct at_element_type *type, void *to, double value);
+/* Store one lane, as CUDA converts a number to the type: floats to the nearest. A float's bits are
+ * for a floating-point type only. */
+void at_element_store(const struct at_element_type *type, void *to, enum at_number from,
+                      uint64_t bits);
 
 /* The type of an element. */
 enum at_argument_value {

@@ -224,9 +224,10 @@ skip_without_headers() {
 
 @test "a file that includes cuda_fp16.h and others finds them" {
     cd "$BATS_TEST_TMPDIR" || return 1
-    printf '%s\n' '#include <cuda_fp16.h>' '#include <cuda_bf16.h>' '#include <cooperative_groups.h>' \
-        '#include <cuda_pipeline.h>' '#include <cassert>' '__global__ void f(__half *x) {}' >fp16.cu
-    run --separate-stderr "$AUTOTUNE" explain fp16.cu --grid 1 --block 1 --arg 'half[1]'
+    printf '%s\n' '#include <cuda_fp16.h>' '#include <cuda_bf16.h>' '#include <cuda_fp8.h>' \
+        '#include <cooperative_groups.h>' '#include <cuda_pipeline.h>' '#include <cassert>' \
+        '__global__ void f(__half *x, __nv_fp8_e4m3 y) { assert(float(y) == 16); }' >fp16.cu
+    run --separate-stderr "$AUTOTUNE" explain fp16.cu --grid 1 --block 1 --arg 'half[1]' --arg __nv_fp8_e4m3=17
     skip_without_headers
     [ "$status" -eq 0 ]
     has 'f of fp16.cu'
