@@ -4,6 +4,7 @@
 #include "base/choice.h"
 #include "base/integer.h"
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "cmd/guess.h"
 #include "problem/problem.h"
 #include "system/file.h"
@@ -117,8 +118,6 @@ static enum at_status take_value(const struct at_option *option, void *member, c
         *(bool *)member = true;
         return AT_OK;
     case AT_OPTION_TEXT:
-        if (!option->name && *(const char **)member)
-            return at_fail(err, AT_USAGE, "one %s at a time", option->argument);
         *(const char **)member = text;
         return AT_OK;
     case AT_OPTION_TEXTS:
@@ -266,6 +265,23 @@ static void take(struct argp_state *state, const struct target *target, const ch
         argp_error(state, "%s", err.message);
 }
 
+/* There is a second argument where one is taken. Perhaps it belongs behind an option. */
+static void refuse_second(struct argp_state *state, const struct command_line *line)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    const char *between = "; other files stand behind ";
+    char *names;
+
+    for (size_t i = 0; i < line->count; i++)
+        if (line->known[i].arg && strcmp(line->known[i].arg, "FILE") == 0) {
+            fprintf(out, "%s--%s", between, line->known[i].name);
+            between = ", ";
+        }
+    names = at_text_close(&stream, NULL);
+    argp_error(state, "one %s at a time%s", line->arguments.option->argument, names);
+}
+
 static void take_argument(struct argp_state *state, struct command_line *line, const char *text)
 {
     for (size_t i = 0; !line->arguments.option && i < line->count; i++)
@@ -273,6 +289,8 @@ static void take_argument(struct argp_state *state, struct command_line *line, c
             argp_error(state, "unexpected argument \"%s\"; did you mean --%s?", text, text);
     if (!line->arguments.option)
         argp_error(state, "unexpected argument \"%s\"", text);
+    if (line->has_arguments && line->arguments.option->kind == AT_OPTION_TEXT)
+        refuse_second(state, line);
     line->has_arguments = true;
     take(state, &line->arguments, text);
 }
@@ -365,6 +383,9 @@ static const struct {
     {"journal", " log "},
     {"verbose", " debug "},
     {"quiet", " silent "},
+    {"with", " versus vs compare against "},
+    {"peers", " against compare cublas torch pytorch "},
+    {"ncu", " nsight nsight-compute "},
     {"color", " colour no-color no-colour "},
 };
 

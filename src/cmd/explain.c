@@ -268,10 +268,15 @@ static enum at_status choose_other(const struct explain_options *options,
     const char **settings = at_alloc_array(with->count, sizeof *settings);
     struct at_config_choice other = {.problem = name, .settings = settings};
     struct at_problem same = *problem;
-    enum at_status status;
+    enum at_status status = AT_OK;
 
     for (size_t i = 0; i < with->count; i++) {
-        if (at_file_is(with->items[i], AT_KIND_PROFILE))
+        if (at_problem_is_spec(with->items[i]))
+            status = at_fail(err, AT_USAGE,
+                             "--with takes PARAM=VALUE, a family or a profile: the problem %s "
+                             "is that of both",
+                             name);
+        else if (at_file_is(with->items[i], AT_KIND_PROFILE))
             other.profile = with->items[i];
         else if (strchr(with->items[i], '='))
             settings[other.setting_count++] = with->items[i];
@@ -279,9 +284,9 @@ static enum at_status choose_other(const struct explain_options *options,
             other.family = with->items[i];
     }
     *config = *first;
-    if (other.family || other.profile)
+    if (status == AT_OK && (other.family || other.profile))
         status = at_config_choose(&other, &options->run.session, device, config, &same, err);
-    else
+    else if (status == AT_OK)
         status = at_config_apply(config, settings, other.setting_count, err);
     if (status == AT_OK)
         status = at_config_require(config, problem, device, "not legal for this problem", err);

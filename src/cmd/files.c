@@ -49,10 +49,11 @@ enum at_status at_out_profile_read(struct at_profile *profile, const char *out,
     *profile = (struct at_profile){.schema = AT_PROFILE_SCHEMA};
     if (!has_content(out) || at_profile_read_whole(profile, out, &reason) == AT_OK)
         return AT_OK;
-    return at_fail(err, AT_USAGE,
-                   "%s exists, and new entries cannot join it: name another file, or write over it "
-                   "with --replace; %s",
-                   out, reason.message);
+    at_fail(err, AT_USAGE,
+            "%s exists, and new entries cannot join it: name another file, or write over it with "
+            "--replace; %s",
+            out, reason.message);
+    return at_advise_kind(err, out, AT_KIND_PROFILE);
 }
 
 /* What a file may be, by a text near its beginning, and what takes it. The first that fits counts.

@@ -170,6 +170,8 @@ static char *guess_text(const char *spec)
         else
             at++;
     }
+    if (guess.rank == 1) /* a square */
+        guess.extents[guess.rank++] = guess.extents[0];
     for (size_t i = 0; i < guess.rank; i++)
         fprintf(out, "%s%jd", i ? "x" : "", (intmax_t)guess.extents[i]);
     text = at_text_close(&keys, NULL);

@@ -454,7 +454,8 @@ static bool fail_unknown(const struct parser *parser, const char *word)
     char names[160], reason[320];
 
     at_suggest(names, sizeof names, word, parser->names, parser->name_count);
-    snprintf(reason, sizeof reason, "unknown name \"%s\"; the nearest known: %s", word, names);
+    snprintf(reason, sizeof reason, "unknown name \"%s\"; %s%s", word,
+             parser->name_count > 0 ? "the nearest known: " : "only numbers are known here", names);
     return fail(parser, parser->at, reason);
 }
 
