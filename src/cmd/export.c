@@ -76,7 +76,7 @@ static enum at_status tell_guesses(const struct at_export *export, struct export
     if (count == 0 || !options->strict)
         return AT_OK;
     return at_fail(err, AT_FAILED,
-                   "%zu of %zu kernels %s guessed, which --strict refuses: tune %s on a %s first",
+                   "%zu of %zu kernels %s guessed, which --strict refuses: tune %s on %s first",
                    count, export->count, count == 1 ? "is" : "are",
                    count == 1 ? "its problem" : "their problems", export->device->name);
 }

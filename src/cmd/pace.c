@@ -228,9 +228,9 @@ static void print_text(const struct at_tuning_options *run, const struct at_expe
 
     for (size_t i = 0; i < run->device_count * problems; i++) {
         if (i % problems == 0)
-            printf("%s\n  %-40s %13s %15s\n", records[i].device, "problem", "legal configs",
+            printf("%s\n  %-40s %13s  %15s\n", records[i].device, "problem", "legal configs",
                    "of combinations");
-        printf("  %-40s %13jd %15jd\n", records[i].problem, (intmax_t)records[i].configs,
+        printf("  %-40s %13jd  %15jd\n", records[i].problem, (intmax_t)records[i].configs,
                (intmax_t)records[i].points);
     }
     printf("%s\n", length);

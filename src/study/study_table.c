@@ -217,6 +217,13 @@ static void print_line(const struct at_study_line *line, const struct column *co
     putchar('\n');
 }
 
+/* Titles that are others where no column stands beside them. */
+static const char *const alone_titles[AT_STUDY_COLUMNS] = {
+    [AT_STUDY_LOAD_USED] = "used % of loads",
+    [AT_STUDY_STORE_USED] = "used % of stores",
+    [AT_STUDY_OCCUPANCY] = "occupancy %",
+};
+
 /* Print the figures in which all rows are alike. */
 static void print_alike(const struct at_study *study, const struct at_study_result *result)
 {
@@ -226,11 +233,9 @@ static void print_alike(const struct at_study *study, const struct at_study_resu
     for (size_t i = 0; i < AT_STUDY_COLUMNS && study->differing; i++) {
         const struct column *column = &chosen_columns[i];
 
-        const char *title =
-            strcmp(at_study_column_names[i], "occupancy") == 0 ? "occupancy %" : column->title;
-
         if (all_alike(column, result) && !isnan(figure(column, &lines[0])))
-            at_flow_add(&flow, "%s %.*f;", title, column->digits, figure(column, &lines[0]));
+            at_flow_add(&flow, "%s %.*f;", alone_titles[i] ? alone_titles[i] : column->title,
+                        column->digits, figure(column, &lines[0]));
     }
     at_flow_end(&flow);
 }
