@@ -220,10 +220,10 @@ static enum at_status show_top(const char *path, size_t most, enum at_output_for
     enum at_status status = at_journal_read(is_beside ? beside : path, take, NULL, &rows, err);
 
     if (status != AT_OK && !is_beside && access(path, F_OK) == 0 && !ends_in(path, ".journal"))
-        status = at_fail_within(err,
-                                "--top reads the journal that a run leaves beside its profile, and "
-                                "there is no %s",
-                                beside);
+        status = at_fail(err, AT_USAGE,
+                         "--top reads the journal that a run leaves beside its profile, and there "
+                         "is no %s",
+                         beside);
 
     if (status == AT_OK) {
         at_detail(progress, "read %s", is_beside ? beside : path);

@@ -57,7 +57,7 @@ golden=$srcdir/tests/golden/profile
 @test "--top without a journal says what it reads" {
     cp "$srcdir/tests/golden/check/sound.yaml" "$BATS_TEST_TMPDIR/alone.yaml"
     cd "$BATS_TEST_TMPDIR"
-    refused '--top reads the journal that a run leaves beside its profile, and there is no alone.yaml.journal: ' \
+    refused '--top reads the journal that a run leaves beside its profile, and there is no alone.yaml.journal' \
         show --top 3 alone.yaml
 }
 
