@@ -196,7 +196,7 @@ static const struct {
      AT_EMU_BARRIER, 1, 32, 0, 3, "run past"},
     {"barriers of two numbers",
      "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra L;\nbar.sync 1;\nret;\nL:\nbar.sync 2; //!",
-     AT_EMU_BARRIER, 1, 64, 0, 0, "another barrier"},
+     AT_EMU_BARRIER, 1, 64, 0, 0, "wait at another one"},
     {"guarded barrier", "setp.lt.u32 %p1, %r0, 3;\n@%p1 bar.sync 0; //!\nst.global.u32 [%d1], %r0;",
      AT_EMU_BARRIER, 1, 32, 0, 0, "run past"},
     {"shuffle without all lanes",

@@ -4,339 +4,10 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/order.h"
 #include "emulated/machine/races.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on a GPU");
-
-/* ---- shared memory ---- */
-
-/* The accesses of each byte of shared memory: the last write and the last read, by which thread and
- * when.
- *
- * Time is a tick that grows at every barrier, of the block (bar.sync) or of a warp (bar.warp.sync).
- * Two accesses by different threads are ordered if a barrier of the block lies between them. For
- * threads of one warp, a barrier of the warp is enough. Two unordered accesses, one of them a
- * write, are a race. So nothing is cleared at a barrier or at the start of a block: a write before
- * the block's first tick does not count.
- *
- * A wait for an mbarrier orders all accesses from before its phase was complete. So a race with a
- * thread that never arrived there is not found. The writes of a bulk copy are ordered before all
- * that follows a wait for its mbarrier, or a barrier of the block after such a wait. */
-
-/* Make all bytes unwritten: start a new tick. */
-void at_emu_shared_begin_block(struct at_emu_shared *shared)
-{
-    if (shared->tick >= AT_EMU_TICK_MAX - 1) {
-        for (uint32_t i = 0; i < shared->size; i++)
-            shared->written[i] = shared->written[i] == AT_EMU_OUTSIDE ? AT_EMU_OUTSIDE : 0;
-        memset(shared->read, 0, shared->size * sizeof *shared->read);
-        memset(shared->fenced, 0, sizeof shared->fenced);
-        shared->tick = 0;
-    }
-    shared->first = shared->synced = ++shared->tick;
-}
-
-/* No tick is left in the middle of a block: start again; all written bytes get tick 1. */
-static void restart(struct at_emu_block *block)
-{
-    struct at_emu_shared *shared = &block->shared;
-
-    for (uint32_t i = 0; i < shared->size; i++) {
-        bool written = at_emu_tick_of(shared->written[i]) >= shared->first;
-
-        if (shared->written[i] != AT_EMU_OUTSIDE)
-            shared->written[i] = written ? 1u << AT_EMU_TICK_SHIFT : 0;
-        shared->read[i] = 0;
-    }
-    shared->first = 1;
-    shared->tick = shared->synced = 2;
-    memset(shared->fenced, 0, sizeof shared->fenced);
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct at_emu_warp *warp = &block->warps[i];
-
-        warp->synced = warp->acquired = warp->joined = 2;
-        if (warp->heard)
-            memset(warp->heard, 0, AT_WARP * sizeof *warp->heard);
-    }
-    for (size_t i = 0; i < block->mbarrier_count; i++)
-        block->mbarriers[i].completed = 2;
-}
-
-uint32_t at_emu_shared_pass_tick(struct at_emu_block *block)
-{
-    if (block->shared.tick == AT_EMU_TICK_MAX)
-        restart(block);
-    else
-        block->shared.tick++;
-    return block->shared.tick;
-}
-
-void at_emu_shared_barrier(struct at_emu_block *block)
-{
-    block->shared.synced = at_emu_shared_pass_tick(block);
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        block->warps[i].synced = block->shared.tick;
-}
-
-/* A barrier of all lanes takes a tick. One of a part orders only its lanes (PTX ISA,
- * bar.warp.sync): each then knows of all accesses that one of them knew of (vector clocks). */
-void at_emu_shared_warp_barrier(struct at_emu_warp *warp, uint32_t lanes)
-{
-    uint32_t tick = at_emu_shared_pass_tick(warp->block), latest[AT_WARP] = {0};
-
-    if (lanes == warp->alive) {
-        warp->synced = tick;
-        return;
-    }
-    if (!warp->heard)
-        warp->heard = at_alloc_array(AT_WARP, sizeof *warp->heard);
-    AT_EACH_OF (i, lanes)
-        AT_EACH_LANE (j)
-            latest[j] = at_emu_later(latest[j], warp->heard[i][j]);
-    AT_EACH_OF (i, lanes)
-        latest[i] = tick;
-    AT_EACH_OF (i, lanes)
-        memcpy(warp->heard[i], latest, sizeof latest);
-}
-
-/* One thread's access, and the ticks to compare it with. */
-struct thread_access {
-    struct at_emu_shared *shared;
-    const struct at_emu_warp *warp;
-    const struct at_emu_op *op;
-    uint32_t thread;
-    const uint64_t *address; /* of all lanes */
-    uint32_t lanes, bytes;
-    uint32_t offset;     /* of its first byte */
-    uint32_t first_byte; /* of what a store writes: at this offset */
-    uint32_t undefined;  /* the lanes that store an undefined value */
-    uint32_t record;     /* of this access */
-    uint32_t past;       /* smaller records are from before the last barrier with the block */
-    uint32_t synced; /* the tick of that: of the block, or an mbarrier that its warp waited for */
-    uint32_t warp_synced; /* the tick of its warp's last barrier of any kind */
-    uint32_t acquired;    /* the tick of its warp's last wait for an mbarrier */
-    bool atomic;
-};
-
-enum { NO_RACE = -1, OUTSIDE = -2 };
-
-static bool same_warp(const struct thread_access *self, uint32_t record)
-{
-    return (record & AT_EMU_THREAD_MASK) / AT_WARP == self->thread / AT_WARP;
-}
-
-/* Is there no barrier between the access of the record and this one? */
-static bool unordered(const struct thread_access *self, uint32_t record)
-{
-    return at_emu_tick_of(record) >=
-           at_emu_last_barrier(self->warp, self->thread, record & AT_EMU_THREAD_MASK);
-}
-
-static bool races_with_write(const struct thread_access *self, uint32_t written)
-{
-    if (written & AT_EMU_BY_BULK)
-        return at_emu_tick_of(written) >= self->shared->synced &&
-               at_emu_tick_of(written) >= self->acquired;
-    return (written & AT_EMU_THREAD_MASK) != self->thread && unordered(self, written) &&
-           !(self->atomic && written & AT_EMU_BY_ATOMIC);
-}
-
-/* The lanes of the record's warp that read byte i without a barrier between them. */
-static uint32_t readers(const struct at_emu_shared *shared, uint32_t i)
-{
-    uint32_t read = shared->read[i];
-
-    return read & AT_EMU_MORE_LANES ? shared->readers[i] : at_lane_bit[read % AT_WARP];
-}
-
-/* A thread that read byte i and races with this write, or NO_RACE. */
-static int racing_reader(const struct thread_access *self, uint32_t i)
-{
-    uint32_t read = self->shared->read[i], tick = at_emu_tick_of(read);
-    uint32_t first = self->thread - self->thread % AT_WARP;
-
-    if (read & AT_EMU_MORE_WARPS || !same_warp(self, read))
-        return tick >= self->synced ? (int)(read & AT_EMU_THREAD_MASK) : NO_RACE;
-    AT_EACH_OF (lane, readers(self->shared, i) & ~at_lane_bit[self->thread % AT_WARP])
-        if (tick >= at_emu_last_barrier(self->warp, self->thread, first + (uint32_t)lane))
-            return (int)first + lane;
-    return NO_RACE;
-}
-
-/* Record one more read of byte i, with flags for unordered reads by other threads. Of those in the
- * warp, the lanes are kept that had no barrier of a part of the warp since. */
-static void join(const struct thread_access *self, uint32_t i)
-{
-    struct at_emu_shared *shared = self->shared;
-    uint32_t read = shared->read[i], tick = at_emu_tick_of(read), lanes = 0;
-    uint32_t before = readers(shared, i);
-    uint32_t own = at_lane_bit[self->thread % AT_WARP];
-
-    shared->read[i] = self->record;
-    if (tick < self->synced)
-        return;
-    if (read & AT_EMU_MORE_WARPS || !same_warp(self, read)) {
-        shared->read[i] |= AT_EMU_MORE_WARPS;
-        return;
-    }
-    if (tick >= self->warp_synced)
-        lanes = before;
-    AT_EACH_OF (lane, self->warp->heard ? lanes : 0)
-        if (self->warp->heard[lane][lane] > tick)
-            lanes &= ~at_lane_bit[lane];
-    if (lanes & ~own) {
-        shared->read[i] |= AT_EMU_MORE_LANES;
-        shared->readers[i] = lanes | own;
-    }
-}
-
-/* The byte that a lane of a store writes at `offset`. */
-static char stored_byte(const struct thread_access *self, int lane, uint32_t offset)
-{
-    const struct at_emu_op *op = self->op;
-    uint32_t at = self->first_byte + offset - (uint32_t)self->address[lane];
-
-    return self->warp->file[op->row[1 + at / op->unit_bytes] + (uint32_t)lane * op->value_bytes +
-                            at % op->unit_bytes];
-}
-
-/* Does a store write the value that byte i has, or gets from another lane now? Threads that write
- * the same value do not race: it is there whoever comes last (CUDA C++ Programming Guide, "SIMT
- * Architecture": one of several writes to a location is performed). */
-static bool repeats(const struct thread_access *self, uint32_t i)
-{
-    uint32_t written = self->shared->written[i];
-    int lane = (int)(self->thread % AT_WARP), other = (int)(written % AT_WARP);
-    bool now = same_warp(self, written) && self->lanes & at_lane_bit[other] &&
-               at_emu_tick_of(written) == self->shared->tick &&
-               i - self->address[other] < self->bytes;
-
-    if (self->op->run != at_emu_run_store || self->undefined & at_lane_bit[lane])
-        return false;
-    return stored_byte(self, lane, i) ==
-           (now ? stored_byte(self, other, i) : self->shared->bytes[i]);
-}
-
-/* note_read and note_write return the other thread of a race, NO_RACE or OUTSIDE. */
-static int note_read(const struct thread_access *self, bool *unwritten)
-{
-    struct at_emu_shared *shared = self->shared;
-
-    for (uint32_t i = self->offset; i < self->offset + self->bytes; i++) {
-        uint32_t written = shared->written[i];
-
-        /* The usual case: one thread wrote before the barrier, and one thread reads after it. */
-        if (written >= shared->first << AT_EMU_TICK_SHIFT && written < self->past &&
-            shared->read[i] < self->past) {
-            shared->read[i] = self->record;
-            continue;
-        }
-        if (written == AT_EMU_OUTSIDE)
-            return OUTSIDE;
-        if (at_emu_tick_of(written) < shared->first)
-            *unwritten = true;
-        else if (races_with_write(self, written))
-            return (int)(written & AT_EMU_THREAD_MASK);
-        join(self, i);
-    }
-    return NO_RACE;
-}
-
-/* The other thread of a race with a write to a byte that was accessed since the last barrier. */
-static int racing(const struct thread_access *self, uint32_t i)
-{
-    uint32_t written = self->shared->written[i];
-
-    if (written == AT_EMU_OUTSIDE)
-        return OUTSIDE;
-    if (races_with_write(self, written) && (written & AT_EMU_BY_BULK || !repeats(self, i)))
-        return (int)(written & AT_EMU_THREAD_MASK);
-    return racing_reader(self, i);
-}
-
-static int note_write(const struct thread_access *self)
-{
-    struct at_emu_shared *shared = self->shared;
-    bool undefined = self->undefined & at_lane_bit[self->thread % AT_WARP];
-
-    for (uint32_t i = self->offset; i < self->offset + self->bytes; i++) {
-        if (shared->written[i] >= self->past || shared->read[i] >= self->past) {
-            int other = racing(self, i);
-
-            if (other != NO_RACE)
-                return other;
-        }
-        /* An undefined value leaves the byte unwritten, for races too: it cannot be used anyway. */
-        shared->written[i] = undefined ? 0 : self->record;
-    }
-    return NO_RACE;
-}
-
-static bool raise_access(const struct at_emu_op *op, struct at_emu_warp *warp, int lane,
-                         uint64_t address, uint32_t bytes, int other)
-{
-    if (other == OUTSIDE)
-        at_emu_raise(warp, op, AT_EMU_SHARED_BOUNDS, lane, address,
-                     "%u bytes between two shared arrays: beyond the end of one", bytes);
-    else
-        at_emu_raise(warp, op, AT_EMU_SHARED_RACE, lane, address,
-                     "%u bytes, with thread %d of the block", bytes, other);
-    return false;
-}
-
-/* first_byte: where the bytes begin within what a store writes. */
-static bool note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes, bool store,
-                 bool atomic, uint32_t bytes, const uint64_t address[AT_WARP], uint32_t first_byte,
-                 uint32_t undefined, uint32_t *unwritten)
-{
-    uint32_t synced = at_emu_later(warp->block->shared.synced, warp->joined);
-    struct thread_access self = {
-        .shared = &warp->block->shared,
-        .warp = warp,
-        .op = op,
-        .address = address,
-        .lanes = lanes,
-        .bytes = bytes,
-        .first_byte = first_byte,
-        .undefined = undefined,
-        .past = synced << AT_EMU_TICK_SHIFT,
-        .synced = synced,
-        .warp_synced = at_emu_later(warp->synced, synced),
-        .acquired = warp->acquired,
-        .atomic = atomic,
-    };
-
-    AT_EACH_OF (i, lanes) {
-        bool missing = false; /* an unwritten byte is read */
-        int other = NO_RACE;
-
-        self.offset = (uint32_t)address[i];
-        self.thread = warp->first_thread + (uint32_t)i;
-        self.record = self.shared->tick << AT_EMU_TICK_SHIFT | self.thread;
-        if (!store && !atomic)
-            other = note_read(&self, &missing);
-        if (atomic) {
-            missing = at_emu_tick_of(self.shared->written[address[i]]) < self.shared->first;
-            self.record |= AT_EMU_BY_ATOMIC;
-        }
-        if (store || (atomic && !missing))
-            other = note_write(&self);
-        if (other != NO_RACE)
-            return raise_access(op, warp, i, address[i], bytes, other);
-        if (missing)
-            *unwritten |= at_lane_bit[i];
-    }
-    return true;
-}
-
-bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                        bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
-                        uint32_t undefined, uint32_t *unwritten)
-{
-    return note(op, warp, lanes, store, atomic, bytes, address, 0, undefined, unwritten);
-}
-
-/* ---- local memory ---- */
 
 /* Each byte has the turn of the block that wrote it: nothing is cleared between blocks. */
 void at_emu_local_begin_block(struct at_emu_block *block)
@@ -623,12 +294,11 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
         return;
     if (!(op->order & AT_EMU_STRONG) || at_emu_access_poll(op, warp, lanes, bytes, address, host))
         at_emu_access_report(op, warp, lanes, space, false, bytes, address, NULL);
-    if (space == AT_EMU_GLOBAL && warp->block->races) {
-        if (op->order & AT_EMU_STRONG)
-            at_emu_races_acquire(warp, lanes);
-        if (!at_emu_races_note(op, warp, lanes, false, bytes, address))
-            return;
-    }
+    if (op->order & AT_EMU_STRONG)
+        at_emu_order_acquire(warp, lanes);
+    if (space == AT_EMU_GLOBAL && warp->block->races &&
+        !at_emu_races_note(op, warp, lanes, false, bytes, address))
+        return;
     if (space == AT_EMU_SHARED &&
         !at_emu_shared_note(op, warp, lanes, false, false, bytes, address, 0, &unwritten))
         return;
@@ -690,23 +360,6 @@ static uint32_t element_row(const struct at_emu_op *op, uint32_t k)
     return op->row[1 + k];
 }
 
-static bool note_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
-                       uint32_t bytes, const uint64_t address[AT_WARP])
-{
-    uint64_t part[AT_WARP];
-
-    if (warp->undefined_rows == 0)
-        return at_emu_shared_note(op, warp, lanes, true, false, bytes, address, 0, NULL);
-    for (uint32_t k = 0; k < op->units; k++) {
-        AT_EACH_LANE (i)
-            part[i] = address[i] + k * op->unit_bytes;
-        if (!note(op, warp, lanes, true, false, op->unit_bytes, part, k * op->unit_bytes,
-                  at_emu_undefined(warp, element_row(op, k)), NULL))
-            return false;
-    }
-    return true;
-}
-
 /* The lanes of which all elements are undefined. */
 static uint32_t undefined_elements(const struct at_emu_op *op, const struct at_emu_warp *warp)
 {
@@ -745,8 +398,6 @@ static bool note_global(const struct at_emu_op *op, struct at_emu_warp *warp, ui
 {
     uint32_t changing = 0;
 
-    if (op->order & AT_EMU_RELEASES)
-        at_emu_races_release(warp, lanes, (op->order & AT_EMU_OF_BLOCK) != 0);
     AT_EACH_OF (i, lanes) {
         bool again = !stores(op, warp, i, host[i]);
 
@@ -771,7 +422,9 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     if (!at_emu_access_resolve(op, warp, lanes, space, bytes, address, host))
         return;
     at_emu_access_report(op, warp, lanes, space, true, bytes, address, NULL);
-    if (space == AT_EMU_SHARED && !note_store(op, warp, lanes, bytes, address))
+    if (op->order & AT_EMU_RELEASES)
+        at_emu_run_fence(op, warp, lanes);
+    if (space == AT_EMU_SHARED && !at_emu_shared_note_store(op, warp, lanes, bytes, address))
         return;
     if (space == AT_EMU_LOCAL)
         note_local_store(warp, lanes, bytes, address, undefined_elements(op, warp));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block: its warps run in turn, each from barrier to barrier. */
+#include "emulated/machine/barrier.h"
 #include "emulated/machine/flow.h"
 #include "emulated/machine/lanes.h"
+#include "emulated/machine/order.h"
 
 /* Undefined values: values from unwritten shared or local memory, from lanes that take no part in a
  * shuffle, and quotients by zero.
@@ -237,106 +239,20 @@ static bool run_warp(struct at_emu_warp *warp)
 
     warp->stalled = NULL;
     warp->block->polls = 0;
-    while (!waits && run_lanes(warp))
-        waits = warp->block->polls >= TURN_POLLS;
+    do {
+        while (!waits && run_lanes(warp))
+            waits = warp->block->polls >= TURN_POLLS;
+    } while (warp->waiting && !warp->block->fault.kind && at_emu_barrier_reach(warp));
     if (waits)
         at_emu_flow_pass_turn(warp);
     return waits;
 }
 
-static const struct at_emu_op *barrier_of(const struct at_emu_warp *warp)
-{
-    return &warp->block->kernel->ops[warp->pc - 1];
-}
-
-/* bar.red: all threads get the result of the votes. */
-static void give_votes(struct at_emu_block *block)
-{
-    uint32_t count = 0;
-    bool all = true;
-
-    for (uint32_t k = 0; k < block->warp_count; k++) {
-        uint32_t alive = block->warps[k].alive, yes = block->warps[k].yes & alive;
-
-        count += (uint32_t)__builtin_popcount(yes);
-        all &= yes == alive;
-    }
-    for (uint32_t k = 0; k < block->warp_count; k++) {
-        struct at_emu_warp *warp = &block->warps[k];
-        const struct at_emu_op *op = warp->waiting ? barrier_of(warp) : NULL;
-
-        if (!op)
-            continue;
-        if (op->vote == AT_EMU_VOTE_COUNT)
-            AT_EACH_OF (i, warp->alive)
-                AT_EMU_ROW(u32, warp, op->row[0])[i] = count;
-        else if (op->vote != AT_EMU_NO_VOTE)
-            at_keep_predicate(warp, op->row[0],
-                              (op->vote == AT_EMU_VOTE_ALL ? all : count > 0) ? UINT32_MAX : 0,
-                              warp->alive);
-    }
-}
-
-/* A thread that exited is not waited for. But did threads of this warp run past the barrier, to
- * what all threads run after it? Their last access tells: if it lies on each way from the barrier
- * to the end, and not before the barrier in a loop. */
-static bool ran_past(const struct at_emu_warp *warp, const struct at_emu_op *barrier)
-{
-    const struct at_ptx_kernel *kernel = warp->block->kernel;
-
-    return warp->left_at && !at_emu_flow_leads(kernel, barrier, warp->left_at, NULL) &&
-           (warp->left_held || !at_emu_flow_leads(kernel, warp->left_at, NULL, barrier));
-}
-
-/* Why the waiting warps cannot go on, or NULL. */
-static const char *why_stuck(const struct at_emu_block *block, const struct at_emu_warp *first)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        const struct at_emu_warp *warp = &block->warps[i];
-
-        if (warp->waiting &&
-            (warp->barrier != first->barrier || barrier_of(warp)->vote != barrier_of(first)->vote))
-            return "other threads of the block wait at another barrier";
-        if (ran_past(warp, barrier_of(first)))
-            return "other threads of the block have run past it and exited";
-    }
-    return NULL;
-}
-
-/* All warps wait or have ended. True: they wait at the same barrier, and continue. */
-static bool release_barrier(struct at_emu_block *block)
-{
-    struct at_emu_warp *first = NULL;
-    const char *why;
-
-    for (uint32_t i = block->warp_count; i-- > 0;)
-        if (block->warps[i].waiting)
-            first = &block->warps[i];
-    if (!first)
-        return false;
-    why = why_stuck(block, first);
-    if (why) {
-        at_emu_raise(first, barrier_of(first), AT_EMU_BARRIER, __builtin_ctz(first->active), 0,
-                     "%s", why);
-        return false;
-    }
-    give_votes(block);
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct at_emu_warp *warp = &block->warps[i];
-
-        warp->waiting = false;
-        warp->last_lanes = 0;
-        warp->left_at = NULL;
-    }
-    at_emu_shared_barrier(block);
-    return true;
-}
-
-/* Run each warp as far as it can go. True: some wait for an mbarrier or for memory. *idle: none of
- * these can go on without another block. */
+/* Run each warp as far as it can go. True: some wait for an mbarrier or for memory, or may go on
+ * behind a named barrier. *idle: none can go on without another block. */
 static bool run_warps(struct at_emu_block *block, bool *idle)
 {
-    uint32_t events = block->mbarrier_events;
+    uint32_t events = block->barrier_events;
     uint64_t changes = block->changes;
     struct at_emu_warp *stalled = NULL;
     bool moved = false, polls = false;
@@ -353,12 +269,12 @@ static bool run_warps(struct at_emu_block *block, bool *idle)
         else
             moved = true;
     }
-    moved |= changes != block->changes || events != block->mbarrier_events;
+    moved |= changes != block->changes || events != block->barrier_events;
     *idle = polls && !moved;
     if (stalled && !moved && !polls)
         at_emu_raise(stalled, stalled->stalled, AT_EMU_BARRIER, __builtin_ctz(stalled->active), 0,
                      "an mbarrier's phase never completes");
-    return stalled || polls;
+    return stalled || polls || events != block->barrier_events;
 }
 
 void at_emu_block_raise_wait(struct at_emu_block *block, const char *why)
@@ -376,7 +292,7 @@ void at_emu_block_raise_wait(struct at_emu_block *block, const char *why)
 
 void at_emu_block_begin(struct at_emu_block *block)
 {
-    at_emu_shared_begin_block(&block->shared);
+    at_emu_order_begin_block(block);
     at_emu_local_begin_block(block);
     for (uint32_t i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
@@ -384,8 +300,7 @@ void at_emu_block_begin(struct at_emu_block *block)
     block->left = block->launch->block_limit ? block->launch->block_limit : UINT64_MAX;
     block->changes = 0;
     block->arrived = false;
-    if (block->races)
-        block->acquired = (struct at_emu_acquired){0};
+    memset(block->named, 0, sizeof block->named);
 }
 
 bool at_emu_block_run(struct at_emu_block *block)
@@ -393,7 +308,7 @@ bool at_emu_block_run(struct at_emu_block *block)
     uint64_t left = block->left;
     bool idle = false;
 
-    while (run_warps(block, &idle) || release_barrier(block)) {
+    while (run_warps(block, &idle) || at_emu_barrier_release(block)) {
         if (block->fault.kind || idle)
             break;
         left = block->left;

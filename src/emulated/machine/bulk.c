@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/order.h"
 #include "emulated/machine/races.h"
 
 /* Bulk copies run beside the threads. A fill makes its bytes unwritten from its begin to its end.
@@ -282,8 +283,8 @@ static bool update_mbarrier(const struct at_emu_op *op, struct at_emu_warp *warp
     if (mbarrier->pending == 0 && mbarrier->bytes == 0) {
         mbarrier->pending = mbarrier->expected;
         mbarrier->phase++;
-        warp->block->mbarrier_events++;
-        mbarrier->completed = at_emu_shared_pass_tick(warp->block);
+        warp->block->barrier_events++;
+        mbarrier->completed = at_emu_order_pass_tick(warp->block);
     }
     return true;
 }
@@ -388,7 +389,7 @@ static bool end_fills(struct at_emu_block *block, uint32_t mbarrier)
     if (!end_due(block))
         return false;
     if (block->bulk_count < before)
-        at_emu_shared_pass_tick(block);
+        at_emu_order_pass_tick(block);
     return true;
 }
 
@@ -532,7 +533,7 @@ void at_emu_run_mbarrier_wait(const struct at_emu_op *op, struct at_emu_warp *wa
             return;
     }
     if (complete) {
-        block->mbarrier_events++;
+        block->barrier_events++;
         warp->acquired = block->shared.tick;
         warp->joined = at_emu_later(warp->joined, completed);
     }

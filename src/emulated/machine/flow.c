@@ -17,11 +17,6 @@ static const struct at_emu_op *op_of_lane(const struct at_emu_warp *warp, int la
     return &warp->block->kernel->ops[warp->lane_pc[lane]];
 }
 
-static int line_of(const struct at_emu_op *op)
-{
-    return op->places.caller_line > 0 ? op->places.caller_line : op->line;
-}
-
 /* All lanes that are left wait at a barrier: the warp waits there. */
 static void stop_at_barrier(struct at_emu_warp *warp)
 {
@@ -33,7 +28,7 @@ static void stop_at_barrier(struct at_emu_warp *warp)
     warp->waiting = true;
     warp->pc = warp->lane_pc[first];
     warp->stop = UINT32_MAX;
-    warp->barrier = (uint32_t)ops[warp->pc - 1].immediate;
+    warp->barrier = AT_EMU_ROW(u32, warp, ops[warp->pc - 1].barrier.number)[first];
     AT_EACH_OF (i, warp->active)
         if (warp->lane_pc[i] != warp->pc) {
             at_emu_raise(warp, &ops[warp->pc - 1], AT_EMU_BARRIER, first, 0,
@@ -55,7 +50,7 @@ static void raise_stuck(struct at_emu_warp *warp)
     other = __builtin_ctz(missing);
     at_emu_raise(warp, op_of_lane(warp, first), AT_EMU_BARRIER, first, 0,
                  "the mask %#x names lanes %#x; lanes of these wait at line %d", warp->named[first],
-                 missing, line_of(op_of_lane(warp, other) - (warp->held >> other & 1)));
+                 missing, at_emu_line(op_of_lane(warp, other) - (warp->held >> other & 1)));
 }
 
 /* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. Lanes below
@@ -210,8 +205,9 @@ static void read_clock(struct at_emu_warp *warp, const struct at_emu_op *op, uin
 static void arrive(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
 {
     if (op->vote)
-        warp->yes = (warp->yes & ~lanes) |
-                    ((*AT_EMU_ROW(uint32_t, warp, op->row[1]) ^ op->source_flip) & lanes);
+        warp->yes =
+            (warp->yes & ~lanes) |
+            ((*AT_EMU_ROW(uint32_t, warp, op->row[op->row_count - 1]) ^ op->source_flip) & lanes);
     warp->held |= lanes;
     place_lanes(warp, warp->active, warp->pc + 1);
     choose_lanes(warp);

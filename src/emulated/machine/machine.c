@@ -533,6 +533,7 @@ static void clear_block(struct at_emu_block *block)
         free(block->warps[i].origin);
         free(block->warps[i].copies);
         free(block->warps[i].heard);
+        free(block->warps[i].knows);
     }
     free(block->warps);
     free(block->local);

@@ -77,7 +77,7 @@ enum at_emu_undefined {
 /* The order of an access and who sees it (PTX ISA, "Memory Consistency Model"). */
 enum at_emu_order {
     AT_EMU_STRONG = 1,         /* relaxed, acquire, release, volatile, or atomic */
-    AT_EMU_RELEASES = 2,       /* release, acq_rel */
+    AT_EMU_RELEASES = 2,       /* release, acq_rel; a fence */
     AT_EMU_OF_BLOCK = 4,       /* its scope is the block */
     AT_EMU_READ_ONLY_LOAD = 8, /* ld.global.nc */
 };
@@ -131,6 +131,12 @@ struct at_emu_op {
             int which;    /* set: at_emu_way, or-ed; testp: at_emu_property */
             uint64_t yes; /* set: the bits of a part of the result if it holds */
         } real;
+        /* The rows with the number of a barrier and with its threads, AT_EMU_TRUE_ROW for all of
+         * the block's; bar.arrive, which does not wait. */
+        struct {
+            uint32_t number, threads;
+            bool arrives;
+        } barrier;
         /* A function of CUDA's: the places in the frame of its result and arguments. */
         struct {
             uint32_t result, argument[3];
@@ -269,7 +275,7 @@ struct at_ptx_kernel {
     const char *const *source_files; /* by number, from the module; NULL: none */
     size_t source_file_count;
     bool polls;           /* a loop reads memory that other blocks may change */
-    bool fences;          /* it has a fence */
+    bool fences;          /* it has a fence or a release */
     uint64_t max_threads; /* .maxntid: threads per block; 0: not given */
     uint32_t required[3]; /* .reqntid; 0: not given */
     char *problem;        /* why it cannot run: an unknown instruction; NULL: it can */

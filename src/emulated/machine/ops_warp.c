@@ -3,6 +3,7 @@
  * bar.warp.sync, movmatrix), and nanosleep. */
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/order.h"
 #include "emulated/machine/races.h"
 
 /* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
@@ -24,12 +25,11 @@ static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_
     if (op->row[0] == AT_EMU_SINK_ROW ||
         at_emu_access_poll(op, warp, lanes, op->unit_bytes, address, host))
         at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
-    if (space == AT_EMU_GLOBAL && warp->block->races) {
-        if (op->order & AT_EMU_RELEASES)
-            at_emu_races_release(warp, lanes, (op->order & AT_EMU_OF_BLOCK) != 0);
-        at_emu_races_acquire(warp, lanes);
+    if (op->order & AT_EMU_RELEASES)
+        at_emu_run_fence(op, warp, lanes);
+    at_emu_order_acquire(warp, lanes);
+    if (space == AT_EMU_GLOBAL && warp->block->races)
         return at_emu_races_note(op, warp, lanes, true, op->unit_bytes, address);
-    }
     if (space != AT_EMU_SHARED)
         return true;
     if (!at_emu_shared_note(op, warp, lanes, false, true, op->unit_bytes, address, 0, &unwritten))
@@ -146,7 +146,7 @@ AT_RUN(activemask)
 AT_RUN(warp_barrier)
 {
     (void)op;
-    at_emu_shared_warp_barrier(warp, lanes);
+    at_emu_order_warp_barrier(warp, lanes);
 }
 
 #define VOTE(name, value)                                                                          \

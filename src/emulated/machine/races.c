@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
+#include "emulated/machine/order.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -47,13 +48,6 @@ struct cell {
     struct mark wrote, read;
 };
 
-/* The ticks of a block's last fences, for those of the block's scope too and for wider ones. */
-struct fences {
-    uint32_t of_thread[2][AT_EMU_WARPS_MAX * AT_WARP];
-    /* The tick of the last barrier before a fence, of any thread of the warp or the block. */
-    uint32_t of_warp[2][AT_EMU_WARPS_MAX], of_block[2];
-};
-
 struct at_emu_races {
     pthread_mutex_t lock;
     const struct at_emu_memory *memory;
@@ -63,7 +57,7 @@ struct at_emu_races {
         struct cell *cells;
     } * records; /* of each allocation that was accessed */
     size_t count, capacity;
-    struct fences **fences; /* by block; NULL: none */
+    struct at_emu_ticks **fences; /* of each block, wider than the block; NULL: none */
     uint64_t blocks;
 };
 
@@ -81,7 +75,7 @@ struct at_emu_races *at_emu_races_new(const struct at_emu_memory *memory, uint64
     pthread_mutex_init(&races->lock, NULL);
     races->memory = memory;
     races->blocks = blocks;
-    races->fences = at_alloc_array(blocks, sizeof(struct fences *));
+    races->fences = at_alloc_array(blocks, sizeof(struct at_emu_ticks *));
     while ((bytes / WORD * sizeof(struct cell)) >> races->shift > RECORD_BYTES)
         races->shift++;
     return races;
@@ -154,26 +148,23 @@ static bool after_barrier(const struct global_access *self, const struct mark *o
            other->tick > self->warp->block->shared.tick;
 }
 
+/* The fences that order what the thread of the other access did before this one; NULL: none. */
+static const struct at_emu_ticks *fences_of(const struct global_access *self,
+                                            const struct mark *other)
+{
+    const struct at_emu_block *block = self->warp->block;
+
+    if (other->block != self->mark.block)
+        return self->races->fences[other->block - 1];
+    return block->kernel->fences ? &block->fences : NULL;
+}
+
 /* Has a fence by its thread, or behind a barrier after it, followed the access? */
 static bool is_released(const struct global_access *self, const struct mark *other)
 {
-    const struct fences *fences = self->races->fences[other->block - 1];
-    bool wide = other->block != self->mark.block;
+    const struct at_emu_ticks *fences = fences_of(self, other);
 
-    return fences && (fences->of_thread[wide][other->thread] > other->tick ||
-                      fences->of_warp[wide][other->thread / AT_WARP] > other->tick ||
-                      fences->of_block[wide] > other->tick);
-}
-
-/* Has the thread, or one before a barrier, made a strong read? */
-static bool has_acquired(const struct global_access *self)
-{
-    const struct at_emu_block *block = self->warp->block;
-    const struct at_emu_acquired *acquired = &block->acquired;
-    uint32_t in_warp = acquired->of_warp[self->mark.thread / AT_WARP];
-
-    return acquired->of_thread[self->mark.thread] || (in_warp && in_warp < self->warp->synced) ||
-           (acquired->of_block && acquired->of_block < block->shared.synced);
+    return fences && at_emu_order_is_released(fences, other->thread, other->tick);
 }
 
 /* Two strong accesses, or one that others make strong ones at: see above. */
@@ -190,7 +181,7 @@ static bool is_tolerated(const struct global_access *self, const struct mark *ot
                self->warp->block->kernel->fences;
     }
     if (any & STRONG)
-        return !self->store || !wrote || self->races->fences[other->block - 1];
+        return !self->store || !wrote || fences_of(self, other);
     return false;
 }
 
@@ -207,7 +198,8 @@ static bool races_with(const struct global_access *self, const struct mark *othe
         return false;
     if (own && !(more && other->flags & MORE_BLOCKS) && after_barrier(self, other))
         return false;
-    return !(has_acquired(self) && (is_released(self, other) || more));
+    return !(at_emu_order_has_acquired(self->warp, self->mark.thread) &&
+             (is_released(self, other) || more));
 }
 
 static void keep_read(const struct global_access *self, struct mark *read)
@@ -304,38 +296,16 @@ bool at_emu_races_note(const struct at_emu_op *op, struct at_emu_warp *warp, uin
     return good;
 }
 
-void at_emu_races_acquire(struct at_emu_warp *warp, uint32_t lanes)
-{
-    struct at_emu_acquired *acquired = &warp->block->acquired;
-    uint32_t tick = warp->block->shared.tick,
-             *in_warp = &acquired->of_warp[warp->first_thread / AT_WARP];
-
-    AT_EACH_OF (i, lanes)
-        acquired->of_thread[warp->first_thread + (uint32_t)i] = 1;
-    *in_warp = *in_warp ? *in_warp : tick;
-    acquired->of_block = acquired->of_block ? acquired->of_block : tick;
-}
-
-void at_emu_races_release(struct at_emu_warp *warp, uint32_t lanes, bool of_block)
-{
-    struct at_emu_block *block = warp->block;
-    struct fences **fences = &block->races->fences[block->index];
-    /* Later accesses get a later tick; without one left, they count as released too. */
-    uint32_t tick = block->shared.tick < AT_EMU_TICK_MAX ? ++block->shared.tick : AT_EMU_TICK_MAX;
-
-    if (!*fences)
-        *fences = at_alloc(sizeof **fences);
-    for (int wide = 0; wide < (of_block ? 1 : 2); wide++) {
-        AT_EACH_OF (i, lanes)
-            (*fences)->of_thread[wide][warp->first_thread + (uint32_t)i] = tick;
-        (*fences)->of_warp[wide][warp->first_thread / AT_WARP] = warp->synced;
-        (*fences)->of_block[wide] = block->shared.synced;
-    }
-}
-
-/* A fence (PTX ISA, membar and fence): a release for what follows, and no more is needed here. */
+/* A fence (PTX ISA, membar and fence), or a release. */
 void at_emu_run_fence(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
-    if (warp->block->races)
-        at_emu_races_release(warp, lanes, (op->order & AT_EMU_OF_BLOCK) != 0);
+    struct at_emu_block *block = warp->block;
+    struct at_emu_ticks **wide = block->races ? &block->races->fences[block->index] : NULL;
+
+    at_emu_order_release(warp, lanes);
+    if (!wide || op->order & AT_EMU_OF_BLOCK)
+        return;
+    if (!*wide)
+        *wide = at_alloc(sizeof **wide);
+    at_emu_order_mark(*wide, warp, lanes, block->shared.tick);
 }

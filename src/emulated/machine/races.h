@@ -16,8 +16,4 @@ void at_emu_races_free(struct at_emu_races *races);
 bool at_emu_races_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                        bool store, uint32_t bytes, const uint64_t address[AT_WARP]);
 
-/* Record a strong read; and a fence or a release, of the block's scope or a wider one. */
-void at_emu_races_acquire(struct at_emu_warp *warp, uint32_t lanes);
-void at_emu_races_release(struct at_emu_warp *warp, uint32_t lanes, bool of_block);
-
 #endif

@@ -42,8 +42,8 @@ struct at_emu_bulk {
     uint64_t from, to;
 };
 
-/* A record of an access to a byte of shared memory (access.c): the tick, two flags, and the number
- * of the thread within the block. */
+/* A record of an access to a byte of shared memory (shared.c): the tick, three flags, and the
+ * number of the thread within the block. */
 enum {
     AT_EMU_THREAD_MASK = 1023,
     /* Of a write: by an atomic operation, which others may follow; by a bulk copy of the thread. */
@@ -52,8 +52,9 @@ enum {
     /* Of a read: other threads of the same warp, or of other warps, read it too. */
     AT_EMU_MORE_LANES = 1 << 10,
     AT_EMU_MORE_WARPS = 1 << 11,
-    AT_EMU_TICK_SHIFT = 12,
-    AT_EMU_TICK_MAX = (1 << 20) - 1,
+    AT_EMU_STRONG_ACCESS = 1 << 12, /* volatile or atomic; all of them, if others read too */
+    AT_EMU_TICK_SHIFT = 13,
+    AT_EMU_TICK_MAX = (1 << 19) - 1,
 };
 
 /* The written record of a byte that belongs to no array. */
@@ -106,6 +107,9 @@ struct at_emu_warp {
     /* [i][j]: a barrier of lanes orders lane j's accesses before this tick before all that lane i
      * does now. NULL: there was no barrier of a part of the warp. */
     uint32_t (*heard)[AT_WARP];
+    /* By warp of the block: named barriers order its accesses before this tick before all that this
+     * warp does now. NULL: it has waited at none. */
+    uint32_t *knows;
     const struct at_emu_allocation *near; /* where the last access was */
     /* The last read by a loop that may wait: its instruction, first address and value. */
     struct at_emu_poll {
@@ -118,7 +122,7 @@ struct at_emu_warp {
     uint32_t bulk_groups[AT_WARP]; /* of bulk copies */
 };
 
-/* Shared memory, with a record of the accesses of each byte; see access.c. */
+/* Shared memory, with a record of the accesses of each byte; see shared.c. */
 struct at_emu_shared {
     char *bytes;
     uint32_t size;
@@ -129,6 +133,21 @@ struct at_emu_shared {
     uint32_t synced;          /* the tick of the block's last barrier */
     uint32_t
         fenced[AT_EMU_WARPS_MAX * AT_WARP]; /* the tick of each thread's last fence.proxy.async */
+};
+
+/* Ticks of each thread; and of a thread of each warp and of the block, for the others behind a
+ * barrier. */
+struct at_emu_ticks {
+    uint32_t of_thread[AT_EMU_WARPS_MAX * AT_WARP];
+    uint32_t of_warp[AT_EMU_WARPS_MAX], of_block;
+};
+
+/* A barrier for a number of threads (PTX ISA, bar). */
+enum { AT_EMU_NAMED = 16 };
+struct at_emu_named {
+    uint32_t threads, arrived; /* arrived is 0: nobody has come, and the rest means nothing */
+    uint32_t came, waiting;    /* warps */
+    uint32_t known[AT_EMU_WARPS_MAX]; /* what its warps know of others when they arrive (order.c) */
 };
 
 /* A growing text. */
@@ -161,31 +180,15 @@ struct at_emu_block {
     struct at_emu_bulk *bulk;
     size_t bulk_count, bulk_capacity;
     uint32_t
-        mbarrier_events; /* phases completed and successful waits: shows if warps make progress */
-    uint32_t polls;      /* reads that may wait, since a warp's turn began or changed memory */
-    struct at_emu_races *races; /* records of accesses of global memory; NULL: none */
-    /* Strong reads of global memory: whether a thread made one; the ticks of the first ones. */
-    struct at_emu_acquired {
-        uint8_t of_thread[AT_EMU_WARPS_MAX * AT_WARP];
-        uint32_t of_warp[AT_EMU_WARPS_MAX], of_block;
-    } acquired;
+        barrier_events; /* phases and named barriers completed, and waits that ended: progress */
+    uint32_t polls;     /* reads that may wait, since a warp's turn began or changed memory */
+    struct at_emu_races *races;           /* records of accesses of global memory; NULL: none */
+    struct at_emu_ticks fences, acquired; /* fences; strong reads, the first ones */
+    struct at_emu_named named[AT_EMU_NAMED];
     uint64_t changes; /* of memory, by threads of this block */
     bool arrived;     /* a strong access has changed global memory */
     struct at_emu_fault fault;
 };
-
-/* The tick of the last barrier that orders what thread `other` of the block did before it ahead of
- * what `thread`, of the warp, does now. */
-static inline uint32_t at_emu_last_barrier(const struct at_emu_warp *warp, uint32_t thread,
-                                           uint32_t other)
-{
-    uint32_t tick = at_emu_later(warp->block->shared.synced, warp->joined);
-
-    if (other / AT_WARP != thread / AT_WARP)
-        return tick;
-    tick = at_emu_later(tick, warp->synced);
-    return warp->heard ? at_emu_later(tick, warp->heard[thread % AT_WARP][other % AT_WARP]) : tick;
-}
 
 /* The three indices of a block or thread with this linear one. */
 static inline void at_emu_index(uint32_t index[3], const uint32_t size[3], uint64_t linear)
@@ -199,6 +202,12 @@ static inline void at_emu_index(uint32_t index[3], const uint32_t size[3], uint6
 static inline void at_emu_spend(struct at_emu_block *block)
 {
     block->slow++;
+}
+
+/* The line of the source, if the compiler told it, else of the PTX. */
+static inline int at_emu_line(const struct at_emu_op *op)
+{
+    return op->places.caller_line > 0 ? op->places.caller_line : op->line;
 }
 
 /* A row as an array; type must have its width. */
@@ -269,18 +278,17 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
                           const uint64_t address[AT_WARP], const uint64_t *fills);
 
 /* access.c */
-void at_emu_shared_begin_block(struct at_emu_shared *shared);
 void at_emu_local_begin_block(struct at_emu_block *block);
-/* Order all earlier accesses before all later ones, of the block or of the warp's lanes. */
-void at_emu_shared_barrier(struct at_emu_block *block);
-void at_emu_shared_warp_barrier(struct at_emu_warp *warp, uint32_t lanes);
-/* Record an access and look for races. *unwritten gets the lanes that read unwritten bytes. A store
- * leaves the bytes of the lanes in `undefined` unwritten. False if a fault was raised. */
+
+/* shared.c. Record an access and look for races. *unwritten gets the lanes that read unwritten
+ * bytes. A store leaves the bytes of the lanes in `undefined` unwritten. False if a fault was
+ * raised. */
 bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten);
-/* Return the next tick: all accesses from here on get it. */
-uint32_t at_emu_shared_pass_tick(struct at_emu_block *block);
+/* The same for a store, unit by unit. */
+bool at_emu_shared_note_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                              uint32_t bytes, const uint64_t address[AT_WARP]);
 
 /* Set which of the lanes are undefined in a row. */
 void at_emu_undefined_mark(struct at_emu_warp *warp, uint32_t row, uint32_t lanes,

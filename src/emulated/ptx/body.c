@@ -352,6 +352,7 @@ static bool read_instruction(struct at_ptx_reader *reader, struct at_ptx_token s
         return note_problem(reader);
     }
     op.text_bytes = (uint32_t)(reader->token.text - op.text);
+    kernel->fences |= op.order & AT_EMU_RELEASES;
     AT_PUSH(kernel->ops, kernel->op_count, kernel->op_capacity, op);
     at_ptx_next(reader);
     if (reader->call.function && !read_call(reader)) {

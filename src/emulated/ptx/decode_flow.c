@@ -252,18 +252,20 @@ static const struct {
     {"barrier.cta.red.or.aligned.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
 };
 
-/* PTX ISA, bar: "each CTA has 16 barriers, numbered 0..15". */
+/* Read a barrier's number and, if there is one, the number of threads. */
 static bool read_barrier(struct at_ptx_reader *reader, struct at_emu_op *op)
 {
-    uint64_t number;
-
-    if (!at_ptx_expect_integer(reader, 15, &number))
-        return false;
     op->flow = AT_EMU_BARRIER_WAIT;
-    op->immediate = (int64_t)number;
-    if (at_ptx_at(reader, ",") && !op->vote)
-        return at_ptx_fail(reader, "a barrier of a part of the block, which the emulated device "
-                                   "does not run");
+    op->undefined = AT_EMU_USES;
+    op->barrier.threads = AT_EMU_TRUE_ROW;
+    if (!at_ptx_read_source(reader, op, 4))
+        return false;
+    op->barrier.number = op->row[op->row_count - 1];
+    if (op->vote || !at_ptx_take(reader, ","))
+        return true;
+    if (!at_ptx_read_source(reader, op, 4))
+        return false;
+    op->barrier.threads = op->row[op->row_count - 1];
     return true;
 }
 
@@ -272,7 +274,6 @@ static bool decode_reduction(struct at_ptx_reader *reader, struct at_emu_op *op,
     uint32_t row;
 
     op->vote = reductions[k].vote;
-    op->undefined = AT_EMU_USES;
     if (!at_ptx_read_result(reader, op, reductions[k].bytes) || !at_ptx_expect(reader, ",") ||
         !read_barrier(reader, op) || !at_ptx_expect(reader, ",") ||
         !at_ptx_read_predicate(reader, true, &row, &op->source_flip))
@@ -281,15 +282,19 @@ static bool decode_reduction(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* "bar.sync 0" and its other spellings. A number of threads, which would let a part of
- * the block pass, is refused, as is a barrier's number in a register. */
+/* "bar.sync 0", "bar.sync 1, 64", "bar.arrive 1, 64" and their other spellings. */
 bool at_ptx_decode_barrier(struct at_ptx_reader *reader, struct at_emu_op *op,
                            const struct at_ptx_opcode *opcode)
 {
-    static const char *const known[] = {
+    static const char *const waits[] = {
         "bar.sync",         "bar.cta.sync",
         "barrier.sync",     "barrier.sync.aligned",
         "barrier.cta.sync", "barrier.cta.sync.aligned",
+    };
+    static const char *const arrives[] = {
+        "bar.arrive",         "bar.cta.arrive",
+        "barrier.arrive",     "barrier.arrive.aligned",
+        "barrier.cta.arrive", "barrier.cta.arrive.aligned",
     };
     int k = AT_PTX_INDEX(reductions, opcode->text);
 
@@ -297,8 +302,12 @@ bool at_ptx_decode_barrier(struct at_ptx_reader *reader, struct at_emu_op *op,
         return at_ptx_decode_row(reader, op, opcode->text);
     if (k >= 0)
         return decode_reduction(reader, op, k);
-    return AT_PTX_INDEX(known, opcode->text) >= 0 ? read_barrier(reader, op)
-                                                  : at_ptx_unknown(reader, opcode);
+    op->barrier.arrives = AT_PTX_INDEX(arrives, opcode->text) >= 0;
+    if (!op->barrier.arrives && AT_PTX_INDEX(waits, opcode->text) < 0)
+        return at_ptx_unknown(reader, opcode);
+    return read_barrier(reader, op) &&
+           (!op->barrier.arrives || op->barrier.threads != AT_EMU_TRUE_ROW ||
+            at_ptx_unexpected(reader, "a number of threads"));
 }
 
 bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
@@ -315,8 +324,7 @@ bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
 
     if (AT_PTX_INDEX(known, opcode->text) >= 0) {
         op->run = at_emu_run_fence;
-        op->order = strstr(opcode->text, ".cta") ? AT_EMU_OF_BLOCK : 0;
-        reader->kernel->fences = true;
+        op->order = AT_EMU_RELEASES | (strstr(opcode->text, ".cta") ? AT_EMU_OF_BLOCK : 0);
     } else if (AT_PTX_INDEX(proxies, opcode->text) >= 0)
         op->run = at_emu_run_proxy_fence;
     return op->run || at_ptx_unknown(reader, opcode);
