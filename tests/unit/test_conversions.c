@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversions of CUDA's headers on the emulated machine: by the instructions that a device has,
- * and by the integer arithmetic of the headers where it has none. Each result is the reference's,
- * bit for bit. */
+/* The conversions of CUDA's headers on the emulated device: by the instructions that a GPU has, and
+ * by the integer arithmetic of the headers where it has none. Each result is the reference's, bit
+ * for bit. `test_conversions cuda` runs them on a GPU. */
 #include "base/memory.h"
-#include "emulated/machine/machine.h"
-#include "emulated/ptx/ptx.h"
+#include "device/cuda/cuda_device.h"
+#include "device/device.h"
+#include "emulated/device/emulated.h"
 #include "kernel/nvrtc.h"
 #include "numbers/numbers.h"
 
@@ -38,14 +39,14 @@ static const struct conversion {
 #undef ROW
 };
 
-/* Devices that differ in their instructions: 8-bit floats come with 8.9, more of bf16 with 9.0,
- * and e8m0 with the features that each device from 10.0 on has for itself. */
-static const struct device {
+/* GPUs that differ in their instructions: 8-bit floats come with 8.9, more of bf16 with 9.0, and
+ * e8m0 with the features that each GPU from 10.0 on has for itself. */
+static const struct target {
     const char *name;
-    int compute_capability;
+    int64_t compute_capability;
     bool sampled;
     const char *features;
-} devices[] = {
+} targets[] = {
     {"compute_80", 80, true, ""},
     {"compute_86", 86, false, ""},
     {"compute_89", 89, false, ""},
@@ -53,6 +54,9 @@ static const struct device {
     {"compute_100", 100, true, "#define __CUDA_ARCH_FAMILY_SPECIFIC__ 1000\n"},
     {"compute_120", 120, false, ""},
 };
+
+static const struct at_device_ops *ops = &at_emu_device_ops;
+static struct at_device *device;
 
 /* ---- numbers to convert ---- */
 
@@ -119,30 +123,48 @@ static uint64_t element(const char *buffer, int i, int bytes)
     return bits;
 }
 
-/* Run the kernel on `count` numbers. Returns how many results are wrong. */
-static int wrong_results(const struct at_ptx_kernel *kernel, const struct conversion *test,
-                         int count)
+static void require(enum at_outcome outcome, const struct at_error *err)
+{
+    if (outcome != AT_CORRECT)
+        fail_msg("%s", err->message);
+}
+
+/* Run the kernel on `count` numbers. */
+static void run(const struct at_kernel *kernel, const struct conversion *test, char *out,
+                const char *in, int count)
+{
+    size_t in_bytes = (size_t)(count * at_number_formats[test->from].bytes);
+    size_t out_bytes = (size_t)(count * at_number_formats[test->to].bytes);
+    int threads = count / test->units;
+    struct at_call call = {
+        .kernel = kernel,
+        .launch.field = {[AT_GRID_X] = (threads + BLOCK - 1) / BLOCK,
+                         [AT_GRID_Y] = 1,
+                         [AT_GRID_Z] = 1,
+                         [AT_BLOCK_X] = BLOCK,
+                         [AT_BLOCK_Y] = 1,
+                         [AT_BLOCK_Z] = 1,
+                         [AT_CARVEOUT_PERCENT] = -1},
+    };
+    struct at_error err = {AT_OK, ""};
+
+    require(ops->allocate(device, (int64_t)out_bytes, &call.args[0], &err), &err);
+    require(ops->allocate(device, (int64_t)in_bytes, &call.args[1], &err), &err);
+    call.args[2] = (uint64_t)threads;
+    require(ops->write(device, call.args[1], in, in_bytes, &err), &err);
+    require(ops->start(device, &call, &err), &err);
+    require(ops->wait(device, &err), &err);
+    require(ops->read(device, out, call.args[0], out_bytes, &err), &err);
+    ops->release(device, call.args[0]);
+    ops->release(device, call.args[1]);
+}
+
+/* Returns how many of `count` results are wrong. */
+static int wrong_results(const struct at_kernel *kernel, const struct conversion *test, int count)
 {
     const struct at_number_format *from = &at_number_formats[test->from];
-    struct at_emu_memory *memory = at_emu_memory_new();
     int to_bytes = at_number_formats[test->to].bytes, wrong = 0;
-    size_t in_bytes = (size_t)(count * from->bytes), out_bytes = (size_t)(count * to_bytes);
-    uint64_t args[] = {at_emu_memory_allocate(memory, (int64_t)out_bytes),
-                       at_emu_memory_allocate(memory, (int64_t)in_bytes),
-                       (uint64_t)(count / test->units)};
-    uint32_t threads = (uint32_t)(count / test->units);
-    struct at_emu_launch launch = {.kernel = kernel,
-                                   .grid = {(threads + BLOCK - 1) / BLOCK, 1, 1},
-                                   .block = {BLOCK, 1, 1},
-                                   .args = args,
-                                   .arg_count = 3,
-                                   .block_limit = AT_EMU_BLOCK_STEPS,
-                                   .threads = 1,
-                                   .multiprocessors = 1};
-    char *in = at_emu_memory_host(memory, args[1], in_bytes);
-    char *out = at_emu_memory_host(memory, args[0], out_bytes);
-    struct at_error err = {AT_OK, ""};
-    struct at_emu_fault fault = {0};
+    char *in = at_alloc((size_t)(count * from->bytes)), *out = at_alloc((size_t)(count * to_bytes));
     uint64_t state = 1;
 
     for (int i = 0; i < count; i++) {
@@ -150,8 +172,7 @@ static int wrong_results(const struct at_ptx_kernel *kernel, const struct conver
 
         memcpy(in + i * from->bytes, &bits, (size_t)from->bytes);
     }
-    if (at_emu_run(memory, &launch, &fault, &err) != AT_OK || fault.kind)
-        fail_msg("%s: %s%s", test->name, err.message, fault.kind ? fault.message : "");
+    run(kernel, test, out, in, count);
     for (int i = 0; i < count; i++) {
         uint64_t bits = element(in, i, from->bytes), result = element(out, i, to_bytes);
         uint64_t expected =
@@ -162,29 +183,29 @@ static int wrong_results(const struct at_ptx_kernel *kernel, const struct conver
                     (unsigned long long)bits, (unsigned long long)result,
                     (unsigned long long)expected);
     }
-    at_emu_memory_free(memory);
+    free(out);
+    free(in);
     return wrong;
 }
 
-static struct at_ptx_module *compile(const struct device *device)
+static struct at_module *compile(const struct target *target)
 {
     char *kernels = text_of("tests/kernels/conversions.cu"), *folder = path_of("tests/kernels");
-    char *source = at_format("%s%s", device->features, kernels);
+    char *source = at_format("%s%s", target->features, kernels);
     const char *const folders[] = {folder};
+    enum at_image image = ops == &at_emu_device_ops ? AT_IMAGE_PTX_ALONE : AT_IMAGE_CUBIN;
     struct at_compilation made = {0};
     struct at_error err = {AT_OK, ""};
-    struct at_ptx_module *module = NULL;
+    struct at_module *module = NULL;
     struct at_nvrtc *nvrtc;
 
-    assert_int_equal(at_nvrtc_open(&nvrtc, device->compute_capability, AT_IMAGE_PTX_ALONE, &err),
-                     AT_OK);
+    assert_int_equal(at_nvrtc_open(&nvrtc, target->compute_capability, image, &err), AT_OK);
     at_nvrtc_search(nvrtc, folders, 1);
     if (at_nvrtc_compile(&made, nvrtc, source, "", false, &err) != AT_OK)
         fail_msg("%s", err.message);
     if (!made.image)
         fail_msg("%s", made.log);
-    if (at_ptx_read(&module, made.image, made.size, &err) != AT_OK)
-        fail_msg("%s", err.message);
+    require(ops->load(device, made.image, made.size, &module, &err), &err);
     at_nvrtc_close(nvrtc);
     free(made.image);
     free(made.log);
@@ -196,22 +217,21 @@ static struct at_ptx_module *compile(const struct device *device)
 
 static void test_headers(void **state)
 {
-    const struct device *device = *state;
-    struct at_ptx_module *module = compile(device);
+    struct at_module *module = compile(*state);
     int failed = 0;
 
     for (size_t i = 0; i < AT_COUNT(conversions); i++) {
-        const struct at_ptx_kernel *kernel = NULL;
+        struct at_kernel kernel = {0};
         struct at_error err = {AT_OK, ""};
 
-        if (at_ptx_find(module, conversions[i].name, &kernel, &err) != AT_OK) {
+        if (ops->find(device, module, conversions[i].name, &kernel, &err) != AT_CORRECT) {
             fprintf(stderr, "%s: %s\n", conversions[i].name, err.message);
             failed++;
         } else {
-            failed += wrong_results(kernel, &conversions[i], runs_whole() ? PATTERNS : SAMPLE) > 0;
+            failed += wrong_results(&kernel, &conversions[i], runs_whole() ? PATTERNS : SAMPLE) > 0;
         }
     }
-    at_ptx_free(module);
+    ops->unload(device, module);
     assert_int_equal(failed, 0);
 }
 
@@ -232,16 +252,28 @@ static bool lacks_header(void)
     return lacks;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    struct CMUnitTest tests[AT_COUNT(devices)];
+    struct CMUnitTest tests[AT_COUNT(targets)];
+    struct target gpu = {"GPU", 0, true, ""};
+    struct at_error err = {AT_OK, ""};
     size_t count = 0;
 
     if (lacks_header())
         return SKIPPED;
-    for (size_t i = 0; i < AT_COUNT(devices); i++)
-        if (devices[i].sampled || runs_whole())
+    use_source_tree();
+    if (argc > 1 && strcmp(argv[1], "cuda") == 0)
+        ops = &at_cuda_device_ops;
+    if (at_device_open(ops, &device, 0, &err) != AT_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return EXIT_FAILURE;
+    }
+    gpu.compute_capability = ((struct at_device_base *)device)->info.compute_capability;
+    for (size_t i = 0; i < AT_COUNT(targets) && ops == &at_emu_device_ops; i++)
+        if (targets[i].sampled || runs_whole())
             tests[count++] =
-                (struct CMUnitTest){devices[i].name, test_headers, NULL, NULL, (void *)&devices[i]};
+                (struct CMUnitTest){targets[i].name, test_headers, NULL, NULL, (void *)&targets[i]};
+    if (count == 0)
+        tests[count++] = (struct CMUnitTest){gpu.name, test_headers, NULL, NULL, &gpu};
     return _cmocka_run_group_tests("conversions", tests, count, NULL, NULL);
 }
