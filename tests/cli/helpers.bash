@@ -14,6 +14,16 @@ is_long() {
     [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
 }
 
+# sample N FIRST ITEM...: print every Nth item, from the one of this index on; with AUTOTUNE_TEST_WHOLE all of them.
+sample() {
+    local every=$1 i=$2
+    shift 2
+    [ -z "${AUTOTUNE_TEST_WHOLE-}" ] || every=1 i=0
+    for ((; i < $#; i += every)); do
+        printf '%s\n' "${@:i+1:1}"
+    done
+}
+
 # refused WORDS ARGUMENT...: does the program refuse these arguments with a usage error? These words
 # must be on stderr, and nothing on stdout.
 refused() {

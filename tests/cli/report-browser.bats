@@ -20,6 +20,7 @@ setup_file() {
 }
 
 setup() {
+    is_long
     need_python
     [ -n "$CHROMIUM" ] || skip "no Chromium (Debian: chromium)"
     cd "$BATS_FILE_TMPDIR" || return

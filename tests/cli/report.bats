@@ -235,6 +235,11 @@ END
 
 @test "the command that repeats a run repeats it, limits included" {
     need_nvrtc
+    make_data
+    narrowed tile TILE_COLS=32 TILE_ROWS=32 LOAD_VEC=1 STORE_VEC=1 PAD='0, 1' ORDER=0 GROUP=1 UNROLL=0 MIN_BLOCKS=0 \
+        DYNAMIC=0 CARVEOUT=-1 OUTER=0 >"$AUTOTUNE_DATADIR/tuning/tile.yaml"
+    narrowed copy VEC=16 SHARED=0 LOAD=0 PREFETCH=0 STORE=0 THREADS=256 ITEMS='1, 4' \
+        >"$AUTOTUNE_DATADIR/tuning/copy.yaml"
     while read -r options; do
         # shellcheck disable=SC2086 # Several options.
         "$AUTOTUNE" tune -q --gpu emu:h200 $options --out "a b.yaml" 64x64:f32 >/dev/null
@@ -248,7 +253,7 @@ END
         cmp "a b.yaml" FILE
         rm "a b.yaml"
     done <<'END'
---search random --budget 3 --timeout 1500ms --family copy --family naive --fresh
+--search random --budget 3 --timeout 1500ms --family copy --family tile --fresh
 
 END
     grep -qF "autotune report 'a b.yaml' --journal 'a b.yaml.journal'" page.html

@@ -20,6 +20,7 @@ with_rows() {
 # studies are as they are shipped.
 setup_file() {
     local folder=$BATS_FILE_TMPDIR/data/tuning/study
+    find_nvrtc
     [ -z "${AUTOTUNE_TEST_WHOLE-}" ] || return 0
     make_data tile # there must be a family
     mkdir "$folder"
@@ -35,9 +36,8 @@ setup() {
 
 # study NAME ARGUMENT...: runs it on the emulated H200; skips the test if there is no NVRTC.
 study() {
-    run --separate-stderr "$AUTOTUNE" study --gpu emu "$@"
-    [[ $stderr != *'no NVRTC'* ]] || skip "no NVRTC"
-    [ "$status" -eq 0 ]
+    need_nvrtc
+    run --separate-stderr -0 "$AUTOTUNE" study --gpu emu "$@"
 }
 
 # row LABEL [PROBLEM]: prints the figures of the row with this label, on this problem, in one line.
@@ -56,8 +56,18 @@ shows() {
     }
 }
 
-@test "a study is also written as a page, with the same figures" {
+@test "coalescing: each pattern needs its expected number of sectors; a page has the same figures" {
     study coalescing --out "$BATS_TEST_TMPDIR/page.html"
+    while read -r sectors used pattern; do
+        shows "loads, $pattern" "$sectors $used 4.00 100.0"
+        shows "stores, $pattern" "4.00 100.0 $sectors $used"
+    done <<'END_OF_TABLE'
+4.00 100.0 aligned
+5.00 80.0 offset by one element
+4.00 100.0 permuted within the warp
+1.00 12.5 one address per warp
+16.00 25.0 stride 4
+END_OF_TABLE
     [[ $(row 'stores, stride 4') =~ ([0-9]+)$ ]]
     rate=${BASH_REMATCH[1]}
     grep -A1 -F 'stores, stride 4' "$BATS_TEST_TMPDIR/page.html" | grep -q ">$rate<"
@@ -80,7 +90,7 @@ shows() {
     AUTOTUNE_DATADIR=$BATS_TEST_TMPDIR refused 'there is no study: expected' study
 }
 
-@test "a study of one's own is a file, with families of one's own" {
+@test "a study of one's own is a file, with families of one's own; CSV and Markdown have the same lines" {
     cd "$BATS_TEST_TMPDIR"
     sed 's/^family: .*/family: mine/; s/^template: .*/template: mine.cu/' "$srcdir/tuning/tile.yaml" >mine.yaml
     cp "$srcdir/templates/tile.cu" mine.cu
@@ -98,23 +108,14 @@ END
     [[ ${lines[0]} == 'padding.yaml: what padding is worth' ]]
     shows plain 32.0
     shows padded 1.0
+    study "$PWD/padding.yaml" --space mine.yaml --quiet --format csv
+    [ "$(sed 1d <<<"$output" | wc -l)" -eq 2 ]
+    [[ ${lines[0]} == *',predicted us,rate GB/s' ]]
+    study "$PWD/padding.yaml" --space mine.yaml --quiet --format markdown
+    [ "$(grep -c '^| ' <<<"$output")" -eq 3 ]
     refused 'padding.yaml: padded: there is no family "mine"' study padding.yaml
     refused 'nothing.yaml' study nothing.yaml
     refused 'it is a space file: autotune tune and lookup take it with --space' study mine.yaml
-}
-
-@test "coalescing: each pattern needs its expected number of sectors" {
-    study coalescing
-    while read -r sectors used pattern; do
-        shows "loads, $pattern" "$sectors $used 4.00 100.0"
-        shows "stores, $pattern" "4.00 100.0 $sectors $used"
-    done <<'END_OF_TABLE'
-4.00 100.0 aligned
-5.00 80.0 offset by one element
-4.00 100.0 permuted within the warp
-1.00 12.5 one address per warp
-16.00 25.0 stride 4
-END_OF_TABLE
 }
 
 @test "offset: accesses that do not begin at a sector need one more" {
@@ -142,10 +143,7 @@ END_OF_TABLE
     shows 'both fields at once, read' '8.00 100.0 4.00 100.0'
     shows 'both fields, written to structures' '4.00 100.0 8.00 50.0'
     shows 'both fields at once, written' '4.00 100.0 8.00 100.0'
-}
-
-@test "layout: a structure written field by field takes little longer than at once" {
-    study layout
+    # A structure written field by field takes little longer than at once.
     fields=$(row 'both fields, written to structures') whole=$(row 'both fields at once, written')
     [ "${fields##* }" -gt $((${whole##* } * 8 / 10)) ] # GB/s
 }
@@ -239,14 +237,6 @@ END_OF_TABLE
         reading=$(sed -n '/^reading:/,$p' "$srcdir/tuning/study/$name.yaml" | sed 1d | tr -s ' \n' '  ')
         [[ $(tr '\n' ' ' <<<"$output") == *"${reading# }"* ]]
     done
-}
-
-@test "--format csv and markdown print the same lines" {
-    study coalescing --quiet --format csv
-    [ "$(sed 1d <<<"$output" | wc -l)" -eq 10 ]
-    [[ ${lines[0]} == *',predicted us,rate GB/s' ]]
-    study coalescing --quiet --format markdown
-    [ "$(grep -c '^| ' <<<"$output")" -eq 11 ]
 }
 
 @test "--format json prints the same figures" {

@@ -16,7 +16,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 # Start a run and stop its worker, so that it does not end. $main is its process.
 hold() {
-    start_run --budget 20
+    start_run --budget 8
     wait_for_progress
     worker=$(pgrep -P "$main" -x gpu)
     kill -STOP "$worker"
@@ -42,9 +42,9 @@ hold() {
     kill -CONT "$worker"
     waited 0
     wait "$second"
-    assert_correct 20 # the entry of the search that saw more
+    assert_correct 8 # the entry of the search that saw more
     [ "$(query best.yaml.journal 'SELECT group_concat(n) FROM
-        (SELECT count(*) AS n FROM measurements GROUP BY run ORDER BY run)')" = 20,2 ]
+        (SELECT count(*) AS n FROM measurements GROUP BY run ORDER BY run)')" = 8,2 ]
     assert_nothing_left
 }
 
@@ -54,7 +54,7 @@ hold() {
         --journal best.yaml.journal --out second.yaml
     kill -CONT "$worker"
     waited 0
-    assert_measured_once 20
+    assert_measured_once 8
     [ ! -e second.yaml ]
     assert_nothing_left
 }
@@ -66,8 +66,8 @@ hold() {
     wait "$main" || true
     [ ! -e best.yaml ]
     [ -e .best.yaml.autotune ]
-    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 20 --resume
-    assert_measured_once 20
+    run -0 "$AUTOTUNE" tune "${short[@]}" --budget 8 --resume
+    assert_measured_once 8
     assert_nothing_left
 }
 
@@ -135,7 +135,7 @@ without_locks() {
     grep -q "process $main is about to write it" first.errors
     kill -CONT "$worker"
     waited 0
-    assert_correct 20
+    assert_correct 8
     assert_nothing_left
 }
 
@@ -248,6 +248,7 @@ start_pairs() {
 }
 
 @test "two runs started together with one profile and two journals: the files are whole" {
+    is_long
     start_pairs best.yaml best.yaml one.journal two.journal
     ((refusals > 0))
 }

@@ -36,18 +36,22 @@ evil=(
     '`touch broken`' '../../../../etc/passwd' '/etc/passwd' '%s%s%s%n' '\e[31mred' '\u009b31mred'
     '\a' '\0' '\u202egnp.cu' '../mine.cu' 'mine.cu\n' ' ' ''
 )
+keys=0 # how many were tried
 
 # plain TEXT: it has only printable characters and line ends.
 plain() {
     ! LC_ALL=C grep -qP '[^\n\x20-\x7e]' <<<"$1"
 }
 
-# refuses_evil FILE KEY ARGUMENT...: with each of these values in KEY, the file is refused by name.
+# refuses_evil FILE KEY ARGUMENT...: with each of these values in KEY, the file is refused by name. A sample has
+# every third value, others from key to key.
 refuses_evil() {
-    local file=$1 key=$2 value
+    local file=$1 key=$2 value values
     shift 2
     cp "$file" whole
-    for value in "${evil[@]}"; do
+    mapfile -t values < <(sample 3 $((keys % 3)) "${evil[@]}")
+    keys=$((keys + 1))
+    for value in "${values[@]}"; do
         KEY=$key VALUE=$value awk '
             !done && match($0, "^ *(- )?" ENVIRON["KEY"] ": ") {
                 print substr($0, 1, RLENGTH) "\"" ENVIRON["VALUE"] "\""

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # System calls of a run that fail, or are its last before a kill: a seeded sample. With AUTOTUNE_TEST_WHOLE in
-# the environment it is six times as large, and `make torture` takes all points.
+# the environment it is twelve times as large, and `make torture` takes all points.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
@@ -16,10 +16,10 @@ setup() {
     fi
 }
 
-# tortured SCENARIO POINTS: this many points of the scenario, or six times as many, break no rule.
+# tortured SCENARIO POINTS: this many points of the scenario, or twelve times as many, break no rule.
 tortured() {
     local torture=${AUTOTUNE%/*}/tests/torture/torture points=$2
-    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((6 * points))
+    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((12 * points))
     [ -x "$torture" ] || skip "$torture is not built"
     run "$torture" --sample "$points" "$1"
     [ "$status" -ne 77 ] || skip "${lines[-1]}"
@@ -29,36 +29,36 @@ tortured() {
 
 @test "tune survives failing calls" {
     need_nvrtc
-    tortured tune 12
+    tortured tune 6
 }
 
 @test "tune with an old profile survives failing calls" {
     need_nvrtc
-    tortured onto 4
+    tortured onto 2
 }
 
 @test "tune --resume survives failing calls" {
     need_nvrtc
-    tortured resume 4
+    tortured resume 2
 }
 
 @test "tune with nothing compiled survives failing calls" {
     need_nvrtc
-    tortured cold 3
+    tortured cold 2
 }
 
 @test "export survives failing calls" {
     need_nvrtc
-    tortured export 4
+    tortured export 2
 }
 
 @test "check survives failing calls" {
     need_nvrtc
-    tortured check 4
+    tortured check 2
 }
 
 @test "merge survives failing calls" {
-    tortured merge 8
+    tortured merge 6
 }
 
 @test "show survives failing calls" {
