@@ -107,7 +107,8 @@ enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_fi
     size_t kind;
     char *advice;
 
-    if (err->status != AT_USAGE || !find_kind(path, &kind) || (int)kind == (int)wanted)
+    if (err->status != AT_USAGE || !find_kind(path, &kind) || (int)kind == (int)wanted ||
+        (kind == AT_KIND_JSON && wanted == AT_KIND_RECORDING)) /* those of other tuners */
         return err->status;
     advice = at_format("it is %s: %s", kinds[kind].noun, kinds[kind].takers);
     at_advise(err, advice);

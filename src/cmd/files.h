@@ -36,6 +36,8 @@ enum at_file_kind {
     AT_KIND_PROBLEMS,
     AT_KIND_SPACE,
     AT_KIND_STUDY,
+    AT_KIND_CUDA,
+    AT_KIND_JSON,
     AT_KIND_NONE = -1
 };
 

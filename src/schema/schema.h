@@ -104,8 +104,9 @@ enum at_status at_schema_read(const struct at_schema *schema, void *record, cons
 enum at_status at_schema_read_file(const struct at_schema *schema, void *record, const char *path,
                                    struct at_error *err);
 
-/* Write the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if out fails or a
- * value is out of bounds. */
+/* Write the record as block-style YAML, through libyaml's emitter. AT_INTERNAL if a value is out of
+ * bounds, or out fails and is not stdout: what that does not take is reported when the program
+ * ends. */
 enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *record, FILE *out,
                                     struct at_error *err);
 

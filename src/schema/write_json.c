@@ -86,7 +86,7 @@ static enum at_status dump(const struct at_schema *schema, const void *record, s
     status = at_schema_walk(schema, record, &json.sink, err);
     if (status == AT_OK && json_dumpf(json.root, out, layout) != 0 && !ferror(out))
         at_out_of_memory();
-    if (status == AT_OK && (fputc('\n', out) == EOF || fflush(out) != 0))
+    if (status == AT_OK && (fputc('\n', out) == EOF || fflush(out) != 0) && out != stdout)
         status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
     at_cleanup_pop(&cleanup);
     drop(&json);

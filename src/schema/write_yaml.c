@@ -116,7 +116,7 @@ static bool flag(struct at_sink *sink, bool value)
 
 static int write_out(void *out, unsigned char *bytes, size_t size)
 {
-    return fwrite(bytes, 1, size, out) == size;
+    return fwrite(bytes, 1, size, out) == size || out == stdout;
 }
 
 static bool begin_document(struct at_sink *sink)
@@ -158,7 +158,7 @@ enum at_status at_schema_write_yaml(const struct at_schema *schema, const void *
         goto delete_it;
     }
     status = at_schema_walk(schema, record, &yaml.sink, err);
-    if (status == AT_OK && (!end_document(&yaml.sink) || fflush(out) != 0))
+    if (status == AT_OK && (!end_document(&yaml.sink) || (fflush(out) != 0 && out != stdout)))
         status = at_fail(err, AT_INTERNAL, "%s cannot be written", schema->what);
 delete_it:
     at_cleanup_pop(&cleanup);

@@ -73,9 +73,11 @@ END
 
 @test "without a reader, a command keeps its exit code and prints no error" {
     python3 -c '' 2>/dev/null || skip "needs python3"
-    dead stdout show "$srcdir/tests/golden/check/sound.yaml"
-    [ "$status" -eq 0 ]
-    [ -z "$stderr" ]
+    for format in table json csv; do
+        dead stdout show --format "$format" "$srcdir/tests/golden/check/sound.yaml"
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+    done
     dead both show none.yaml
     [ "$status" -eq 2 ]
 }
