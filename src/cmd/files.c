@@ -126,9 +126,12 @@ static bool is_same_file(const char *a, const char *b)
 
 enum at_status at_out_check(const char *out, const char *input, struct at_error *err)
 {
+    enum at_status status;
     size_t kind;
-    enum at_status status = at_out_is_file(out) ? at_output_check(out, err) : AT_OK;
 
+    if (!at_out_is_file(out))
+        return AT_OK;
+    status = at_output_check(out, err);
     if (status != AT_OK || (input && is_same_file(out, input)) || !find_kind(out, &kind) ||
         (kind != AT_KIND_PROFILE && kind != AT_KIND_JOURNAL))
         return status;
