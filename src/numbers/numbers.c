@@ -104,7 +104,6 @@ static struct exact read_integer(const struct at_number_format *format, uint64_t
 static uint64_t shifted(const struct exact *x, int shift, enum at_rounding rounding)
 {
     uint64_t kept, rest, half;
-    bool up;
 
     if (shift <= 0)
         return x->magnitude << -shift;
@@ -113,11 +112,10 @@ static uint64_t shifted(const struct exact *x, int shift, enum at_rounding round
     kept = x->magnitude >> shift;
     rest = low_bits(x->magnitude, shift);
     half = UINT64_C(1) << (shift - 1);
+    /* A tie goes up from an odd number. A branch here would often be mispredicted. */
     if (rounding == AT_NEAREST)
-        up = rest > half || (rest == half && kept & 1);
-    else
-        up = rest > 0 && rounding == (x->negative ? AT_DOWN : AT_UP);
-    return kept + up;
+        return kept + (rest + (kept & 1) > half);
+    return kept + (rest > 0 && rounding == (x->negative ? AT_DOWN : AT_UP));
 }
 
 /* Is a finite number beyond the largest one rounded to it? */

@@ -422,6 +422,7 @@ static void test_defined(void **state)
         {"f16", 0xfe00, "f32", AT_NEAREST, false, 0x7fffffff},
         {"f16", 0x7c01, "e5m2", AT_NEAREST, true, 0x7f},
         {"bf16", 0xff81, "f32", AT_NEAREST, false, 0xff810000},
+        {"bf16", 0x4ff81, "f32", AT_NEAREST, false, 0xff810000}, /* bits above are ignored */
         {"bf16", 0x7fc0, "e4m3", AT_NEAREST, true, 0x7f},
         {"bf16", 0xff81, "f64", AT_NEAREST, false, 0xfff8000000000000 | 0x10000ull << 29},
         {"e4m3", 0xff, "f16", AT_NEAREST, false, 0x7fff},
