@@ -8,7 +8,16 @@
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef VEC
 #define VEC 16 /* bytes per access */
@@ -34,14 +43,22 @@
 
 using namespace at;
 
+using step = step_of<STEP, ELEM_SIZE>;
+
+constexpr int elements = VEC / ELEM_SIZE; /* of a vector */
+
+using result_vector = word<elements * RESULT_SIZE>;
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst)
+              long long ld_dst, long long batch, long long stride_src,
+              long long stride_dst STEP_PARAMETER)
 {
     const word<VEC> *from = static_cast<const word<VEC> *>(src);
-    word<VEC> *to = static_cast<word<VEC> *>(dst);
-    const long long count = cols / (VEC / ELEM_SIZE); /* whole vectors */
+    result_vector *to = static_cast<result_vector *>(dst);
+    const long long count = cols / elements; /* whole vectors */
     const long long first = blockIdx.x * (long long)(THREADS * ITEMS) + threadIdx.x;
+    const step result_of{STEP_ARGUMENT};
     word<VEC> items[ITEMS];
 
 #pragma unroll
@@ -64,14 +81,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (first + i * THREADS < count)
-            store<STORE>(to + first + i * THREADS, items[i]);
+            store<STORE>(to + first + i * THREADS,
+                         result_of.template of_vector<elements>(items[i]));
 
     /* Fewer elements than a vector has are left. A few threads of the first block copy one each. */
     if constexpr (VEC > ELEM_SIZE) {
-        const long long rest = count * (VEC / ELEM_SIZE) + threadIdx.x;
+        const long long rest = count * elements + threadIdx.x;
 
         if (blockIdx.x == 0 && rest < cols)
-            static_cast<word<ELEM_SIZE> *>(dst)[rest] =
-                static_cast<const word<ELEM_SIZE> *>(src)[rest];
+            static_cast<word<RESULT_SIZE> *>(dst)[rest] =
+                result_of(static_cast<const word<ELEM_SIZE> *>(src)[rest]);
     }
 }

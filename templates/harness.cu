@@ -17,6 +17,10 @@
  * In place, there is one buffer. It is filled as a source and checked as a destination, whose
  * padding must be unchanged. After an even number of transposes it is a source again.
  *
+ * Of a problem with a step, the values come from a table: `values` has VALUES elements of this
+ * side, which the host has computed. An element and its result have the same place in both tables.
+ * Other problems have no table.
+ *
  * Red zones can have any length that is a multiple of 16 bytes. Every kernel works with any
  * one-dimensional grid and block.
  *
@@ -28,6 +32,7 @@
 using namespace at;
 
 constexpr unsigned char poison_byte = 0xa5;
+constexpr int VALUES = 1 << 16;
 
 /* Return the index of this thread in the grid. */
 __device__ __forceinline__ long long global_thread()
@@ -59,15 +64,22 @@ __device__ __forceinline__ unsigned int mix32(unsigned int z)
     return z ^ z >> 16;
 }
 
-/* Return the value of element `index` of the source's extent. No two elements of 8 or 16 bytes are
- * equal. Elements of 4 bytes differ if their indices agree in the upper 32 bits; these bits are
- * mixed in, so that an index truncated to 32 bits is noticed. Elements of 1 and 2 bytes are
- * truncated. */
-template <int bytes> __device__ __forceinline__ word<bytes> fill_value(long long index)
+/* Return a number for element `index`. It differs if indices agree in the upper 32 bits; these bits
+ * are mixed in, so that an index truncated to 32 bits is noticed. */
+__device__ __forceinline__ unsigned int mix_index(long long index)
 {
+    return mix32((unsigned int)index + 1 + (unsigned int)(index >> 32) * 0x9e3779b9u);
+}
+
+/* Return the value of element `index` of the source's extent. No two elements of 8 or 16 bytes are
+ * equal. Elements of 1 and 2 bytes are truncated. */
+template <int bytes>
+__device__ __forceinline__ word<bytes> fill_value(long long index, const void *values)
+{
+    if (values)
+        return static_cast<const word<bytes> *>(values)[mix_index(index) % VALUES];
     if constexpr (bytes <= 4)
-        return static_cast<word<bytes>>(
-            mix32((unsigned int)index + 1 + (unsigned int)(index >> 32) * 0x9e3779b9u));
+        return static_cast<word<bytes>>(mix_index(index));
 
     const unsigned long long low = mix64(index + 1);
     const unsigned long long high = mix64(~(unsigned long long)index);
@@ -106,7 +118,8 @@ __device__ __forceinline__ bool same(uint4 a, uint4 b)
     return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
 }
 
-/* Divide numbers that are not negative. Most fit 32 bits, which take a fifth of the instructions. */
+/* Divide numbers that are not negative. Most fit 32 bits, which take a fifth of the instructions.
+ */
 __device__ __forceinline__ long long divide(long long a, long long b)
 {
     if ((a | b) >> 32 == 0)
@@ -131,10 +144,13 @@ struct source_extent {
     }
 };
 
-/* A run is the rest of a column, or a single element of what lies between. */
-struct destination_extent {
+struct matrices {
     long long rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
-    bool in_place; /* elements between the matrices are the source's */
+    long long in_place; /* 1: elements between the matrices are the source's */
+};
+
+/* A run is the rest of a column, or a single element of what lies between. */
+struct destination_extent : matrices {
     long long elements;
 
     __device__ run run_at(long long at) const
@@ -146,7 +162,7 @@ struct destination_extent {
 
         if (col < cols && row < rows)
             return {matrix * stride_src + row * ld_src + col, ld_src, rows - row, true};
-        return {at, 1, 1, in_place};
+        return {at, 1, 1, in_place != 0};
     }
 };
 
@@ -197,57 +213,58 @@ struct tensor_extent {
 
 /* Does a unit of 16 bytes have the values of elements whose indices are `step` apart? */
 template <int bytes>
-__device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step)
+__device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step,
+                                         const void *values)
 {
     vector<16, bytes> right;
 
 #pragma unroll
     for (int i = 0; i < 16 / bytes; i++)
-        right.part[i] = fill_value<bytes>(index + i * step);
+        right.part[i] = fill_value<bytes>(index + i * step, values);
     return same(unit, right.whole);
 }
 
 /* The same for an element size that is not known at compile time. */
 __device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step,
-                                         int elem_size)
+                                         int elem_size, const void *values)
 {
     switch (elem_size) {
     case 1:
-        return unit_has<1>(unit, index, step);
+        return unit_has<1>(unit, index, step, values);
     case 2:
-        return unit_has<2>(unit, index, step);
+        return unit_has<2>(unit, index, step, values);
     case 4:
-        return unit_has<4>(unit, index, step);
+        return unit_has<4>(unit, index, step, values);
     case 8:
-        return unit_has<8>(unit, index, step);
+        return unit_has<8>(unit, index, step, values);
     }
-    return unit_has<16>(unit, index, step);
+    return unit_has<16>(unit, index, step, values);
 }
 
 /* Does the buffer's element i have the value of this index or, if not filled, poison? */
 template <int bytes>
 __device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
-                                            long long index)
+                                            long long index, const void *values)
 {
     return same(static_cast<const word<bytes> *>(base)[i],
-                filled ? fill_value<bytes>(index) : poison<bytes>());
+                filled ? fill_value<bytes>(index, values) : poison<bytes>());
 }
 
 /* The same for an element size that is not known at compile time. */
 __device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
-                                            long long index, int elem_size)
+                                            long long index, int elem_size, const void *values)
 {
     switch (elem_size) {
     case 1:
-        return element_has<1>(base, i, filled, index);
+        return element_has<1>(base, i, filled, index, values);
     case 2:
-        return element_has<2>(base, i, filled, index);
+        return element_has<2>(base, i, filled, index, values);
     case 4:
-        return element_has<4>(base, i, filled, index);
+        return element_has<4>(base, i, filled, index, values);
     case 8:
-        return element_has<8>(base, i, filled, index);
+        return element_has<8>(base, i, filled, index, values);
     }
-    return element_has<16>(base, i, filled, index);
+    return element_has<16>(base, i, filled, index, values);
 }
 
 /* Compare a whole buffer, which begins at a multiple of 16 bytes, with its expected content.
@@ -255,7 +272,7 @@ __device__ __forceinline__ bool element_has(const void *base, long long i, bool 
  * others, and wrong ones, element by element. */
 template <class extent>
 __device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
-                                      int elem_size, unsigned long long *result)
+                                      int elem_size, unsigned long long *result, const void *values)
 {
     const word<16> *units = static_cast<const word<16> *>(base);
     const int count = 16 / elem_size;
@@ -271,7 +288,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
         if (first >= 0 && first + count <= within.elements) {
             now = within.run_at(first);
             if (now.filled && now.count >= count &&
-                unit_has(units[unit], now.index, now.step, elem_size))
+                unit_has(units[unit], now.index, now.step, elem_size, values))
                 continue;
         }
 #pragma unroll 1
@@ -282,7 +299,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
                 now = {0, 0, 1, false};
             else if (now.count == 0)
                 now = within.run_at(at);
-            if (!element_has(base, unit * count + i, now.filled, now.index, elem_size)) {
+            if (!element_has(base, unit * count + i, now.filled, now.index, elem_size, values)) {
                 wrong++;
                 first_wrong = minimum<unsigned long long>(first_wrong, unit * count + i);
             }
@@ -297,11 +314,12 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
 }
 
 /* Fill elements with the values of their indices. */
-template <int bytes> __device__ __forceinline__ void fill(void *src, long long elements)
+template <int bytes>
+__device__ __forceinline__ void fill(void *src, long long elements, const void *values)
 {
 #pragma unroll 1
     for (long long i = global_thread(); i < elements; i += grid_threads())
-        static_cast<word<bytes> *>(src)[i] = fill_value<bytes>(i);
+        static_cast<word<bytes> *>(src)[i] = fill_value<bytes>(i, values);
 }
 
 /* Fill `bytes` bytes from base (16-byte aligned) with poison. */
@@ -316,50 +334,47 @@ extern "C" __global__ void at_poison(void *base, long long bytes)
 }
 
 /* Fill the extent of a source. src points to it, after the red zone. */
-extern "C" __global__ void at_fill_source(void *src, long long elements, int elem_size)
+extern "C" __global__ void at_fill_source(void *src, long long elements, int elem_size,
+                                          const void *values)
 {
     switch (elem_size) {
     case 1:
-        return fill<1>(src, elements);
+        return fill<1>(src, elements, values);
     case 2:
-        return fill<2>(src, elements);
+        return fill<2>(src, elements, values);
     case 4:
-        return fill<4>(src, elements);
+        return fill<4>(src, elements, values);
     case 8:
-        return fill<8>(src, elements);
+        return fill<8>(src, elements, values);
     case 16:
-        return fill<16>(src, elements);
+        return fill<16>(src, elements, values);
     }
 }
 
 /* Check the buffer of a destination. dst_base is its start, with the red zone. */
-extern "C" __global__ void at_check(const void *dst_base, long long red_zone_bytes, long long rows,
-                                    long long cols, long long ld_src, long long ld_dst,
-                                    long long batch, long long stride_src, long long stride_dst,
-                                    int in_place, int elem_size, unsigned long long *result)
+extern "C" __global__ void at_check(const void *dst_base, long long red_zone_bytes, matrices all,
+                                    int elem_size, unsigned long long *result, const void *values)
 {
-    const long long elements = (batch - 1) * stride_dst + (cols - 1) * ld_dst + rows;
+    const long long elements =
+        (all.batch - 1) * all.stride_dst + (all.cols - 1) * all.ld_dst + all.rows;
 
-    check(dst_base, red_zone_bytes,
-          destination_extent{rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst,
-                             in_place != 0, elements},
-          elem_size, result);
+    check(dst_base, red_zone_bytes, destination_extent{all, elements}, elem_size, result, values);
 }
 
 /* The same for a tensor, whose destination has `elements` from its first to its last. */
 extern "C" __global__ void at_check_tensor(const void *dst_base, long long red_zone_bytes,
                                            long long elements, int elem_size,
-                                           unsigned long long *result,
+                                           unsigned long long *result, const void *values,
                                            const __grid_constant__ tensor_axes axes)
 {
-    check(dst_base, red_zone_bytes, tensor_extent{axes, elements}, elem_size, result);
+    check(dst_base, red_zone_bytes, tensor_extent{axes, elements}, elem_size, result, values);
 }
 
 /* Check the buffer of a source whose extent has `elements` elements. src_base is its start, with
  * the red zone. */
 extern "C" __global__ void at_check_source(const void *src_base, long long red_zone_bytes,
                                            long long elements, int elem_size,
-                                           unsigned long long *result)
+                                           unsigned long long *result, const void *values)
 {
-    check(src_base, red_zone_bytes, source_extent{elements}, elem_size, result);
+    check(src_base, red_zone_bytes, source_extent{elements}, elem_size, result, values);
 }

@@ -22,7 +22,16 @@
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -76,12 +85,18 @@
 using namespace at;
 
 using element = word<ELEM_SIZE>;
-using micro = micro_tile<ELEM_SIZE, LOAD_BYTES, STORE_BYTES>;
+using result = word<RESULT_SIZE>;
+using step = step_of<STEP, ELEM_SIZE>;
+
+/* Results are computed as soon as a row is loaded; a micro-tile has results. */
+constexpr int loaded = LOAD_BYTES / ELEM_SIZE; /* elements */
+
+using micro = micro_tile<RESULT_SIZE, loaded * RESULT_SIZE, STORE_BYTES>;
 using unit = word<STORE_BYTES>;
 
 enum { LAYOUT_NONE, LAYOUT_XOR, LAYOUT_ROTATION, LAYOUT_PADDING };
 
-constexpr int tile_rows = DST_BYTES / ELEM_SIZE;
+constexpr int tile_rows = DST_BYTES / RESULT_SIZE;
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
 constexpr int micro_cols = SRC_BYTES / LOAD_BYTES;  /* micro-tiles per row of the source tile */
 constexpr int micro_rows = DST_BYTES / STORE_BYTES; /* per column; also units per destination row */
@@ -141,15 +156,15 @@ __device__ __forceinline__ int unit_offset(int row, int column, int step)
 /* Read micro-tiles from the source. src points to the first element of the thread's first one. Row
  * `end` and later rows do not exist. */
 __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const element *src,
-                                            long long ld, int row, int end)
+                                            long long ld, int row, int end, const step &result_of)
 {
 #pragma unroll
     for (int i = 0; i < in_flight; i++) {
         if (row + i * micro_step < end)
 #pragma unroll
             for (int k = 0; k < micro::rows; k++)
-                tile[i].row[k].whole =
-                    load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
+                tile[i].row[k].whole = result_of.template of_vector<loaded>(
+                    load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld)));
         src += micro_step * micro::rows * ld;
     }
 }
@@ -172,7 +187,7 @@ __device__ __forceinline__ void stage_columns(unsigned shared, const micro (&til
 }
 
 /* Transpose micro-tiles and store their columns straight to the destination. */
-__device__ __forceinline__ void write_direct(element *dst, const micro (&tile)[in_flight],
+__device__ __forceinline__ void write_direct(result *dst, const micro (&tile)[in_flight],
                                              long long ld, int row, int end)
 {
 #pragma unroll
@@ -190,7 +205,7 @@ __device__ __forceinline__ void write_direct(element *dst, const micro (&tile)[i
 
 /* Write whole rows from shared memory to the destination. The matrix has `rows` x `cols` of the
  * tile's elements. */
-__device__ __forceinline__ void write_rows(element *dst, unsigned shared, long long ld, int rows,
+__device__ __forceinline__ void write_rows(result *dst, unsigned shared, long long ld, int rows,
                                            int cols)
 {
     const int column = threadIdx.x % micro_rows, row = threadIdx.x / micro_rows;
@@ -211,18 +226,22 @@ __device__ __forceinline__ void write_rows(element *dst, unsigned shared, long l
 }
 
 /* Transpose element by element, for vectors that an edge of the matrix cuts. */
-__device__ __forceinline__ void copy_edge(element *dst, const element *src, long long ld_src,
-                                          long long ld_dst, int rows, int cols)
+__device__ __forceinline__ void copy_edge(result *dst, const element *src, long long ld_src,
+                                          long long ld_dst, int rows, int cols,
+                                          const step &result_of)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < rows * cols; i += THREADS)
-        dst[i / rows * ld_dst + i % rows] = src[i % rows * ld_src + i / rows];
+        if constexpr (STEP == 0) /* a call here made CUDA 13.0 schedule moves otherwise */
+            dst[i / rows * ld_dst + i % rows] = src[i % rows * ld_src + i / rows];
+        else
+            dst[i / rows * ld_dst + i % rows] = result_of(src[i % rows * ld_src + i / rows]);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
 
@@ -232,18 +251,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    element *to =
-        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    const step result_of{STEP_ARGUMENT};
+    result *to =
+        static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     /* What whole micro-tiles cover. */
     const int whole_rows = tile.rows / micro::rows * micro::rows;
     const int whole_cols = tile.cols / micro::cols * micro::cols;
 
     if (whole_cols < tile.cols)
         copy_edge(to + whole_cols * ld_dst, from + whole_cols, ld_src, ld_dst, tile.rows,
-                  tile.cols - whole_cols);
+                  tile.cols - whole_cols, result_of);
     if (whole_rows < tile.rows)
         copy_edge(to + whole_rows, from + whole_rows * ld_src, ld_src, ld_dst,
-                  tile.rows - whole_rows, whole_cols);
+                  tile.rows - whole_rows, whole_cols, result_of);
 
     micro_position first = first_micro();
     const int end = first.col * micro::cols < whole_cols ? whole_rows / micro::rows : 0;
@@ -256,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     for (int i = 0; i < thread_micros; i += in_flight) {
         micro tiles[in_flight];
 
-        read_micros(tiles, from, ld_src, first.row, end);
+        read_micros(tiles, from, ld_src, first.row, end, result_of);
         if constexpr (LAYOUT == LAYOUT_NONE)
             write_direct(to, tiles, ld_dst, first.row, end);
         else

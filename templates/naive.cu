@@ -8,7 +8,16 @@
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -28,10 +37,12 @@
 
 using namespace at;
 
+using step = step_of<STEP, ELEM_SIZE>;
+
 extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     constexpr bool writes_coalesce = DIRECTION == 1;
     constexpr int tile_rows = writes_coalesce ? BLOCK_X : BLOCK_Y;
@@ -48,8 +59,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src +
                                   (tile.first_row + row) * ld_src + (tile.first_col + col);
-    word<ELEM_SIZE> *to = static_cast<word<ELEM_SIZE> *>(dst) + place * stride_dst +
-                          (tile.first_col + col) * ld_dst + (tile.first_row + row);
+    word<RESULT_SIZE> *to = static_cast<word<RESULT_SIZE> *>(dst) + place * stride_dst +
+                            (tile.first_col + col) * ld_dst + (tile.first_row + row);
+    const step result_of{STEP_ARGUMENT};
 
-    store<STORE_PLAIN>(to, load<cache_operator>(from));
+    store<STORE_PLAIN>(to, result_of(load<cache_operator>(from)));
 }

@@ -13,7 +13,16 @@
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -58,6 +67,8 @@
 using namespace at;
 
 using element = word<ELEM_SIZE>;
+using result = word<RESULT_SIZE>;
+using step = step_of<STEP, ELEM_SIZE>;
 
 constexpr int threads = TILE_COLS / LOAD_VEC * BLOCK_ROWS;
 
@@ -109,14 +120,14 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 
 /* Write the tile from shared memory. The threads are now along the columns of the source, which are
  * the rows of the destination. dst points to the tile's first element there. */
-__device__ __forceinline__ void write_tile(element *dst, const unsigned char *shared, long long ld,
-                                           int rows, int cols)
+__device__ __forceinline__ void write_tile(result *dst, const unsigned char *shared, long long ld,
+                                           int rows, int cols, const step &result_of)
 {
     constexpr int lanes = TILE_ROWS / STORE_VEC;
     constexpr int block_cols = threads / lanes;
     constexpr int steps = TILE_COLS / block_cols;
     constexpr int unroll = UNROLL ? minimum(UNROLL, steps) : steps;
-    constexpr int bytes = STORE_VEC * ELEM_SIZE;
+    using stored = word<STORE_VEC * RESULT_SIZE>;
 
     const int row = threadIdx.x % lanes * STORE_VEC;
     const int col = threadIdx.x / lanes;
@@ -126,19 +137,20 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
     shared += row * pitch + col * ELEM_SIZE;
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
-        vector<bytes, ELEM_SIZE> vectors[unroll];
+        typename step::template elements<STORE_VEC> elements[unroll];
 
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
 #pragma unroll
             for (int part = 0; part < STORE_VEC; part++)
-                vectors[i].part[part] = *reinterpret_cast<const element *>(shared + part * pitch);
+                elements[i].part[part] = *reinterpret_cast<const element *>(shared + part * pitch);
             shared += block_cols * ELEM_SIZE;
         }
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
             if (i * block_cols < cols_left)
-                store<STORE_PLAIN>(reinterpret_cast<word<bytes> *>(dst), vectors[i].whole);
+                store<STORE_PLAIN>(reinterpret_cast<stored *>(dst),
+                                   result_of.template of_elements<STORE_VEC>(elements[i]));
             dst += block_cols * ld;
         }
         cols_left -= unroll * block_cols;
@@ -148,7 +160,7 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     alignas(16) __shared__ unsigned char fixed[DYNAMIC ? 1 : TILE_ROWS * pitch];
     unsigned char *shared = DYNAMIC ? dynamic_shared() : fixed;
@@ -160,8 +172,9 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    element *to =
-        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    result *to =
+        static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    const step result_of{STEP_ARGUMENT};
 
     read_tile(shared, from, ld_src, tile.rows, tile.cols);
     /* At the right edge a row may end within a vector. Copy these few elements one by one. */
@@ -175,13 +188,13 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 
     __syncthreads();
 
-    write_tile(to, shared, ld_dst, tile.rows, tile.cols);
+    write_tile(to, shared, ld_dst, tile.rows, tile.cols, result_of);
     /* The same at the lower edge, for the rows of the destination. */
     if constexpr (STORE_VEC > 1)
 #pragma unroll 1
         for (int col = threadIdx.x; col < tile.cols; col += threads)
 #pragma unroll 1
             for (int row = tile.rows / STORE_VEC * STORE_VEC; row < tile.rows; row++)
-                to[col * ld_dst + row] =
-                    *reinterpret_cast<const element *>(shared + row * pitch + col * ELEM_SIZE);
+                to[col * ld_dst + row] = result_of(
+                    *reinterpret_cast<const element *>(shared + row * pitch + col * ELEM_SIZE));
 }

@@ -516,6 +516,462 @@ __device__ __forceinline__ long long operator*(const place_on_axes<axes> &place,
     return offset;
 }
 
+/* ---- arithmetic on the way ---- */
+
+/* A step is what a template does to an element between its load and its store. A template names it
+ * by step_of<STEP, ELEM_SIZE>, and does not know which one it is. STEP has the operations and the
+ * numbers of both types, a byte each, as src/problem/step.h and src/numbers/numbers.h count them.
+ * It is 0 for problems without arithmetic, whose step is move: it does nothing. A step is made from
+ * STEP_ARGUMENT, which is empty unless STEP_NUMBERS is 1.
+ *
+ * What is computed is defined in src/problem/step.h and checked bit for bit against the host's
+ * reference. Values are doubles if one of the types is f64, and floats otherwise. */
+enum {
+    NUMBER_F16,
+    NUMBER_BF16,
+    NUMBER_F32,
+    NUMBER_F64,
+    NUMBER_E4M3,
+    NUMBER_E5M2,
+    NUMBER_E8M0,
+    NUMBER_I8,
+    NUMBER_U8,
+    NUMBER_I16,
+    NUMBER_U16,
+    NUMBER_I32,
+    NUMBER_U32,
+    NUMBER_I64,
+    NUMBER_U64,
+    NUMBER_C64,
+    NUMBER_C128
+};
+enum { STEP_CONJUGATE = 1, STEP_SCALE = 2, STEP_DIVIDE = 4 };
+
+/* What a launch gives to a step: a number, or where the device has it. */
+struct step_numbers {
+    const void *at; /* float or double, as values are; or NULL */
+    double value;
+};
+
+/* The last parameter of a kernel whose step takes numbers, and the argument of step_of. */
+#define AT_STEP_PARAMETER_0
+#define AT_STEP_PARAMETER_1 , const at::step_numbers numbers
+#define AT_STEP_ARGUMENT_0
+#define AT_STEP_ARGUMENT_1        numbers
+#define AT_STEP_JOIN(name, has)   name##has
+#define AT_STEP_CHOOSE(name, has) AT_STEP_JOIN(name, has)
+#define STEP_PARAMETER            AT_STEP_CHOOSE(AT_STEP_PARAMETER_, STEP_NUMBERS)
+#define STEP_ARGUMENT             AT_STEP_CHOOSE(AT_STEP_ARGUMENT_, STEP_NUMBERS)
+
+/* Elements as they are. */
+template <int bytes> struct move {
+    static constexpr int result_bytes = bytes;
+
+    /* The result of one element. */
+    __device__ __forceinline__ const word<bytes> &operator()(const word<bytes> &element) const
+    {
+        return element;
+    }
+
+    /* Elements that are gathered one by one, and their results as a vector. */
+    template <int count> using elements = vector<count * bytes, bytes>;
+
+    template <int count>
+    __device__ __forceinline__ word<count * bytes> of_elements(const elements<count> &from) const
+    {
+        return from.whole;
+    }
+
+    /* The same for adjacent elements. */
+    template <int count>
+    __device__ __forceinline__ const word<count * bytes> &
+    of_vector(const word<count * bytes> &whole) const
+    {
+        return whole;
+    }
+};
+
+/* Round a double to a float so that a second rounding, to a type with two bits less, gives what one
+ * rounding would (Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved
+ * Algorithms Using Rounding to Odd", 2008). */
+__device__ __forceinline__ float round_to_odd(double value)
+{
+    const float cut = __double2float_rz(value);
+
+    return value == (double)cut || value != value ? cut : __int_as_float(__float_as_int(cut) | 1);
+}
+
+/* Round a float to 8 bits in software, for devices of less than compute capability 8.9: to nearest
+ * even, and to the largest number beyond it. e4m3: 3 bits of mantissa and a bias of 7; e5m2: 2 and
+ * 15. */
+template <int mantissa, int bias, unsigned largest>
+__device__ __forceinline__ unsigned round_to_8_bits(float value)
+{
+    const unsigned bits = __float_as_uint(value), sign = bits >> 24 & 0x80;
+    const unsigned magnitude = bits & 0x7fffffff;
+    constexpr int dropped = 23 - mantissa;
+    constexpr unsigned least = (127u - bias + 1) << 23; /* the least normal number */
+
+    if (magnitude > 0x7f800000)
+        return 0x7f;
+    unsigned rounded;
+    if (magnitude < least) { /* add a number whose last bit is the last one of the result */
+        constexpr unsigned unit = (127u - bias + 1 - mantissa + 23) << 23;
+        rounded =
+            __float_as_uint(__fadd_rn(__uint_as_float(magnitude), __uint_as_float(unit))) - unit;
+    } else {
+        rounded = magnitude + (1u << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
+        rounded = (rounded - ((127u - bias) << 23)) >> dropped;
+    }
+    return sign | minimum(rounded, largest);
+}
+
+/* A number format: of its bits the exact value, and back, rounded to nearest even once. */
+template <int number> struct format;
+
+template <> struct format<NUMBER_F32> {
+    static constexpr int bytes = 4;
+    using value = float;
+
+    static __device__ __forceinline__ float load(unsigned bits)
+    {
+        return __uint_as_float(bits);
+    }
+    static __device__ __forceinline__ unsigned store(float x)
+    {
+        return __float_as_uint(x != x ? __uint_as_float(0x7fffffff) : x);
+    }
+    static __device__ __forceinline__ unsigned store(double x)
+    {
+        return store(__double2float_rn(x));
+    }
+};
+
+template <> struct format<NUMBER_F64> {
+    static constexpr int bytes = 8;
+    using value = double;
+
+    static __device__ __forceinline__ double load(uint2 bits)
+    {
+        return __hiloint2double((int)bits.y, (int)bits.x);
+    }
+    static __device__ __forceinline__ uint2 store(double x)
+    {
+        return {(unsigned)__double2loint(x), (unsigned)__double2hiint(x)};
+    }
+};
+
+template <> struct format<NUMBER_F16> {
+    static constexpr int bytes = 2;
+    using value = float;
+
+    static __device__ __forceinline__ float load(unsigned short bits)
+    {
+        float x;
+
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+    }
+    static __device__ __forceinline__ unsigned short store(float x)
+    {
+        unsigned short bits;
+
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+        return bits;
+    }
+    static __device__ __forceinline__ unsigned short store(double x)
+    {
+        unsigned short bits;
+
+        asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+        return bits;
+    }
+};
+
+template <> struct format<NUMBER_BF16> {
+    static constexpr int bytes = 2;
+    using value = float;
+
+    static __device__ __forceinline__ float load(unsigned short bits)
+    {
+        return __uint_as_float((unsigned)bits << 16);
+    }
+    static __device__ __forceinline__ unsigned short store(float x)
+    {
+        unsigned bits;
+
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(0.0f), "f"(x));
+        return (unsigned short)bits;
+    }
+    static __device__ __forceinline__ unsigned short store(double x)
+    {
+        return store(round_to_odd(x));
+    }
+};
+
+/* Two numbers become 8 bits each in one instruction. */
+template <int number> struct format_of_8_bits {
+    static constexpr int bytes = 1;
+    using value = float;
+
+    static __device__ __forceinline__ float load(unsigned char bits)
+    {
+        /* Of e5m2 the 8 upper bits of an f16; of e4m3 the exponent's bias differs by 8. */
+        if constexpr (number == NUMBER_E5M2)
+            return format<NUMBER_F16>::load((unsigned short)(bits << 8));
+        else if ((bits & 0x7f) == 0x7f)
+            return __uint_as_float(0x7fffffff);
+        else
+            return format<NUMBER_F16>::load(
+                       (unsigned short)((bits & 0x80) << 8 | (bits & 0x7f) << 7)) *
+                   256;
+    }
+    static __device__ __forceinline__ unsigned short store_two(float low, float high)
+    {
+#if __CUDA_ARCH__ >= 890
+        unsigned short both;
+
+        if constexpr (number == NUMBER_E4M3)
+            asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(both) : "f"(high), "f"(low));
+        else
+            asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(both) : "f"(high), "f"(low));
+        return both;
+#else
+        if constexpr (number == NUMBER_E4M3)
+            return (unsigned short)(round_to_8_bits<3, 7, 0x7e>(high) << 8 |
+                                    round_to_8_bits<3, 7, 0x7e>(low));
+        else
+            return (unsigned short)(round_to_8_bits<2, 15, 0x7b>(high) << 8 |
+                                    round_to_8_bits<2, 15, 0x7b>(low));
+#endif
+    }
+    static __device__ __forceinline__ unsigned char store(float x)
+    {
+        return (unsigned char)store_two(x, 0);
+    }
+    static __device__ __forceinline__ unsigned char store(double x)
+    {
+        return store(round_to_odd(x));
+    }
+};
+template <> struct format<NUMBER_E4M3> : format_of_8_bits<NUMBER_E4M3> {
+};
+template <> struct format<NUMBER_E5M2> : format_of_8_bits<NUMBER_E5M2> {
+};
+
+__device__ constexpr bool is_8_bit_float(int number)
+{
+    return number == NUMBER_E4M3 || number == NUMBER_E5M2;
+}
+
+/* Integers of 32 bits do not fit a float. What is stored is cut off at the type's ends, and NaN
+ * gives 0 (PTX ISA, cvt). */
+#define AT_INTEGER_FORMAT(number, type, word_type, value_type, ptx)                                \
+    template <> struct format<number> {                                                            \
+        static constexpr int bytes = sizeof(type);                                                 \
+        using value = value_type;                                                                  \
+        static __device__ __forceinline__ value load(word_type bits)                               \
+        {                                                                                          \
+            return (value)(type)bits;                                                              \
+        }                                                                                          \
+        static __device__ __forceinline__ word_type store(float x)                                 \
+        {                                                                                          \
+            int rounded;                                                                           \
+            asm("cvt.rni.sat." ptx ".f32 %0, %1;" : "=r"(rounded) : "f"(x));                       \
+            return (word_type)rounded;                                                             \
+        }                                                                                          \
+        static __device__ __forceinline__ word_type store(double x)                                \
+        {                                                                                          \
+            int rounded;                                                                           \
+            asm("cvt.rni.sat." ptx ".f64 %0, %1;" : "=r"(rounded) : "d"(x));                       \
+            return (word_type)rounded;                                                             \
+        }                                                                                          \
+    };
+AT_INTEGER_FORMAT(NUMBER_I8, signed char, unsigned char, float, "s8")
+AT_INTEGER_FORMAT(NUMBER_U8, unsigned char, unsigned char, float, "u8")
+AT_INTEGER_FORMAT(NUMBER_I16, short, unsigned short, float, "s16")
+AT_INTEGER_FORMAT(NUMBER_U16, unsigned short, unsigned short, float, "u16")
+AT_INTEGER_FORMAT(NUMBER_I32, int, unsigned, double, "s32")
+AT_INTEGER_FORMAT(NUMBER_U32, unsigned, unsigned, double, "u32")
+#undef AT_INTEGER_FORMAT
+
+/* Complex numbers have two parts. */
+template <int number> struct parts_of {
+    static constexpr int count = 1, part = number;
+};
+template <> struct parts_of<NUMBER_C64> {
+    static constexpr int count = 2, part = NUMBER_F32;
+};
+template <> struct parts_of<NUMBER_C128> {
+    static constexpr int count = 2, part = NUMBER_F64;
+};
+
+/* Operations, each rounded to nearest even once. */
+__device__ __forceinline__ float multiply(float x, float y)
+{
+    return __fmul_rn(x, y);
+}
+__device__ __forceinline__ double multiply(double x, double y)
+{
+    return __dmul_rn(x, y);
+}
+__device__ __forceinline__ float divide(float x, float y)
+{
+    return __fdiv_rn(x, y);
+}
+__device__ __forceinline__ double divide(double x, double y)
+{
+    return __ddiv_rn(x, y);
+}
+
+/* Return the float that rounds to 8 bits as the value does. */
+__device__ __forceinline__ float before_8_bits(float x)
+{
+    return x;
+}
+__device__ __forceinline__ float before_8_bits(double x)
+{
+    return round_to_odd(x);
+}
+
+__device__ __forceinline__ unsigned flip_sign(unsigned bits)
+{
+    return bits ^ 0x80000000;
+}
+__device__ __forceinline__ uint2 flip_sign(uint2 bits)
+{
+    return {bits.x, flip_sign(bits.y)};
+}
+
+template <bool has_double> struct number_of {
+    using type = float;
+};
+template <> struct number_of<true> {
+    using type = double;
+};
+
+template <int code> struct arithmetic {
+    static constexpr int operations = code >> 16;
+    using source_parts = parts_of<(code >> 8 & 0xff)>;
+    using result_parts = parts_of<(code & 0xff)>;
+    using source = format<source_parts::part>;
+    using result = format<result_parts::part>;
+    static constexpr bool has_double =
+        source_parts::part == NUMBER_F64 || result_parts::part == NUMBER_F64;
+    using number = typename number_of<has_double>::type;
+
+    static constexpr int source_bytes = source::bytes * source_parts::count;
+    static constexpr int result_bytes = result::bytes * result_parts::count;
+    static constexpr bool takes_number = (operations & (STEP_SCALE | STEP_DIVIDE)) != 0;
+
+    number given; /* by the launch */
+
+    __device__ __forceinline__ arithmetic() : given(1)
+    {
+    }
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers)
+        : given(numbers.at ? *static_cast<const number *>(numbers.at) : (number)numbers.value)
+    {
+    }
+
+    /* Compute with a part. Without an operation its value stays exact. */
+    __device__ __forceinline__ auto compute(word<source::bytes> bits) const
+    {
+        const auto value = source::load(bits);
+
+        if constexpr ((operations & STEP_SCALE) != 0)
+            return multiply((number)value, given);
+        else if constexpr ((operations & STEP_DIVIDE) != 0)
+            return divide((number)value, given);
+        else
+            return value;
+    }
+
+    /* The result of a part; of the same type, without a number, its bits. */
+    __device__ __forceinline__ word<result::bytes> result_of(word<source::bytes> bits) const
+    {
+        if constexpr (takes_number || source_parts::part != result_parts::part)
+            return result::store(compute(bits));
+        else
+            return bits;
+    }
+
+    /* Elements that are gathered one by one, and their results as a vector. */
+    template <int count> struct elements {
+        word<source_bytes> part[count];
+    };
+
+    template <int count>
+    __device__ __forceinline__ word<count * result_bytes>
+    of_elements(const elements<count> &from) const
+    {
+        if constexpr (result_parts::count == 2) {
+            vector<count * result_bytes, result_bytes> to;
+
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                to.part[i] = (*this)(from.part[i]);
+            return to.whole;
+        } else if constexpr (count % 2 == 0 && is_8_bit_float(result_parts::part)) {
+            vector<count, 2> pairs;
+
+#pragma unroll
+            for (int i = 0; i < count; i += 2)
+                pairs.part[i / 2] = result::store_two(before_8_bits(compute(from.part[i])),
+                                                      before_8_bits(compute(from.part[i + 1])));
+            return pairs.whole;
+        } else {
+            vector<count * result_bytes, result_bytes> to;
+
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                to.part[i] = result_of(from.part[i]);
+            return to.whole;
+        }
+    }
+
+    /* The same for adjacent elements. */
+    template <int count>
+    __device__ __forceinline__ word<count * result_bytes>
+    of_vector(word<count * source_bytes> whole) const
+    {
+        vector<count * source_bytes, source_bytes> from;
+        elements<count> parts;
+
+        from.whole = whole;
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            parts.part[i] = from.part[i];
+        return of_elements<count>(parts);
+    }
+
+    /* The result of one element. */
+    __device__ __forceinline__ word<result_bytes> operator()(word<source_bytes> element) const
+    {
+        if constexpr (result_parts::count == 2) {
+            vector<source_bytes, source::bytes> from;
+            vector<result_bytes, result::bytes> to;
+
+            from.whole = element;
+            if constexpr ((operations & STEP_CONJUGATE) != 0)
+                from.part[1] = flip_sign(from.part[1]);
+            to.part[0] = result_of(from.part[0]);
+            to.part[1] = result_of(from.part[1]);
+            return to.whole;
+        } else {
+            return result_of(element);
+        }
+    }
+};
+
+template <int code, int bytes> struct step_choice {
+    using type = arithmetic<code>;
+};
+template <int bytes> struct step_choice<0, bytes> {
+    using type = move<bytes>;
+};
+template <int code, int bytes> using step_of = typename step_choice<code, bytes>::type;
+
 /* The part of the source that a block moves. Its start needs 64 bits; inside, 32 are enough. */
 struct block_tile {
     unsigned matrix; /* of the batch; past its end in the excess blocks of a grid */

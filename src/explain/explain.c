@@ -158,7 +158,8 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
                                uint64_t *dst, uint64_t *src, struct at_error *err)
 {
     *src = at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
-    *dst = at_emu_memory_allocate(memory, at_problem_dst_extent(problem) * problem->elem_size);
+    *dst = at_emu_memory_allocate(memory, at_problem_dst_extent(problem) *
+                                              at_problem_elem_size(problem, AT_DESTINATION));
     if (!*src || !*dst)
         return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     if (problem->in_place)
@@ -477,7 +478,10 @@ static void name_config(const struct at_config *config, const struct at_problem 
     snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
     free(spec);
     free(text);
-    explanation->bytes_needed = at_problem_bytes(problem) / 2;
+    explanation->bytes_needed =
+        problem->rows * problem->cols * at_problem_matrices(problem) * problem->elem_size;
+    if (problem->step.given)
+        explanation->result_bytes_needed = at_problem_bytes(problem) - explanation->bytes_needed;
 }
 
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
@@ -505,7 +509,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         kernel.resources = built.resources;
         kernel.memory = memory;
         kernel.args = args;
-        kernel.arg_count = at_problem_args(problem, &kernel.launch, dst, src, args, words);
+        kernel.arg_count = at_problem_args(problem, &kernel.launch, dst, src, NULL, args, words);
         status = at_explain_kernel(&kernel, device, rates, max_blocks, explanation, err);
     }
     if (status == AT_OK)
@@ -600,6 +604,7 @@ static const struct at_field fields[] = {
     AT_CHARS(at_explanation, predictions, AT_OPTIONAL),
     AT_CHARS(at_explanation, problem, AT_OPTIONAL),
     AT_COUNTER(at_explanation, registers),
+    AT_COUNTER(at_explanation, result_bytes_needed, AT_OPTIONAL),
     AT_COUNTER(at_explanation, spill_bytes),
     AT_COUNTER(at_explanation, static_shared_bytes),
     AT_COUNTER(at_explanation, tail_blocks),

@@ -66,8 +66,9 @@ struct at_explanation {
     int64_t wave_blocks; /* that all multiprocessors hold at a time; 0: not known */
     int64_t tail_blocks; /* in the last wave of the grid */
     /* Sectors between multiprocessors and L2, of the whole grid, extrapolated from the counted
-     * blocks. needed: the bytes of the elements, each way; 0 for a kernel of the user's own. */
-    int64_t bytes_read, bytes_written, bytes_needed;
+     * blocks. needed: the bytes of the elements, each way; 0 for a kernel of the user's own. Of the
+     * results: 0 if they are as many. */
+    int64_t bytes_read, bytes_written, bytes_needed, result_bytes_needed;
     int64_t local_requests, local_sectors; /* local memory, of the counted blocks */
     int64_t predicted_ns;                  /* of a launch with its data in DRAM; 0: not predicted */
     char bound[32];                        /* its limit, from at_bound_names; "": not predicted */

@@ -184,12 +184,13 @@ static void print_used(const struct at_explanation *e)
 /* The same, with the bytes that the problem needs. */
 static void print_needed(const struct at_explanation *e)
 {
+    double from = (double)e->bytes_needed;
+    double to = e->result_bytes_needed ? (double)e->result_bytes_needed : from;
+
     say("  whole grid: reads %.2f MB, %.2f times the %.2f MB needed; writes %.2f MB, %.2f times "
-        "the "
-        "%.2f MB needed",
-        (double)e->bytes_read / 1e6, (double)e->bytes_read / (double)e->bytes_needed,
-        (double)e->bytes_needed / 1e6, (double)e->bytes_written / 1e6,
-        (double)e->bytes_written / (double)e->bytes_needed, (double)e->bytes_needed / 1e6);
+        "the %.2f MB needed",
+        (double)e->bytes_read / 1e6, (double)e->bytes_read / from, from / 1e6,
+        (double)e->bytes_written / 1e6, (double)e->bytes_written / to, to / 1e6);
 }
 
 /* Compare the sectors with the least for the same requests, and the grid's bytes with the

@@ -112,6 +112,11 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
         return at_fail(err, AT_USAGE,
                        "a transpose at an offset cannot be exported; the library runs it");
     spec = at_problem_format(problem);
+    if (problem->step.given) {
+        at_fail(err, AT_USAGE, "%s computes on the way, and exports only move elements", spec);
+        free(spec);
+        return AT_USAGE;
+    }
     if (problem->outer_count > 0)
         make_tensor_key(key, problem, spec);
     else
@@ -171,7 +176,7 @@ struct at_export_arguments at_export_arguments(const struct at_export_item *item
 
     memset(&arguments, 0, sizeof arguments);
     arguments.count =
-        at_problem_args(&item->problem, &item->answer.launch, 0, 0, word, words) - POINTERS;
+        at_problem_args(&item->problem, &item->answer.launch, 0, 0, NULL, word, words) - POINTERS;
     for (size_t i = 0; i < arguments.count; i++) {
         arguments.word_counts[i] = words[POINTERS + i] ? words[POINTERS + i] : 1;
         arguments.word_count += arguments.word_counts[i];

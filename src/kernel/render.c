@@ -116,6 +116,11 @@ static void write_macros(FILE *out, const struct syntax *syntax, const struct at
     write_macro(out, syntax, "ELEM_SIZE", kind.elem_size);
     if (kind.axes > 1)
         write_macro(out, syntax, "AXES", kind.axes);
+    if (kind.step.given) {
+        write_macro(out, syntax, "RESULT_SIZE", at_number_formats[kind.step.to].bytes);
+        write_macro(out, syntax, "STEP", at_step_code(&kind.step));
+        write_macro(out, syntax, "STEP_NUMBERS", at_step_has_number(&kind.step));
+    }
     if (family->tall_rows > 0 && kind.rows >= family->tall_rows)
         write_macro(out, syntax, "TALL", 1);
     for (size_t i = 0; i < family->param_count; i++)
@@ -132,7 +137,10 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
     fprintf(out, "namespace %s_source {\n", rendering->entry);
     /* So that compiler messages name the template and its lines. */
     fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
-    fprintf(out, "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n#undef AXES\n#undef TALL\n",
+    fprintf(out,
+            "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n#undef AXES\n#undef TALL\n#undef "
+            "RESULT_SIZE\n#undef STEP\n"
+            "#undef STEP_NUMBERS\n",
             family->source);
     for (size_t i = 0; i < family->param_count; i++)
         fprintf(out, "#undef %s\n", family->params[i].name);

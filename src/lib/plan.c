@@ -97,7 +97,7 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
     if (status == AT_OK)
         status =
             check(at_cuda_prepare_kernel(call->kernel, &call->launch), "setting up a kernel", err);
-    at_problem_args(&answer->problem, &call->launch, 0, 0, call->args, call->arg_words);
+    at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args, call->arg_words);
     return status;
 }
 

@@ -94,7 +94,7 @@ static bool take(struct autotune_answer *answer, const autotune_profile *profile
 
     if (at_config_from_names(&made.config, profile->families, profile->family_count, winner->family,
                              &winner->parameters, &err) != AT_OK ||
-        at_config_require_inherent(&made.config, answer->problem.elem_size, &err) != AT_OK ||
+        at_config_require_inherent(&made.config, &answer->problem, &err) != AT_OK ||
         !at_config_adapt(&made.config, &point, &made.launch))
         return false;
     answer->answer = made;
@@ -293,7 +293,7 @@ static enum at_status want_all(struct measuring *measuring, struct at_error *err
     measuring->harness.template_path = file;
     measuring->harness_config.family = &measuring->harness;
     measuring->wanted[0].config = &measuring->harness_config;
-    measuring->wanted[0].kind = (struct at_problem_kind){1, 1, 1};
+    measuring->wanted[0].kind = (struct at_problem_kind){.elem_size = 1, .axes = 1, .rows = 1};
     for (size_t i = 0; i < measuring->count; i++) {
         measuring->wanted[1 + i].config = &measuring->answers[i].config;
         measuring->wanted[1 + i].kind = at_problem_kind(&measuring->answer->problem);

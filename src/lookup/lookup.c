@@ -57,8 +57,8 @@ static enum at_status complete(struct at_lookup *lookup, struct at_candidate *ca
         status = at_config_launch(&known->config, &problem, home, &launch, err);
     if (status != AT_OK)
         return status;
-    if (!at_known_holds(known, problem.elem_size)) /* the last check; err gets the rule */
-        return at_config_require_inherent(&known->config, problem.elem_size, err);
+    if (!at_known_holds(known, &problem)) /* the last check; err gets the rule */
+        return at_config_require_inherent(&known->config, &problem, err);
     candidate->traits = at_traits_of(&problem, home);
     at_traits_launch(&candidate->traits, &problem, &launch);
     return AT_OK;

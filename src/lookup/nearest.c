@@ -12,15 +12,25 @@
 
 /* ---- configs ---- */
 
-bool at_known_holds(struct at_known *known, int64_t elem_size)
+/* A bit for the sizes of elements, which are powers of two up to 16, on both sides. */
+static uint32_t bit_of_sizes(const struct at_problem *problem)
 {
-    if (!((known->held | known->broken) & elem_size)) {
-        if (at_config_require_inherent(&known->config, elem_size, NULL) == AT_OK)
-            known->held |= elem_size;
+    return UINT32_C(1) << (5 * __builtin_ctzll((uint64_t)problem->elem_size) +
+                           __builtin_ctzll(
+                               (uint64_t)at_problem_elem_size(problem, AT_DESTINATION)));
+}
+
+bool at_known_holds(struct at_known *known, const struct at_problem *problem)
+{
+    uint32_t bit = bit_of_sizes(problem);
+
+    if (!((known->held | known->broken) & bit)) {
+        if (at_config_require_inherent(&known->config, problem, NULL) == AT_OK)
+            known->held |= bit;
         else
-            known->broken |= elem_size;
+            known->broken |= bit;
     }
-    return known->held & elem_size;
+    return known->held & bit;
 }
 
 bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_point *point,
@@ -29,7 +39,7 @@ bool at_known_fit(const struct at_lookup *lookup, uint32_t number, struct at_poi
     struct at_known *known = &lookup->configs[number];
 
     option->config = known->config;
-    return at_known_holds(known, point->problem->elem_size) &&
+    return at_known_holds(known, point->problem) &&
            at_config_adapt(&option->config, point, &option->launch);
 }
 

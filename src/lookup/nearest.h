@@ -23,7 +23,7 @@ struct at_known {
     struct at_config config;
     /* The sizes of elements for which its inherent rules are known to hold, and not to, added up.
      * Several lookups may find out at once. */
-    _Atomic int64_t held, broken;
+    _Atomic uint32_t held, broken;
 };
 
 /* Where candidates were tuned: a device in a file. */
@@ -55,7 +55,7 @@ struct at_option {
 };
 
 /* Do the config's inherent rules hold for such elements? They are evaluated once. */
-bool at_known_holds(struct at_known *known, int64_t elem_size);
+bool at_known_holds(struct at_known *known, const struct at_problem *problem);
 
 /* Fit a config, by its number, to the point's problem and device. Return false, with a config and a
  * launch that mean nothing, if it is not legal there. */

@@ -65,15 +65,17 @@ struct at_buffer at_buffer_lay_out(int64_t bytes, int64_t offset_bytes,
 static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
                                  const struct at_device_info *device)
 {
-    int64_t size = problem->elem_size;
+    int64_t from = problem->elem_size, to = at_problem_elem_size(problem, AT_DESTINATION);
+    /* The driver copies as many bytes as are read and written, also if these are not equal. */
+    int64_t copied = problem->step.given ? at_problem_bytes(problem) / 2 : 0;
 
     return (struct at_buffers){
         .problem = *problem,
         .sets = sets,
-        .src = at_buffer_lay_out(at_problem_src_extent(problem) * size, problem->offset_src * size,
-                                 device),
-        .dst = at_buffer_lay_out(at_problem_dst_extent(problem) * size, problem->offset_dst * size,
-                                 device),
+        .src = at_buffer_lay_out(at_max(copied, at_problem_src_extent(problem) * from),
+                                 problem->offset_src * from, device),
+        .dst = at_buffer_lay_out(at_max(copied, at_problem_dst_extent(problem) * to),
+                                 problem->offset_dst * to, device),
     };
 }
 
@@ -96,14 +98,16 @@ static enum at_outcome poison(const struct at_bench *bench, at_address address, 
 }
 
 /* Fill the source's buffer with a source's values; in place, the destination's buffer. */
-static enum at_outcome fill(const struct at_bench *bench, const struct at_problem *problem,
+static enum at_outcome fill(const struct at_bench *bench, const struct at_buffers *buffers,
                             at_address extent, struct at_error *err)
 {
+    const struct at_problem *problem = &buffers->problem;
     int64_t elements = at_problem_src_extent(problem);
 
-    return start(
-        bench, AT_FILL_SOURCE, elements,
-        (struct at_call){.args = {extent, (uint64_t)elements, (uint64_t)problem->elem_size}}, err);
+    return start(bench, AT_FILL_SOURCE, elements,
+                 (struct at_call){.args = {extent, (uint64_t)elements, (uint64_t)problem->elem_size,
+                                           buffers->values}},
+                 err);
 }
 
 enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_buffers *buffers,
@@ -116,10 +120,57 @@ enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_bu
     if (outcome == AT_CORRECT)
         outcome = poison(bench, buffers->dst.start, buffers->sets * buffers->dst.pitch, err);
     for (int64_t set = 0; set < buffers->sets && outcome == AT_CORRECT; set++)
-        outcome = fill(bench, problem, at_buffer_of(&buffers->src, set), err);
+        outcome = fill(bench, buffers, at_buffer_of(&buffers->src, set), err);
     for (int64_t set = 0; problem->in_place && set < buffers->sets && outcome == AT_CORRECT; set++)
-        outcome = fill(bench, problem, at_buffer_of(&buffers->dst, set), err);
+        outcome = fill(bench, buffers, at_buffer_of(&buffers->dst, set), err);
     return outcome;
+}
+
+/* Where in a table of values the results are, and the number. */
+static size_t results_at(const struct at_step *step)
+{
+    return AT_STEP_VALUES * (size_t)at_number_formats[step->from].bytes;
+}
+
+static size_t number_at(const struct at_step *step)
+{
+    return results_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
+}
+
+/* Ordinary numbers, powers of two, and such as make results too large and too small. */
+static double number_for(const struct at_problem *problem)
+{
+    static const double numbers[] = {0.37, 1, -2, 1.0 / 448, 448, 3e-5, 1e30, 0.1};
+
+    return numbers[(uint64_t)(problem->rows + problem->cols) % AT_COUNT(numbers)];
+}
+
+/* Write the table of values to the device. */
+static enum at_outcome make_values(const struct at_bench *bench, struct at_buffers *buffers,
+                                   struct at_error *err)
+{
+    const struct at_step *step = &buffers->problem.step;
+    size_t number = number_at(step), size = number + sizeof(double);
+    unsigned char *table = at_alloc_raw(size);
+    enum at_outcome outcome;
+
+    buffers->number = number_for(&buffers->problem);
+    at_step_values(step, buffers->number, table, table + results_at(step));
+    at_number_cast(at_step_computes_in(step), table + number, AT_F64, &buffers->number, true);
+    outcome = bench->ops->allocate(bench->device, (int64_t)size, &buffers->values, err);
+    if (outcome == AT_CORRECT)
+        outcome = bench->ops->write(bench->device, buffers->values, table, size, err);
+    at_free(table);
+    return outcome;
+}
+
+/* The arguments of a kernel on buffers. A step takes its number from the device. */
+static void put_args(struct at_call *call, const struct at_buffers *buffers,
+                     const struct at_problem *problem, at_address dst, at_address src)
+{
+    const struct at_step_numbers numbers = {buffers->values + number_at(&problem->step), 0};
+
+    at_problem_args(problem, &call->launch, dst, src, &numbers, call->args, call->arg_words);
 }
 
 enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,
@@ -132,6 +183,8 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
     if (outcome == AT_CORRECT)
         outcome =
             bench->ops->allocate(bench->device, made.sets * made.dst.pitch, &made.dst.start, err);
+    if (outcome == AT_CORRECT && made.problem.step.given)
+        outcome = make_values(bench, &made, err);
     if (outcome == AT_CORRECT)
         outcome = at_buffers_fill(bench, &made, err);
     if (outcome == AT_CORRECT)
@@ -145,6 +198,7 @@ void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers
 {
     bench->ops->release(bench->device, buffers->src.start);
     bench->ops->release(bench->device, buffers->dst.start);
+    bench->ops->release(bench->device, buffers->values);
     *buffers = (struct at_buffers){0};
 }
 
@@ -166,8 +220,31 @@ static enum at_outcome buffers_reset(const struct at_bench *bench, const struct 
     enum at_outcome outcome = poison(bench, whole_of(&buffers->dst, set), buffers->dst.pitch, err);
 
     if (outcome == AT_CORRECT && buffers->problem.in_place)
-        outcome = fill(bench, &buffers->problem, at_buffer_of(&buffers->dst, set), err);
+        outcome = fill(bench, buffers, at_buffer_of(&buffers->dst, set), err);
     return outcome;
+}
+
+/* The destination of a matrix or a plain batch: the kernel's struct `matrices`, and what follows.
+ */
+static void put_matrices(struct at_call *call, const struct at_problem *p, uint64_t elem_size,
+                         at_address result, at_address values)
+{
+    const uint64_t words[] = {
+        (uint64_t)p->rows,
+        (uint64_t)p->cols,
+        (uint64_t)p->ld_src,
+        (uint64_t)p->ld_dst,
+        (uint64_t)p->batch,
+        (uint64_t)p->stride_src,
+        (uint64_t)p->stride_dst,
+        (uint64_t)p->in_place,
+        elem_size,
+        result,
+        values,
+    };
+
+    memcpy(call->args + 2, words, sizeof words);
+    call->arg_words[2] = 8;
 }
 
 /* The destination of batches of any axes. The kernel has its own struct `tensor_axes`, with the
@@ -200,26 +277,23 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
     bool filled = what != AT_OF_DESTINATION, tensor = !filled && at_problem_is_tensor(p);
     int64_t extent = filled ? at_problem_src_extent(p) : at_problem_dst_extent(p);
     struct at_call call = {.args = {whole_of(buffer, set), (uint64_t)buffer->zone}};
-    const uint64_t whole[] = {(uint64_t)extent, (uint64_t)p->elem_size, result};
-    const uint64_t matrices[] = {
-        (uint64_t)p->rows,       (uint64_t)p->cols,
-        (uint64_t)p->ld_src,     (uint64_t)p->ld_dst,
-        (uint64_t)p->batch,      (uint64_t)p->stride_src,
-        (uint64_t)p->stride_dst, p->in_place,
-        (uint64_t)p->elem_size,  result,
-    };
+    enum at_side side = filled ? AT_SOURCE : AT_DESTINATION;
+    uint64_t size = (uint64_t)at_problem_elem_size(p, side);
+    uint64_t values =
+        buffers->values && !filled ? buffers->values + results_at(&p->step) : buffers->values;
+    const uint64_t whole[] = {(uint64_t)extent, size, result, values};
 
     if (filled || tensor)
         memcpy(call.args + 2, whole, sizeof whole);
     else
-        memcpy(call.args + 2, matrices, sizeof matrices);
+        put_matrices(&call, p, size, result, values);
     if (tensor)
-        put_axes(&call, 5, p);
+        put_axes(&call, 6, p);
     return start(bench,
                  filled   ? AT_CHECK_SOURCE
                  : tensor ? AT_CHECK_TENSOR
                           : AT_CHECK,
-                 buffer->pitch / p->elem_size, call, err);
+                 buffer->pitch / (int64_t)size, call, err);
 }
 
 /* ---- cases and runs ---- */
@@ -298,9 +372,10 @@ enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
     return outcome;
 }
 
-static uint64_t offset_bytes(const struct at_problem *problem, int64_t offset)
+static uint64_t offset_bytes(const struct at_problem *problem, enum at_side side)
 {
-    return (uint64_t)(offset * problem->elem_size);
+    return (uint64_t)((side == AT_SOURCE ? problem->offset_src : problem->offset_dst) *
+                      at_problem_elem_size(problem, side));
 }
 
 struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,
@@ -309,16 +384,14 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
     const struct at_buffers *tuned = &bench->cases[0];
     /* A copy's problem has no offset and may have another element size. It starts inside the red
      * zones, which are longer by the transpose's offset. */
-    at_address dst = at_buffer_of(&tuned->dst, set) +
-                     offset_bytes(&run->problem, run->problem.offset_dst) -
-                     offset_bytes(&tuned->problem, tuned->problem.offset_dst);
-    at_address src = at_buffer_of(&tuned->src, set) +
-                     offset_bytes(&run->problem, run->problem.offset_src) -
-                     offset_bytes(&tuned->problem, tuned->problem.offset_src);
+    at_address dst = at_buffer_of(&tuned->dst, set) + offset_bytes(&run->problem, AT_DESTINATION) -
+                     offset_bytes(&tuned->problem, AT_DESTINATION);
+    at_address src = at_buffer_of(&tuned->src, set) + offset_bytes(&run->problem, AT_SOURCE) -
+                     offset_bytes(&tuned->problem, AT_SOURCE);
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)
-        at_problem_args(&run->problem, &call.launch, dst, src, call.args, call.arg_words);
+        put_args(&call, tuned, &run->problem, dst, src);
     else
         call.args[0] = dst, call.args[1] = src,
         call.args[2] = (uint64_t)(at_problem_bytes(&run->problem) / 2);
@@ -385,8 +458,8 @@ static enum at_outcome start_trial(struct verification *verification,
     struct at_call call = {.kernel = kernel, .launch = *launch};
     enum at_outcome outcome = buffers_reset(bench, buffers, set, err);
 
-    at_problem_args(&buffers->problem, &call.launch, at_buffer_of(&buffers->dst, set),
-                    at_buffer_of(&buffers->src, set), call.args, call.arg_words);
+    put_args(&call, buffers, &buffers->problem, at_buffer_of(&buffers->dst, set),
+             at_buffer_of(&buffers->src, set));
     if (outcome == AT_CORRECT)
         outcome =
             timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
@@ -405,7 +478,9 @@ static enum at_outcome report(const struct started_check *check,
 
     at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
             (uintmax_t)result->mismatches, source ? "source" : "destination",
-            (intmax_t)result->first - (intmax_t)(zone / buffers->problem.elem_size));
+            (intmax_t)result->first -
+                (intmax_t)(zone / at_problem_elem_size(&buffers->problem,
+                                                       source ? AT_SOURCE : AT_DESTINATION)));
     at_free(problem);
     return AT_WRONG;
 }

@@ -31,6 +31,10 @@ struct at_buffers {
     struct at_problem problem;
     int64_t sets;
     struct at_buffer src, dst;
+    /* Of a problem with a step: AT_STEP_VALUES elements of the source, as many results, and the
+     * number that the step takes. 0: no step. */
+    at_address values;
+    double number;
 };
 
 /* Return the device memory that `sets` sets of a problem's buffers take, in bytes, with margins.

@@ -47,13 +47,24 @@ static uint32_t mix32(uint32_t z)
     return z ^ z >> 16;
 }
 
-/* The value of the source's element `index`, in the low bytes. */
-static inline void set_value(unsigned char *value, int64_t index, size_t bytes)
+static inline uint32_t mix_index(int64_t index)
+{
+    return mix32((uint32_t)index + 1 + (uint32_t)(index >> 32) * UINT32_C(0x9e3779b9));
+}
+
+/* The value of the source's element `index`, in the low bytes, or its result's: from the table of
+ * values, if there is one. */
+static inline void set_value(unsigned char *value, int64_t index, size_t bytes,
+                             const unsigned char *values)
 {
     uint64_t words[2];
 
+    if (values) {
+        memcpy(value, values + mix_index(index) % AT_STEP_VALUES * bytes, bytes);
+        return;
+    }
     if (bytes <= sizeof(uint32_t)) {
-        words[0] = mix32((uint32_t)index + 1 + (uint32_t)(index >> 32) * UINT32_C(0x9e3779b9));
+        words[0] = mix_index(index);
     } else {
         words[0] = mix64((uint64_t)index + 1);
         words[1] = bytes > sizeof(uint64_t) ? mix64(~(uint64_t)index) : 0;
@@ -61,10 +72,11 @@ static inline void set_value(unsigned char *value, int64_t index, size_t bytes)
     memcpy(value, words, bytes);
 }
 
-static inline void fill_sized(unsigned char *extent, int64_t elements, size_t bytes)
+static inline void fill_sized(unsigned char *extent, int64_t elements, size_t bytes,
+                              const unsigned char *values)
 {
     for (int64_t i = 0; i < elements; i++)
-        set_value(extent + (size_t)i * bytes, i, bytes);
+        set_value(extent + (size_t)i * bytes, i, bytes, values);
 }
 
 /* ---- a buffer that is checked ---- */
@@ -74,14 +86,14 @@ static inline void fill_sized(unsigned char *extent, int64_t elements, size_t by
 typedef bool origin(const void *extent, int64_t at, int64_t *index, int64_t *step, int64_t *count);
 
 struct check {
-    int64_t elements; /* of the extent */
-    size_t bytes;     /* of an element */
-    at_address result;
+    int64_t elements;               /* of the extent */
+    size_t bytes;                   /* of an element */
+    at_address result, value_table; /* the table is 0 for problems without a step */
     origin *find;
     const void *extent; /* for find */
 
     /* check_buffer's own. */
-    const unsigned char *base;
+    const unsigned char *base, *values;
     int64_t red_zone;      /* in elements */
     uint64_t wrong, first; /* as a kernel reports them */
 };
@@ -94,7 +106,7 @@ static inline void compare_sized(struct check *check, int64_t at, int64_t count,
     unsigned char value[ELEMENT_MAX];
 
     for (int64_t i = 0; i < count; i++, index += step, found += bytes) {
-        set_value(value, index, bytes);
+        set_value(value, index, bytes, check->values);
         if (memcmp(found, value, bytes) == 0)
             continue;
         if (check->wrong++ == 0) /* elements come in their order */
@@ -122,12 +134,22 @@ static void compare_poison(struct check *check, int64_t at, int64_t count)
             check->first = (uint64_t)(check->red_zone + at + i);
 }
 
+/* Find the table of values of elements of so many bytes; NULL if there is none. */
+static enum at_outcome view_values(struct at_device *device, void **values, at_address table,
+                                   size_t bytes, struct at_error *err)
+{
+    *values = NULL;
+    return table ? ((struct at_device_base *)device)
+                       ->ops->view(device, values, table, AT_STEP_VALUES * bytes, err)
+                 : AT_CORRECT;
+}
+
 static enum at_outcome check_buffer(struct at_device *device, const uint64_t *args,
                                     struct check check, struct at_error *err)
 {
     const struct at_device_ops *ops = ((struct at_device_base *)device)->ops;
     uint64_t found[2];
-    void *base, *results;
+    void *base, *results, *values = NULL;
     enum at_outcome outcome;
 
     check.red_zone = (int64_t)(args[1] / check.bytes);
@@ -135,9 +157,12 @@ static enum at_outcome check_buffer(struct at_device *device, const uint64_t *ar
                         (size_t)(2 * check.red_zone + check.elements) * check.bytes, err);
     if (outcome == AT_CORRECT)
         outcome = ops->view(device, &results, check.result, sizeof found, err);
+    if (outcome == AT_CORRECT)
+        outcome = view_values(device, &values, check.value_table, check.bytes, err);
     if (outcome != AT_CORRECT)
         return outcome;
     check.base = base;
+    check.values = values;
     compare_poison(&check, -check.red_zone, check.red_zone);
     for (int64_t at = 0, count; at < check.elements; at += count) {
         int64_t index, step;
@@ -254,13 +279,16 @@ static enum at_outcome fill_source(struct at_device *device, const uint64_t *arg
                                    struct at_error *err)
 {
     int64_t elements = (int64_t)args[1];
-    void *extent;
+    void *extent, *values;
     enum at_outcome outcome = ((struct at_device_base *)device)
                                   ->ops->view(device, &extent, args[0], args[1] * args[2], err);
 
+    if (outcome == AT_CORRECT)
+        outcome = view_values(device, &values, args[3], args[2], err);
+
     if (outcome != AT_CORRECT)
         return outcome;
-#define FILL(bytes) fill_sized(extent, elements, bytes)
+#define FILL(bytes) fill_sized(extent, elements, bytes, values)
     WITH_CONSTANT_SIZE(args[2], FILL);
 #undef FILL
     return AT_CORRECT;
@@ -278,6 +306,7 @@ static enum at_outcome check_matrix(struct at_device *device, const uint64_t *ar
             .elements = (m.batch - 1) * m.stride_dst + (m.cols - 1) * m.ld_dst + m.rows,
             .bytes = args[10],
             .result = args[11],
+            .value_table = args[12],
             .find = matrix_origin,
             .extent = &m,
         },
@@ -292,8 +321,9 @@ static enum at_outcome check_extent(struct at_device *device, const uint64_t *ar
                         (struct check){.elements = (int64_t)args[2],
                                        .bytes = args[3],
                                        .result = args[4],
+                                       .value_table = args[5],
                                        .find = find,
-                                       .extent = args + 5},
+                                       .extent = args + 6},
                         err);
 }
 

@@ -94,6 +94,7 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
         .batch = shapes[shape].batch,
         .offset_src = shapes[shape].offset_src,
         .offset_dst = shapes[shape].offset_dst,
+        .step = like->step,
     };
 
     memcpy(problem.type, like->type, sizeof problem.type);
@@ -131,6 +132,8 @@ static bool make_tensor(struct at_problem *problem, size_t tensor, const struct 
     free(spec);
     if (status != AT_OK || problem->outer_count > like->outer_count)
         return false;
+    memcpy(problem->type, like->type, sizeof problem->type);
+    problem->step = like->step;
     last = make_last_axis(problem);
     while (problem->outer_count < like->outer_count)
         problem->outer[problem->outer_count++] = last;
@@ -380,7 +383,8 @@ static enum at_status start_harness(struct at_session *session, struct at_family
 
     if (status != AT_OK)
         return status;
-    at_builder_add(session->builder, &config, (struct at_problem_kind){1, 1, 1}, NULL);
+    at_builder_add(session->builder, &config,
+                   (struct at_problem_kind){.elem_size = 1, .axes = 1, .rows = 1}, NULL);
     return at_builder_start_workers(session->builder, err);
 }
 

@@ -502,10 +502,24 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     end_argument(writing, began);
 }
 
-size_t at_problem_args(const struct at_problem *problem, const struct at_launch *launch,
-                       uint64_t dst, uint64_t src, uint64_t word[AT_CALL_WORDS],
-                       uint8_t words[AT_CALL_ARGS])
+/* The last argument, if the step takes a number. Returns the number of arguments. */
+static size_t put_numbers(struct writing *writing, const struct at_problem *problem,
+                          const struct at_step_numbers *numbers)
 {
+    size_t began = writing->used;
+
+    if (at_step_has_number(&problem->step)) {
+        put(writing, numbers, sizeof *numbers);
+        end_argument(writing, began);
+    }
+    return writing->argument;
+}
+
+size_t at_problem_args(const struct at_problem *problem, const struct at_launch *launch,
+                       uint64_t dst, uint64_t src, const struct at_step_numbers *numbers,
+                       uint64_t word[AT_CALL_WORDS], uint8_t words[AT_CALL_ARGS])
+{
+    static const struct at_step_numbers one = {0, 1};
     const uint64_t first[] = {dst,
                               problem->in_place ? dst : src,
                               (uint64_t)problem->rows,
@@ -525,11 +539,13 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
         put_packing(&writing, problem, launch);
         return writing.argument;
     }
-    if (problem->outer_count == 0)
-        return AT_COUNT(first);
+    if (problem->outer_count == 0) {
+        writing.used = writing.argument = AT_COUNT(first);
+        return put_numbers(&writing, problem, numbers ? numbers : &one);
+    }
     count = at_problem_axes(problem, axes) - 2;
     at_axes_order(axes + 2, count, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
     writing.used = writing.argument = 6;
     put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
-    return writing.argument;
+    return put_numbers(&writing, problem, numbers ? numbers : &one);
 }

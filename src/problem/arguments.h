@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a launch gives to the step of its problem: as templates/transpose.cuh has it. */
+struct at_step_numbers {
+    uint64_t at;  /* the device address of one number, of the type that is computed in; or 0: */
+    double value; /* the number */
+};
+
 /* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
  * and how many of them each argument takes. Returns the number of arguments. In place, src is dst.
  *
@@ -17,11 +23,13 @@
  * structs (templates/transpose.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch
  * says which axis changes from one matrix to the next (enum at_outer_order).
  *
+ * A step that takes a number has one more argument, the struct `numbers`; NULL stands for 1.
+ *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of
  * templates/packed.cu, for a tile of those sides. */
 size_t at_problem_args(const struct at_problem *problem, const struct at_launch *launch,
-                       uint64_t dst, uint64_t src, uint64_t word[AT_CALL_WORDS],
-                       uint8_t words[AT_CALL_ARGS]);
+                       uint64_t dst, uint64_t src, const struct at_step_numbers *numbers,
+                       uint64_t word[AT_CALL_WORDS], uint8_t words[AT_CALL_ARGS]);
 
 /* The tiles of a packed launch. 0 if 32 bits are not enough for the words from a tile's first to
  * its last on either side, or if the words cannot be moved in the launch's vectors; more than

@@ -14,9 +14,10 @@
 #include <string.h>
 
 const struct at_problem_type at_problem_types[AT_PROBLEM_TYPES] = {
-    {"b1", 1},  {"b2", 2},  {"b4", 4},   {"b8", 8},  {"b16", 16}, {"i8", 1},    {"u8", 1},
-    {"fp8", 1}, {"f16", 2}, {"bf16", 2}, {"i16", 2}, {"u16", 2},  {"f32", 4},   {"i32", 4},
-    {"u32", 4}, {"f64", 8}, {"i64", 8},  {"u64", 8}, {"c64", 8},  {"c128", 16},
+    {"b1", 1},  {"b2", 2},  {"b4", 4},   {"b8", 8},    {"b16", 16}, {"i8", 1},
+    {"u8", 1},  {"fp8", 1}, {"e4m3", 1}, {"e5m2", 1},  {"f16", 2},  {"bf16", 2},
+    {"i16", 2}, {"u16", 2}, {"f32", 4},  {"i32", 4},   {"u32", 4},  {"f64", 8},
+    {"i64", 8}, {"u64", 8}, {"c64", 8},  {"c128", 16},
 };
 
 enum at_status at_problem_fail(struct at_error *err, const char *spec, const char *format, ...)
@@ -48,6 +49,12 @@ bool at_problem_name_type(struct at_problem *problem)
             return true;
         }
     return false;
+}
+
+int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side)
+{
+    return side == AT_DESTINATION && problem->step.given ? at_number_formats[problem->step.to].bytes
+                                                         : problem->elem_size;
 }
 
 /* ---- from the axes of a tensor to the canonical form ---- */
@@ -187,7 +194,8 @@ enum { WORD_MAX = 16, LINE_BYTES = 128 };
 
 struct at_problem_kind at_problem_kind(const struct at_problem *problem)
 {
-    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count, problem->rows};
+    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count, problem->rows,
+                                    problem->step};
 }
 
 size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX])
@@ -439,14 +447,14 @@ enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_
 
 /* The bytes of all matrices on one side. Returns false if they do not fit 62 bits. */
 static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t lines, int64_t ld,
-                       int64_t *bytes)
+                       int64_t elem_size, int64_t *bytes)
 {
     int64_t matrix;
 
     /* With whole lines and strides: a little more than is accessed, but simpler. */
     return !__builtin_mul_overflow(lines, ld, &matrix) &&
            !__builtin_mul_overflow(problem->batch, stride > matrix ? stride : matrix, bytes) &&
-           !__builtin_mul_overflow(*bytes, problem->elem_size, bytes) && *bytes >> 62 == 0;
+           !__builtin_mul_overflow(*bytes, elem_size, bytes) && *bytes >> 62 == 0;
 }
 
 static enum at_status check_sides(const struct at_problem *problem, const char *spec,
@@ -468,7 +476,8 @@ static enum at_status check_sides(const struct at_problem *problem, const char *
             return at_problem_fail(err, spec, "%s=%lld is less than the %lld elements of a row",
                                    sides[i].ld_name, (long long)sides[i].ld,
                                    (long long)sides[i].line);
-        if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld, &bytes) ||
+        if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld,
+                        at_problem_elem_size(problem, (enum at_side)i), &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
         if (sides[i].offset > AT_OFFSET_MAX)
@@ -551,7 +560,8 @@ int64_t at_problem_dst_extent(const struct at_problem *problem)
 
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
-    return 2 * problem->rows * problem->cols * at_problem_matrices(problem) * problem->elem_size;
+    return problem->rows * problem->cols * at_problem_matrices(problem) *
+           (problem->elem_size + at_problem_elem_size(problem, AT_DESTINATION));
 }
 
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
@@ -561,6 +571,7 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
            a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
            a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
            a->in_place == b->in_place && a->outer_count == b->outer_count &&
+           at_step_equal(&a->step, &b->step) &&
            memcmp(a->outer, b->outer, (size_t)a->outer_count * sizeof *a->outer) == 0;
 }
 
@@ -576,6 +587,7 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
         .batch = 1,
         .stride_src = count,
         .stride_dst = count,
+        .step = problem->step,
     };
 
     memcpy(copy.type, problem->type, sizeof copy.type);

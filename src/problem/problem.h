@@ -16,11 +16,16 @@
  * An offset is the number of elements from an address that is aligned for every access to the first
  * element of the source or destination. It is 0 by default: buffers are aligned.
  *
- * In place, dst is src: square matrices, each overwritten by its transpose. */
+ * In place, dst is src: square matrices, each overwritten by its transpose.
+ *
+ * A problem with a step computes on the way (problem/step.h): its destination may have elements of
+ * another type, as in 8192x8192:bf16:e4m3,scale. Lengths and offsets of the destination count
+ * these. */
 #ifndef AT_PROBLEM_PROBLEM_H
 #define AT_PROBLEM_PROBLEM_H
 
 #include "base/error.h"
+#include "problem/step.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +41,7 @@ struct at_axis {
 
 struct at_problem {
     char type[8];      /* as given: "f32", "b4" */
-    int64_t elem_size; /* bytes: 1, 2, 4, 8 or 16 */
+    int64_t elem_size; /* bytes, of the source: 1, 2, 4, 8 or 16 */
     int64_t rows, cols;
     int64_t ld_src, ld_dst; /* leading dimensions, in elements */
     int64_t batch;
@@ -47,21 +52,29 @@ struct at_problem {
      * stride_dst, is the fastest. */
     int64_t outer_count;
     struct at_axis outer[AT_OUTER_MAX];
+    struct at_step step;
 };
+
+enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
+
+/* The bytes of an element on a side. */
+int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side);
 
 /* The properties for which a kernel is compiled, besides its config: problems of one kind share
  * kernels. */
 struct at_problem_kind {
     int64_t elem_size, axes; /* bytes; axes of the batch, at least 1 */
     int64_t rows;            /* matter to a family with tall_rows only */
+    struct at_step step;
 };
 
 struct at_problem_kind at_problem_kind(const struct at_problem *problem);
 
-/* Read a specification. Defaults are dense: ld_src = cols, ld_dst = rows, batch = 1, strides of one
- * whole matrix (always, with batch = 1), no offsets. In place, the destination's layout is the
- * source's. AT_USAGE for an unknown type or key, a size below 1, an offset above 255 elements, a
- * leading dimension shorter than a row, overlapping matrices, or bytes that do not fit 62 bits.
+/* Read a specification. A second type, and the name of an operation, make a step: AT_USAGE if it is
+ * not possible, or in place. Defaults are dense: ld_src = cols, ld_dst = rows, batch = 1, strides
+ * of one whole matrix (always, with batch = 1), no offsets. In place, the destination's layout is
+ * the source's. AT_USAGE for an unknown type or key, a size below 1, an offset above 255 elements,
+ * a leading dimension shorter than a row, overlapping matrices, or bytes that do not fit 62 bits.
  * Also, in place, for a matrix that is not square, or two different layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
@@ -132,17 +145,15 @@ int64_t at_problem_src_extent(const struct at_problem *problem);
 
 int64_t at_problem_dst_extent(const struct at_problem *problem);
 
-/* The bytes to be moved: each element is read once and written once. */
+/* The bytes to be moved: each element is read once and its result is written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
 /* Are they the same work? Types of the same size are equal: "f32" and "b4". */
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);
 
-/* The dense vector 1xN with as many elements. Its transpose is a copy of the same bytes: the copy
- * limit is measured on it. */
+/* The dense vector 1xN with as many elements and the same step. Its transpose is a copy of the same
+ * bytes: the copy limit is measured on it. */
 struct at_problem at_problem_copy_of(const struct at_problem *problem);
-
-enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
 
 static inline int64_t at_axis_stride(const struct at_axis *axis, enum at_side side)
 {

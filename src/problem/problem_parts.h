@@ -12,7 +12,7 @@ enum { AT_OFFSET_MAX = 255 };
 
 /* A transpose does not interpret elements, so types of the same size are the same work. The first
  * type of each size is named after the size. */
-enum { AT_PROBLEM_TYPES = 20 };
+enum { AT_PROBLEM_TYPES = 22 };
 struct at_problem_type {
     char name[8];
     int64_t size;

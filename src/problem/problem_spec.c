@@ -171,6 +171,89 @@ static enum at_status read_type(const char *text, size_t length, int64_t *elem_s
     return fail_type(err, text, length, spec);
 }
 
+/* ---- steps ---- */
+
+/* The type of the destination, and the operations, as far as they have been read. */
+struct step_reading {
+    const char *to; /* not terminated; NULL: the source's type */
+    size_t to_length;
+    unsigned operations;
+};
+
+/* Cut "SOURCE:DESTINATION" after the first type. Returns its length. */
+static size_t cut_types(struct step_reading *step, const char *text, size_t length)
+{
+    const char *colon = memchr(text, ':', length);
+
+    if (!colon)
+        return length;
+    step->to = colon + 1;
+    step->to_length = length - (size_t)(colon + 1 - text);
+    return (size_t)(colon - text);
+}
+
+/* Read the name of an operation. False: it is none. */
+static bool read_operation(struct step_reading *step, const char *text, size_t length)
+{
+    for (unsigned i = 0; i < AT_OPERATIONS; i++)
+        if (strlen(at_operation_names[i]) == length &&
+            memcmp(at_operation_names[i], text, length) == 0) {
+            step->operations |= 1U << i;
+            return true;
+        }
+    return false;
+}
+
+static enum at_status find_number(enum at_number *number, const char *name, const char *spec,
+                                  struct at_error *err)
+{
+    const char *names[AT_NUMBERS];
+    char *known;
+
+    if (at_number_find(number, name, strlen(name)))
+        return AT_OK;
+    for (int i = 0; i < AT_NUMBERS; i++)
+        names[i] = at_number_formats[i].name;
+    known = at_join(names, AT_NUMBERS);
+    at_problem_fail(err, spec, "nothing computes with %s: a cast or an operation takes %s", name,
+                    known);
+    at_free(known);
+    return AT_USAGE;
+}
+
+/* Make the step that was read. A cast to the same type without an operation is no step. */
+static enum at_status take_step(struct at_problem *problem, const struct step_reading *read,
+                                const char *spec, struct at_error *err)
+{
+    struct at_step step = {.given = true, .operations = read->operations};
+    const char *source = problem->type, *destination = problem->type, *why;
+    enum at_status status;
+    int64_t elem_size;
+    size_t type;
+
+    if (!read->to && read->operations == 0)
+        return AT_OK;
+    if (read->to) {
+        status = read_type(read->to, read->to_length, &elem_size, &type, spec, err);
+        if (status != AT_OK)
+            return status;
+        destination = type < AT_PROBLEM_TYPES ? at_problem_types[type].name : "a type of words";
+    }
+    if (strcmp(source, destination) == 0 && read->operations == 0)
+        return AT_OK;
+    status = find_number(&step.from, source, spec, err);
+    if (status == AT_OK)
+        status = find_number(&step.to, destination, spec, err);
+    if (status != AT_OK)
+        return status;
+    if (!at_step_is_possible(&step, &why))
+        return at_problem_fail(err, spec, "%s", why);
+    if (problem->in_place)
+        return at_problem_fail(err, spec, "in place, elements are moved as they are");
+    problem->step = step;
+    return AT_OK;
+}
+
 /* Write a text, a number, or ",KEY=VALUE" at `at`, and a NUL. Return where it is. printf takes
  * microseconds, and a profile has thousands of problems. */
 static char *put_text(char *at, const char *text)
@@ -201,12 +284,29 @@ static char *put_key(char *at, const char *key, int64_t value)
     return put_number(put_text(at, "="), value);
 }
 
+/* "bf16", or with a step's "bf16:e4m3". */
+static char *put_types(char *at, const struct at_problem *problem)
+{
+    at = put_text(at, problem->type);
+    if (problem->step.given && problem->step.from != problem->step.to)
+        at = put_text(put_text(at, ":"), at_number_formats[problem->step.to].name);
+    return at;
+}
+
+static void put_operations(char *at, const struct at_step *step)
+{
+    for (int i = 0; i < AT_OPERATIONS; i++)
+        if (at_step_has(step, (enum at_operation)i))
+            at = put_text(put_text(at, ","), at_operation_names[i]);
+}
+
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
 
 static const char tensor_example[] = "as in 8x32x2048x128:f16,perm=0213";
 
 struct reading {
     struct at_tensor tensor;
+    struct step_reading step;
     unsigned keys; /* that have been read, by bits */
     const char *spec;
     struct at_error *err;
@@ -297,6 +397,8 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                        {OFFSET_SRC, AT_SOURCE, true},
                        {OFFSET_DST, AT_DESTINATION, true}};
 
+    if (read_operation(&t->step, text, length))
+        return AT_OK;
     for (size_t i = 0; i < AT_COUNT(tensor_keys); i++) {
         const char *key = at_problem_keys[tensor_keys[i].key], *value;
         int side = tensor_keys[i].side;
@@ -330,6 +432,7 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
                                    struct at_error *err)
 {
     struct reading t = {.spec = spec, .err = err};
+    struct at_problem read = {0};
     size_t length = strcspn(spec, ":,"), type;
     const char *at = spec + length;
     enum at_status status;
@@ -339,15 +442,19 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
         return at_problem_fail(err, spec, "expected 1 to %d extents from 1 on and a type, %s",
                                AT_RANK_MAX, tensor_example);
     length = strcspn(++at, ",");
-    status = read_type(at, length, &t.tensor.elem_size, &type, spec, err);
+    status = read_type(at, cut_types(&t.step, at, length), &t.tensor.elem_size, &type, spec, err);
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = item_length(++at);
         status = read_tensor_key(&t, at, length);
     }
     if (status == AT_OK)
-        status = at_problem_of_tensor(problem, &t.tensor, spec, err);
-    if (status == AT_OK && type < AT_PROBLEM_TYPES && problem->elem_size == t.tensor.elem_size)
-        at_problem_take_type(problem, type);
+        status = at_problem_of_tensor(&read, &t.tensor, spec, err);
+    if (status == AT_OK && type < AT_PROBLEM_TYPES && read.elem_size == t.tensor.elem_size)
+        at_problem_take_type(&read, type);
+    if (status == AT_OK)
+        status = take_step(&read, &t.step, spec, err);
+    if (status == AT_OK)
+        *problem = read;
     return status;
 }
 
@@ -383,7 +490,7 @@ static char *tensor_format(const struct at_problem *problem)
     at_axes_sort(dst, count, AT_DESTINATION);
     for (size_t i = count; i-- > 0;)
         at = put_text(put_number(at, src[i].extent), i ? "x" : "");
-    at = put_text(put_text(put_text(at, ":"), problem->type), ",perm=");
+    at = put_text(put_types(put_text(at, ":"), problem), ",perm=");
     for (size_t i = count; i-- > 0;) {
         size_t axis = 0;
 
@@ -397,7 +504,8 @@ static char *tensor_format(const struct at_problem *problem)
     if (problem->offset_src)
         at = put_key(at, at_problem_keys[OFFSET_SRC], problem->offset_src);
     if (problem->offset_dst)
-        put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
+        at = put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
+    put_operations(at, &problem->step);
     return at_strdup(spec);
 }
 
@@ -520,11 +628,14 @@ static enum at_status read_in_place(struct at_problem *problem, const char *valu
 }
 
 /* Read one key=value of `length` bytes. Members without a value yet are 0. */
-static enum at_status read_key(struct at_problem *problem, const char *text, size_t length,
-                               const char *spec, struct at_error *err)
+static enum at_status read_key(struct at_problem *problem, struct step_reading *step,
+                               const char *text, size_t length, const char *spec,
+                               struct at_error *err)
 {
     size_t begin;
 
+    if (read_operation(step, text, length))
+        return AT_OK;
     if (has_key(text, length, IN_PLACE, &begin))
         return read_in_place(problem, text + begin, length - begin, spec, err);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
@@ -536,15 +647,16 @@ static enum at_status read_key(struct at_problem *problem, const char *text, siz
             return at_problem_fail(err, spec, "%s is given twice", at_problem_keys[i]);
         return read_size(value, text + begin, length - begin, at_problem_keys[i], spec, err);
     }
-    return at_problem_fail(
-        err, spec,
-        "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
-        "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, as in "
-        "256x256:f32,batch=4096",
-        at_text_fit(text, length, 40), text);
+    return at_problem_fail(err, spec,
+                           "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
+                           "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
+                           "scale, divide, conj, "
+                           "as in 256x256:f32,batch=4096",
+                           at_text_fit(text, length, 40), text);
 }
 
-static enum at_status read_parts(struct at_problem *problem, const char *spec, struct at_error *err)
+static enum at_status read_parts(struct at_problem *problem, struct step_reading *step,
+                                 const char *spec, struct at_error *err)
 {
     size_t rows = strcspn(spec, "x:,"), cols, length, type;
     const char *at = spec + rows;
@@ -565,12 +677,12 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
         return status;
     at += 1 + cols + 1;
     length = strcspn(at, ",");
-    status = read_type(at, length, &problem->elem_size, &type, spec, err);
+    status = read_type(at, cut_types(step, at, length), &problem->elem_size, &type, spec, err);
     if (status == AT_OK && type < AT_PROBLEM_TYPES)
         at_problem_take_type(problem, type);
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = strcspn(++at, ",");
-        status = read_key(problem, at, length, spec, err);
+        status = read_key(problem, step, at, length, spec, err);
     }
     return status;
 }
@@ -578,11 +690,14 @@ static enum at_status read_parts(struct at_problem *problem, const char *spec, s
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     struct at_problem read = {0};
+    struct step_reading step = {0};
     enum at_status status;
 
     if (strstr(spec, ",perm="))
         return tensor_parse(problem, spec, err);
-    status = read_parts(&read, spec, err);
+    status = read_parts(&read, &step, spec, err);
+    if (status == AT_OK)
+        status = take_step(&read, &step, spec, err);
     if (status == AT_OK)
         status = fill(&read, spec, err);
     if (status == AT_OK)
@@ -610,7 +725,7 @@ char *at_problem_format(const struct at_problem *problem)
         return tensor_format(problem);
     at = put_number(at, problem->rows);
     at = put_number(put_text(at, "x"), problem->cols);
-    at = put_text(put_text(at, ":"), problem->type);
+    at = put_types(put_text(at, ":"), problem);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         int64_t value = value_of(problem, i), usual;
 
@@ -618,6 +733,7 @@ char *at_problem_format(const struct at_problem *problem)
             at = put_key(at, at_problem_keys[i], value);
     }
     if (problem->in_place)
-        put_key(at, at_problem_keys[IN_PLACE], 1);
+        at = put_key(at, at_problem_keys[IN_PLACE], 1);
+    put_operations(at, &problem->step);
     return at_strdup(spec);
 }

@@ -28,6 +28,7 @@ static const struct {
     size_t offset; /* of an int64_t */
 } given_names[] = {
     [AT_NAME_ELEM_SIZE] = PROBLEM(elem_size),
+    [AT_NAME_RESULT_SIZE] = {"result_size", false, 0}, /* made of several members */
     [AT_NAME_SHAPE_FIRST] = PROBLEM(rows),
     PROBLEM(cols),
     PROBLEM(ld_src),
@@ -37,7 +38,7 @@ static const struct {
     [AT_NAME_STRIDE_DST] = PROBLEM(stride_dst),
     PROBLEM(offset_src),
     PROBLEM(offset_dst),
-    [AT_NAME_AXES] = {"axes", false, 0}, /* these are made of several members */
+    [AT_NAME_AXES] = {"axes", false, 0}, /* and so are these */
     [AT_NAME_WORD_BYTES] = {"word_bytes", false, 0},
     [AT_NAME_RUN_ROWS] = {"run_rows", false, 0},
     [AT_NAME_RUN_COLS] = {"run_cols", false, 0},
@@ -93,6 +94,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
 
         point.values[i] = *(const int64_t *)(record + given_names[i].offset);
     }
+    point.values[AT_NAME_RESULT_SIZE] = at_problem_elem_size(problem, AT_DESTINATION);
     point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
     point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;
     point.values[AT_NAME_WORD_BYTES] = at_problem_word_bytes(problem);

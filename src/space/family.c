@@ -29,7 +29,7 @@ struct at_family_record {
     int64_t schema;
     struct at_located family, template, tensors;
     char *summary;
-    int64_t preference, in_place, tall_rows;
+    int64_t preference, in_place, steps, tall_rows;
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
@@ -84,6 +84,7 @@ static const struct at_field family_fields[] = {
     AT_OBJECTS(at_family_record, parameters, 0, AT_PARAMS_MAX, param_schema),
     AT_INT(at_family_record, preference, 0, INT32_MAX),
     AT_INT(at_family_record, schema, 1, 1),
+    AT_FIELD(at_family_record, "steps", steps, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
     AT_FIELD(at_family_record, "tall_rows", tall_rows, .kind = AT_FIELD_INT, .min = 1,
              .max = INT64_MAX, AT_OPTIONAL),
@@ -338,6 +339,7 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
     reading.family->preference = reading.record.preference;
     reading.family->tall_rows = reading.record.tall_rows;
     reading.family->in_place = reading.record.in_place;
+    reading.family->steps = reading.record.steps;
     status = take_name(&reading);
     if (status == AT_OK)
         status = take_tensors(&reading);

@@ -44,6 +44,7 @@ struct at_family {
     char *summary;
     int64_t preference; /* a problem's default config is of the family with the lowest one */
     int64_t in_place;   /* 1: for problems in place only; 0: for others only */
+    int64_t steps;      /* 1: for problems with a step too */
     int64_t tall_rows;  /* from as many rows on, the template is compiled with TALL; 0: never */
     enum at_tensors tensors;
     char *template_path;
@@ -95,7 +96,8 @@ char *at_config_format(const struct at_config *config);
 struct at_config at_family_default(const struct at_family *family);
 
 /* Is this config legal for the problem on the device?
- * - The family is for problems in place if this is one, and for others if not.
+ * - The family is for problems in place if this is one, and for others if not; for a problem with
+ *   a step it takes steps.
  * - Each value is in its parameter's list; all constraints and needs hold.
  * - The block has 1 to max_threads_per_block threads, at most 1024 by 1024 by 64. The grid has at
  *   least 1 block, at most 2^31-1 by 65535 by 65535.
@@ -117,9 +119,9 @@ enum at_status at_config_launch(const struct at_config *config, const struct at_
                                 const struct at_device_info *device, struct at_launch *launch,
                                 struct at_error *err);
 
-/* Fail unless the rules hold that only the size of the elements has a say in: neither the problem's
+/* Fail unless the rules hold that only the sizes of elements have a say in: neither the problem's
  * shape nor the device. */
-enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
-                                          struct at_error *err);
+enum at_status at_config_require_inherent(const struct at_config *config,
+                                          const struct at_problem *problem, struct at_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 
 enum rule_kind {
     RULE_IN_PLACE, /* family and problem are both in place, or both not */
+    RULE_STEP,     /* the family takes steps, if the problem has one */
     RULE_TENSORS,  /* the family takes batches of as many axes */
     RULE_CONSTRAINT,
     RULE_NEED,
@@ -157,6 +158,7 @@ void at_rules_make(struct at_family *family)
     family->rules = at_alloc_array(most, sizeof *family->rules);
     /* Every family has this rule, so that space files need not state it. */
     insert(family, (struct at_rule){.kind = RULE_IN_PLACE});
+    insert(family, (struct at_rule){.kind = RULE_STEP});
     insert(family, (struct at_rule){.kind = RULE_TENSORS});
     insert_expressions(family, RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, RULE_NEED, family->needs, family->need_count);
@@ -274,6 +276,9 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
     case RULE_IN_PLACE:
         *holds = point->problem->in_place == point->family->in_place;
         break;
+    case RULE_STEP:
+        *holds = !point->problem->step.given || point->family->steps != 0;
+        break;
     case RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
         *holds =
@@ -326,6 +331,8 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
         return at_strdup(point->problem->in_place
                              ? "the family does not transpose in place"
                              : "the family transposes in place, and this problem has two buffers");
+    case RULE_STEP:
+        return at_strdup("the family moves elements as they are, and this problem has a step");
     case RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case RULE_CONSTRAINT:
@@ -443,11 +450,13 @@ static bool follow_problem(struct at_config *config, const struct at_point *poin
     return true;
 }
 
-enum at_status at_config_require_inherent(const struct at_config *config, int64_t elem_size,
-                                          struct at_error *err)
+enum at_status at_config_require_inherent(const struct at_config *config,
+                                          const struct at_problem *problem, struct at_error *err)
 {
     const struct at_family *family = config->family;
-    struct at_point point = {.values = {[AT_NAME_ELEM_SIZE] = elem_size}};
+    struct at_point point = {
+        .values = {[AT_NAME_ELEM_SIZE] = problem->elem_size,
+                   [AT_NAME_RESULT_SIZE] = at_problem_elem_size(problem, AT_DESTINATION)}};
 
     at_point_move(&point, config);
     for (size_t i = 0; i < family->rule_count; i++) {

@@ -106,7 +106,7 @@ static size_t fill_space(const struct table *table, const struct at_problem *pro
         struct at_config config = table->known.items[i];
         struct at_launch launch;
 
-        if (at_config_require_inherent(&config, problem->elem_size, NULL) == AT_OK &&
+        if (at_config_require_inherent(&config, problem, NULL) == AT_OK &&
             at_config_adapt(&config, &point, &launch))
             number_of(&legal, &config);
     }

@@ -216,7 +216,7 @@ static enum at_status predict_all(struct sample *sample, struct at_error *err)
     const struct at_launch matrix = {{0}};
     uint64_t args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
-    const size_t arg_count = at_problem_args(problem, &matrix, dst, src, args, words);
+    const size_t arg_count = at_problem_args(problem, &matrix, dst, src, NULL, args, words);
     struct at_builder *builder = NULL;
     enum at_status status = at_builder_open(&builder, &options, NULL, 0, err);
 

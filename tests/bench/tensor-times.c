@@ -31,7 +31,7 @@ static void measure(const char *spec)
     if (status == AT_OK) {
         packed.field[AT_WORD_BYTES] = problem.elem_size;
         for (int i = 0; i < ROUNDS; i++)
-            at_problem_args(&problem, &packed, 0, 0, word, words);
+            at_problem_args(&problem, &packed, 0, 0, NULL, word, words);
     }
     printf("%-10.1f %-10.1f %s%s%s\n", (double)(parsed_ns - started_ns) / 1e3 / ROUNDS,
            (double)(at_now_ns() - parsed_ns) / 1e3 / ROUNDS, spec, status == AT_OK ? "" : ": ",

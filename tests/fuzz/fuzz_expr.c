@@ -45,7 +45,7 @@ static void measure(const struct at_problem *problem)
     if (at_problem_src_extent(problem) < 1 || at_problem_dst_extent(problem) < 1 ||
         at_problem_bytes(problem) < 2 || at_problem_bytes(&copy) != at_problem_bytes(problem))
         abort();
-    at_problem_args(problem, &launch, 1, 2, args, words);
+    at_problem_args(problem, &launch, 1, 2, NULL, args, words);
 }
 
 static void format(const char *text)

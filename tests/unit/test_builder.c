@@ -27,7 +27,7 @@
 
 #include "folder.h"
 
-static const struct at_problem_kind kind = {4, 1, 1};
+static const struct at_problem_kind kind = {.elem_size = 4, .axes = 1, .rows = 1};
 
 static const char header[] = "// shared\n";
 

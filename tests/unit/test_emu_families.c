@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "emulated/machine/machine.h"
+#include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
@@ -265,7 +266,7 @@ static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
 
     assert_int_equal(at_config_launch(config, p, &device, &wanted, &err), AT_OK);
     at_emu_launch_take(&launch, &wanted);
-    launch.arg_count = at_problem_args(p, &wanted, b->dst, b->src, args, words);
+    launch.arg_count = at_problem_args(p, &wanted, b->dst, b->src, NULL, args, words);
     run(b, &launch, what);
 }
 
@@ -515,14 +516,16 @@ struct verification {
 };
 
 static void run_harness(struct verification *v, const char *name, const uint64_t *args,
-                        size_t arg_count)
+                        size_t word_count)
 {
+    const struct at_ptx_kernel *kernel = find(v->harness, name);
     struct at_emu_launch launch = {
-        .kernel = find(v->harness, name),
+        .kernel = kernel,
         .grid = {3, 1, 1},
         .block = {96, 1, 1},
         .args = args,
-        .arg_count = arg_count,
+        .arg_count = kernel->param_count,
+        .arg_words = word_count,
     };
 
     run(&v->b, &launch, name);
@@ -542,12 +545,12 @@ static void check_with_harness(struct verification *v, bool source, uint64_t wro
     result[1] = UINT64_MAX;
     if (source)
         RUN_HARNESS(v, "at_check_source", v->src_base, ZONE, (uint64_t)at_problem_src_extent(p),
-                    (uint64_t)p->elem_size, v->result);
+                    (uint64_t)p->elem_size, v->result, 0);
     else
         RUN_HARNESS(v, "at_check", v->dst_base, ZONE, (uint64_t)p->rows, (uint64_t)p->cols,
                     (uint64_t)p->ld_src, (uint64_t)p->ld_dst, (uint64_t)p->batch,
                     (uint64_t)p->stride_src, (uint64_t)p->stride_dst, (uint64_t)p->in_place,
-                    (uint64_t)p->elem_size, v->result);
+                    (uint64_t)p->elem_size, v->result, 0);
     assert_int_equal(result[0], wrong);
     assert_int_equal(result[1], first);
 }
@@ -564,7 +567,7 @@ static void verify(struct verification *v, const struct at_ptx_kernel *kernel,
     RUN_HARNESS(v, "at_poison", v->src_base, v->b.src_bytes + 2 * ZONE);
     RUN_HARNESS(v, "at_poison", v->dst_base, v->b.dst_bytes + 2 * ZONE);
     RUN_HARNESS(v, "at_fill_source", v->b.src, (uint64_t)at_problem_src_extent(p),
-                (uint64_t)p->elem_size);
+                (uint64_t)p->elem_size, 0);
     run_transpose(&v->b, kernel, config, "naive");
     check_with_harness(v, false, 0, UINT64_MAX);
     check_with_harness(v, true, 0, UINT64_MAX);

@@ -162,7 +162,7 @@ static void test_arguments(void **state)
         uint8_t words[AT_CALL_ARGS];
         char *text = at_export_words(&arguments, " ");
         size_t count = at_problem_args(&export.items[0].problem, &export.items[0].answer.launch, 7,
-                                       8, word, words);
+                                       8, NULL, word, words);
 
         assert_int_equal(arguments.count, cases[i].count);
         assert_int_equal(arguments.count, count - 2);

@@ -49,7 +49,8 @@ static int prepare(void **state)
     assert_non_null(by_host.view);
     assert_int_equal(at_device_open(&at_emu_device_ops, &bench.device, 0, NULL), AT_OK);
     assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
-    at_builder_add(builder, &config, (struct at_problem_kind){4, 1, 1}, NULL);
+    at_builder_add(builder, &config, (struct at_problem_kind){.elem_size = 4, .axes = 1, .rows = 1},
+                   NULL);
     assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
     assert_int_equal(built.outcome, AT_CORRECT);
     assert_int_equal(at_bench_harness(&bench, built.program->image, built.program->size, NULL),
@@ -98,15 +99,16 @@ static unsigned char *host_of(at_address address, int64_t size)
     return bytes;
 }
 
-/* Transpose by the problem's axes. */
+/* Transpose by the problem's axes, and apply its step. */
 static void transpose(const struct at_buffers *buffers)
 {
     const struct at_problem *p = &buffers->problem;
     size_t bytes = (size_t)p->elem_size;
+    size_t result_bytes = (size_t)at_problem_elem_size(p, AT_DESTINATION);
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(p, axes);
     unsigned char *dst =
-        host_of(at_buffer_of(&buffers->dst, 0), at_problem_dst_extent(p) * (int64_t)bytes);
+        host_of(at_buffer_of(&buffers->dst, 0), at_problem_dst_extent(p) * (int64_t)result_bytes);
     const unsigned char *src =
         host_of(at_buffer_of(&buffers->src, 0), at_problem_src_extent(p) * (int64_t)bytes);
     int64_t all = 1;
@@ -121,7 +123,11 @@ static void transpose(const struct at_buffers *buffers)
             to += left % axes[i].extent * axes[i].stride_dst;
             left /= axes[i].extent;
         }
-        memcpy(dst + (size_t)to * bytes, src + (size_t)from * bytes, bytes);
+        if (p->step.given)
+            at_step_apply(&p->step, dst + (size_t)to * result_bytes, src + (size_t)from * bytes,
+                          buffers->number);
+        else
+            memcpy(dst + (size_t)to * bytes, src + (size_t)from * bytes, bytes);
     }
 }
 
@@ -189,6 +195,9 @@ static void test_same(void **state)
         "2x2x3:b4,perm=210,strides_dst=3x5x7", /* strides that do not nest */
         "6x7x33:b1,perm=102",                  /* runs longer than a unit of 16 bytes */
         "9x11x3:b1,perm=102",                  /* and several in one */
+        "33x20:bf16:e4m3,scale",
+        "9x40:u8:f64,ld_src=41,ld_dst=10,offset_dst=1,divide",
+        "7x6x5:c64:c128,perm=210,conj",
     };
     struct at_rng rng = {17};
 

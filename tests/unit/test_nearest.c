@@ -151,7 +151,7 @@ static struct hit *scan(const struct at_problem *problem, const struct at_device
         struct hit *hit = &hits[*count];
 
         *hit = (struct hit){.known = &known[i], .config = known[i].config};
-        if (at_config_require_inherent(&hit->config, problem->elem_size, NULL) != AT_OK ||
+        if (at_config_require_inherent(&hit->config, problem, NULL) != AT_OK ||
             !at_config_adapt(&hit->config, &point, &hit->launch))
             continue;
         at_traits_launch(&here, problem, &hit->launch);

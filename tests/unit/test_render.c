@@ -62,7 +62,7 @@ static void test_macros(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        const struct at_problem_kind kind = {cases[i].elem_size, 1, cases[i].rows};
+        const struct at_problem_kind kind = {cases[i].elem_size, 1, cases[i].rows, {0}};
         char *text = at_render_macros(cases[i].config, kind);
         char *options = at_render_options(cases[i].config, kind);
 
@@ -82,8 +82,8 @@ static void test_includes(void **state)
                                    "  # include <cuda_fp16.h>\n"
                                    "#define ELEM_SIZE 4\n";
     const struct at_config configs[] = {{&including, {0}}, {&plain, {0}}};
-    const struct at_rendering renderings[] = {{&configs[0], {4, 1, 1}, "k_1"},
-                                              {&configs[1], {4, 1, 1}, "k_2"}};
+    const struct at_rendering renderings[] = {{&configs[0], {4, 1, 1, {0}}, "k_1"},
+                                              {&configs[1], {4, 1, 1, {0}}, "k_2"}};
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 
     (void)state;
@@ -101,8 +101,8 @@ static void test_keys(void **state)
     for (size_t i = 0; i < AT_COUNT(configs); i++) {
         char keys[2][AT_HASH_CHARS];
 
-        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1, 1});
-        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1, 1});
+        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1, 1, {0}});
+        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1, 1, {0}});
         assert_int_equal(strcmp(keys[0], keys[1]) == 0, configs[i].family == &plain);
     }
 }
@@ -125,6 +125,9 @@ static void test_program(void **state)
                                    "#undef ELEM_SIZE\n"
                                    "#undef AXES\n"
                                    "#undef TALL\n"
+                                   "#undef RESULT_SIZE\n"
+                                   "#undef STEP\n"
+                                   "#undef STEP_NUMBERS\n"
                                    "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 8\n"
@@ -141,6 +144,9 @@ static void test_program(void **state)
                                    "#undef ELEM_SIZE\n"
                                    "#undef AXES\n"
                                    "#undef TALL\n"
+                                   "#undef RESULT_SIZE\n"
+                                   "#undef STEP\n"
+                                   "#undef STEP_NUMBERS\n"
                                    "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 1\n"
@@ -153,12 +159,15 @@ static void test_program(void **state)
                                    "#undef transpose\n"
                                    "#undef ELEM_SIZE\n"
                                    "#undef AXES\n"
-                                   "#undef TALL\n";
+                                   "#undef TALL\n"
+                                   "#undef RESULT_SIZE\n"
+                                   "#undef STEP\n"
+                                   "#undef STEP_NUMBERS\n";
     const struct at_config configs[] = {{&tile, {32, 1}}, {&tile, {64, 0}}, {.family = &plain}};
     const struct at_rendering renderings[] = {
-        {&configs[0], {4, 1, 1}, "k_a"},
-        {&configs[1], {8, 3, 1}, "k_b"},
-        {&configs[2], {1, 1, 1}, "k_c"},
+        {&configs[0], {4, 1, 1, {0}}, "k_a"},
+        {&configs[1], {8, 3, 1, {0}}, "k_b"},
+        {&configs[2], {1, 1, 1, {0}}, "k_c"},
     };
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 

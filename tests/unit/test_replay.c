@@ -864,11 +864,11 @@ static void test_warm_start(void **state)
     assert_int_equal(likely[0], small.best); /* the winner of the same problem */
     free(likely);
     assert_true(at_warm_start_has(&warm_start, &small.space.configs[small.best],
-                                  (struct at_problem_kind){1, 1, 1}));
+                                  (struct at_problem_kind){.elem_size = 1, .axes = 1, .rows = 1}));
     assert_false(at_warm_start_has(&warm_start, &small.space.configs[small.best],
-                                   (struct at_problem_kind){4, 1, 1}));
+                                   (struct at_problem_kind){.elem_size = 4, .axes = 1, .rows = 1}));
     assert_false(at_warm_start_has(&warm_start, &small.space.configs[small.best + 1],
-                                   (struct at_problem_kind){1, 1, 1}));
+                                   (struct at_problem_kind){.elem_size = 1, .axes = 1, .rows = 1}));
     assert_false(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));
     warm_start.winners[1].space = (int64_t)small.space.count;
     assert_true(at_warm_start_knows(&warm_start, &small.problem, &small.space, &winner, &index));

@@ -275,7 +275,7 @@ static void makes_arguments(void **state)
     uint8_t words[AT_CALL_ARGS];
 
     (void)state;
-    assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 9);
+    assert_int_equal(at_problem_args(&p, &launch, 100, 200, NULL, word, words), 9);
     assert_int_equal(words[6], 1 + 2); /* 15 matrices: an axis of 5, then the other */
     assert_int_equal(word[6], 15);
     assert_int_equal((uint32_t)word[7], 5);
@@ -285,14 +285,14 @@ static void makes_arguments(void **state)
     assert_int_equal(word[11], 7);
     assert_int_equal(word[12], 35);
     launch.field[AT_OUTER_ORDER] = 1;
-    at_problem_args(&p, &launch, 100, 200, word, words);
+    at_problem_args(&p, &launch, 100, 200, NULL, word, words);
     assert_int_equal((uint32_t)word[7], 3);
     assert_int_equal(word[9], 2);
 
     launch.field[AT_SIDE_SRC] = launch.field[AT_SIDE_DST] = 8;
     launch.field[AT_WORD_BYTES] = 4;
     launch.field[AT_BLOCK_X] = 128;
-    assert_int_equal(at_problem_args(&p, &launch, 100, 200, word, words), 3);
+    assert_int_equal(at_problem_args(&p, &launch, 100, 200, NULL, word, words), 3);
     /* Sides 2 x 3 and 7: five blocks, one for each index of the remaining axis. */
     assert_int_equal(at_problem_packed_tiles(&p, &launch), 5);
     /* Runs of 6 and 7 words. */

@@ -52,7 +52,8 @@ static struct at_built build(const struct at_config *config)
     struct at_built built;
     struct at_error err;
 
-    at_builder_add(builder, config, (struct at_problem_kind){4, 1, 1}, NULL);
+    at_builder_add(builder, config, (struct at_problem_kind){.elem_size = 4, .axes = 1, .rows = 1},
+                   NULL);
     if (at_builder_wait(builder, &built, &err) != AT_OK)
         fail_msg("%s", err.message);
     assert_int_equal(built.outcome, AT_CORRECT);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to an element between its load and its store: arithmetic on the way. Most problems
+ * have no step: elements are moved as they are, whatever they mean. */
+#ifndef AT_PROBLEM_STEP_H
+#define AT_PROBLEM_STEP_H
+
+#include "base/error.h"
+#include "numbers/numbers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the order in which they are applied. Values are computed in f64 if a side is f64, else in f32:
+ * each operation, and the conversion of an integer before it, is rounded to nearest even once. The
+ * last conversion rounds once more. Without an operation, a cast rounds once. */
+enum at_operation {
+    AT_CONJUGATE, /* the imaginary part changes its sign */
+    AT_SCALE,     /* times a number that the launch gives */
+    AT_DIVIDE,    /* by a number that the launch gives */
+    AT_OPERATIONS
+};
+
+struct at_step {
+    bool given;              /* false: no step, and the other members are 0 */
+    enum at_number from, to; /* types of the source and of the destination */
+    unsigned operations;     /* bits: 1 << AT_SCALE */
+};
+
+/* "conj", "scale", "divide": as a problem has them. */
+extern const char *const at_operation_names[AT_OPERATIONS];
+
+static inline bool at_step_has(const struct at_step *step, enum at_operation operation)
+{
+    return step->operations >> operation & 1;
+}
+
+/* Does the launch give a number? */
+static inline bool at_step_has_number(const struct at_step *step)
+{
+    return at_step_has(step, AT_SCALE) || at_step_has(step, AT_DIVIDE);
+}
+
+/* Do source and destination have the same types and the same operations? */
+bool at_step_equal(const struct at_step *a, const struct at_step *b);
+
+/* The value of the templates' macro STEP (templates/transpose.cuh): the operations and both types,
+ * a byte each. Not 0. */
+int64_t at_step_code(const struct at_step *step);
+
+/* Is it arithmetic that can be done? If not, *why (may be NULL) says why: a constant. */
+bool at_step_is_possible(const struct at_step *step, const char **why);
+
+/* The type that values are computed in: f64 or f32. */
+enum at_number at_step_computes_in(const struct at_step *step);
+
+/* Apply a step to one element: the definition that every kernel is checked against. `number` is
+ * what the launch gives; it is rounded to the type that values are computed in. */
+void at_step_apply(const struct at_step *step, void *result, const void *source, double number);
+
+/* The source's elements that kernels are checked with, and the results of a step on them. All
+ * patterns of types of 2 bytes and fewer; of wider ones all signs and exponents, with mantissas
+ * that lie on and beside ties of narrower types; infinities, NaN, zeros and subnormal numbers. */
+enum { AT_STEP_VALUES = 1 << 16 };
+
+void at_step_values(const struct at_step *step, double number, void *source, void *result);
+
+#endif

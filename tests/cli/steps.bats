@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Arithmetic on the way: kernels of problems with a step are verified bit for bit against the definition.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+# The families without copies, so that no copy limit is searched.
+setup_file() {
+    find_nvrtc
+    make_data naive tile micro
+    unset AUTOTUNE_DATADIR
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# FAMILY PROBLEM. The second half is for .ci/run.
+cases=(
+    'tile 64x96:bf16:e4m3,scale'
+    'micro 128x136:f32:bf16'
+    'naive 33x17:f64:e5m2'
+    'tile 4x9x11x3:u8:f16,perm=0312,scale'
+    'micro 72x64:c64,conj'
+    'tile 40x72:f16:f64,batch=2'
+    'micro 128x128:bf16:e4m3,divide'
+    'micro 64x64:f16:f32'
+    'tile 40x80:i32:f32,scale'
+    'tile 64x64:f64:f32,ld_src=72,ld_dst=66,scale'
+    'naive 20x30:c128:c64,conj,scale'
+    'micro 64x96:e4m3:bf16,scale'
+    'tile 32x48:f32:i8,scale'
+    'tile 6x5x40x7:e5m2:f16,perm=3210'
+)
+
+# measured FAMILY PROBLEM CONFIGS: as many configs of the family are measured, and all are correct.
+measured() {
+    local AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
+    export AUTOTUNE_DATADIR
+    run --separate-stderr -0 "$AUTOTUNE" tune --gpu emu --family "$1" --search random --budget "$3" --out best.yaml "$2"
+    [[ $stderr != *' wrong'* ]]
+    [[ $output =~ evaluations\ \ ([0-9]+)\ of\ [0-9]+\ legal\ configs:\ ([0-9]+)\ correct && ${BASH_REMATCH[1]} -eq ${BASH_REMATCH[2]} ]]
+    rm best.yaml*
+}
+
+@test "kernels compute what the definition says" {
+    local count=3 configs=4 i
+    need_nvrtc
+    if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
+        count=${#cases[@]} configs=24
+    fi
+    for ((i = 0; i < count; i++)); do
+        # shellcheck disable=SC2086 # two words
+        measured ${cases[i]} "$configs"
+    done
+}
+
+@test "a kernel that computes something else is wrong" {
+    need_nvrtc
+    cp -r "$BATS_FILE_TMPDIR/data" wrong
+    rm wrong/templates
+    cp -r "$srcdir/templates" wrong
+    sed -i 's/__fmul_rn(x, y)/__fadd_rn(x, y)/' wrong/templates/transpose.cuh
+    AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
+        33x17:bf16:e4m3,scale
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
+}
+
+@test "a problem with a step is looked up, and named as a guess, by the move of the same elements" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup --device h200 8192x8192:bf16:e4m3,scale
+    [[ ${lines[0]} == '8192x8192:bf16:e4m3,scale on NVIDIA H200, cold' ]]
+    [[ $output == *'tier       2 of 6, shape'* ]]
+    [[ $output =~ 'config     '(tile|micro|naive)' ' ]]
+}
+
+@test "explain counts the bytes of both types" {
+    need_nvrtc
+    run --separate-stderr -0 "$AUTOTUNE" explain tile 256x256:bf16:e4m3,scale
+    [[ $output == *'times the 0.13 MB needed; writes 0.07 MB, 1.00 times the 0.07 MB needed'* ]]
+}
+
+@test "what does not compute refuses steps" {
+    refused 'computes on the way, and exports only move elements' export --device h200 64x64:f32:bf16 --as header
+    run --separate-stderr -1 "$AUTOTUNE" explain skew 64x64:f32:bf16
+    [[ $stderr == *'the family moves elements as they are'* ]]
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps: how problems spell them, which are refused, and what they compute. */
+#include "base/memory.h"
+#include "problem/problem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct at_problem problem_of(const char *spec)
+{
+    struct at_problem problem;
+    struct at_error err = {0};
+
+    if (at_problem_parse(&problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    return problem;
+}
+
+/* ---- spelling ---- */
+
+static const struct {
+    const char *given, *written;
+    bool has_step;
+    int64_t bytes; /* read and written */
+} spellings[] = {
+    {"64x32:bf16:e4m3,scale", "64x32:bf16:e4m3,scale", true, 64 * 32 * 3},
+    {"64x32:bfloat16:e4m3,scale", "64x32:bf16:e4m3,scale", true, 64 * 32 * 3},
+    {"64x32:f32:bf16", "64x32:f32:bf16", true, 64 * 32 * 6},
+    {"64x32:f32:f32", "64x32:f32", false, 64 * 32 * 8},
+    {"64x32:f32,scale", "64x32:f32,scale", true, 64 * 32 * 8},
+    {"64x32:f32:f32,divide", "64x32:f32,divide", true, 64 * 32 * 8},
+    {"64x32:c64,conj", "64x32:c64,conj", true, 64 * 32 * 16},
+    {"64x32:c64,scale,conj", "64x32:c64,conj,scale", true, 64 * 32 * 16},
+    {"64x32:u8:f16,scale,ld_src=40", "64x32:u8:f16,ld_src=40,scale", true, 64 * 32 * 3},
+    {"2x4x5x3:u8:f16,perm=0312,scale", "20x3:u8:f16,batch=2,scale", true, 120 * 3},
+    {"2x3x4x5:f64:f32,perm=3210", "2x3x4x5:f64:f32,perm=3210", true, 120 * 12},
+    {"64x32:e4m3", "64x32:e4m3", false, 64 * 32 * 2},
+};
+
+static void spells(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(spellings); i++) {
+        struct at_problem problem = problem_of(spellings[i].given), again;
+        char *written = at_problem_format(&problem);
+
+        assert_string_equal(written, spellings[i].written);
+        again = problem_of(written);
+        assert_true(at_problem_equal(&problem, &again));
+        assert_int_equal(problem.step.given, spellings[i].has_step);
+        assert_int_equal(at_problem_bytes(&problem), spellings[i].bytes);
+        free(written);
+    }
+}
+
+static const struct {
+    const char *spec, *message;
+} refused[] = {
+    {"64x32:f32:f33", "unknown type \"f33\""},
+    {"64x32:b4:f32", "nothing computes with b4"},
+    {"64x32:fp8:f32", "nothing computes with fp8"},
+    {"64x32:f32:b12", "nothing computes with"},
+    {"64x32:c64:f32", "imaginary part"},
+    {"64x32:f32,conj", "conj is for c64 and c128"},
+    {"64x32:f32:e4m3,scale,divide", "leave one of them out"},
+    {"64x64:f32,inplace=1,scale", "in place, elements are moved as they are"},
+    {"64x32:i64,scale", "integers of 64 bits are not scaled"},
+    {"64x32:f32:bf16:e4m3", "unknown type \"bf16:e4m3\""},
+    {"64x32:f32,scales", "unknown \"scales\""},
+};
+
+static void refuses(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(refused); i++) {
+        struct at_problem problem;
+        struct at_error err;
+
+        assert_int_equal(at_problem_parse(&problem, refused[i].spec, &err), AT_USAGE);
+        if (!strstr(err.message, refused[i].message))
+            fail_msg("%s: \"%s\" is not in \"%s\"", refused[i].spec, refused[i].message,
+                     err.message);
+    }
+}
+
+static void tells_steps_apart(void **state)
+{
+    static const char *const specs[] = {
+        "64x32:f32",        "64x32:f32,scale",      "64x32:f32:bf16", "64x32:f32:f16",
+        "64x32:f32,divide", "64x32:f32:bf16,scale", "64x32:i32",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++)
+        for (size_t j = 0; j < AT_COUNT(specs); j++) {
+            struct at_problem a = problem_of(specs[i]), b = problem_of(specs[j]);
+            /* Without a step, i32 is the same work as f32. */
+            bool same = i == j || (!a.step.given && !b.step.given);
+
+            assert_int_equal(at_problem_equal(&a, &b), same);
+        }
+}
+
+/* ---- arithmetic ---- */
+
+static const struct {
+    const char *spec;
+    double number;
+    uint64_t source, result;
+} values[] = {
+    /* 1.0, and its tie below: 1 + 1/16 is between 1 and 1.125, and 1 is even. */
+    {"1x2:bf16:e4m3,scale", 1, 0x3f80, 0x38},
+    {"1x2:bf16:e4m3,scale", 1.0625, 0x3f80, 0x38},
+    {"1x2:bf16:e4m3,scale", 1.1875, 0x3f80, 0x3a},
+    {"1x2:bf16:e4m3,scale", 1000, 0x3f80, 0x7e}, /* 448 */
+    {"1x2:bf16:e4m3,scale", -1000, 0x3f80, 0xfe},
+    {"1x2:bf16:e4m3,scale", 1, 0x7f80, 0x7e}, /* infinity */
+    {"1x2:bf16:e4m3,scale", 1, 0x7fc0, 0x7f}, /* NaN */
+    {"1x2:bf16:e4m3,scale", 1, 0x8000, 0x80}, /* -0 */
+    {"1x2:bf16:e5m2,scale", 1, 0x7f80, 0x7b},
+    {"1x2:bf16:e4m3,divide", 2, 0x4000, 0x38},
+    {"1x2:bf16:e4m3,divide", 0, 0x4000, 0x7e},
+    /* 2^-10 is half of the least number, and 0 is even. */
+    {"1x2:f32:e4m3", 0, 0x3a800000, 0x00},
+    {"1x2:f32:e4m3", 0, 0x3a800001, 0x01},
+    /* One rounding: 1 + 2^-8 + 2^-30 is above the tie of bf16, though not as an f32. */
+    {"1x2:f64:bf16", 0, 0x3ff0100000400000, 0x3f81},
+    {"1x2:f32:i8,scale", 1, 0x42ff0000, 0x7f}, /* 127.5 */
+    {"1x2:f32:i8,scale", 1, 0x40200000, 0x02}, /* 2.5 */
+    {"1x2:f32:u8,scale", 1, 0xbf800000, 0x00}, /* -1 */
+    {"1x2:u8:f16,scale", 1.0 / 255, 0xff, 0x3c00},
+    {"1x2:c64,conj", 0, 0x3f80000040000000, 0xbf80000040000000},
+    {"1x2:c64,conj", 0, 0x0000000040000000, 0x8000000040000000},
+    {"1x2:c64,conj,scale", 2, 0x3f80000040000000, 0xc000000040800000},
+};
+
+static void computes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(values); i++) {
+        struct at_problem problem = problem_of(values[i].spec);
+        uint64_t result = 0;
+
+        at_step_apply(&problem.step, &result, &values[i].source, values[i].number);
+        if (result != values[i].result)
+            fail_msg("%s of %#llx with %g: %#llx, not %#llx", values[i].spec,
+                     (unsigned long long)values[i].source, values[i].number,
+                     (unsigned long long)result, (unsigned long long)values[i].result);
+    }
+}
+
+/* The tables that kernels are checked with have each sign and exponent, and all of 16 bits. */
+static void draws_all_exponents(void **state)
+{
+    struct at_problem narrow = problem_of("1x2:bf16:e4m3,scale"), wide = problem_of("1x2:f32:f16");
+    uint16_t *narrow_source = at_alloc_array(AT_STEP_VALUES, sizeof *narrow_source);
+    uint32_t *wide_source = at_alloc_array(AT_STEP_VALUES, sizeof *wide_source);
+    unsigned char *result = at_alloc_array(AT_STEP_VALUES, 2);
+    bool seen[AT_STEP_VALUES] = {false}, exponents[512] = {false};
+
+    (void)state;
+    at_step_values(&narrow.step, 1, narrow_source, result);
+    at_step_values(&wide.step, 1, wide_source, result);
+    for (size_t i = 0; i < AT_STEP_VALUES; i++) {
+        seen[narrow_source[i]] = true;
+        exponents[wide_source[i] >> 23] = true;
+    }
+    for (size_t i = 0; i < AT_STEP_VALUES; i++)
+        assert_true(seen[i]);
+    for (size_t i = 0; i < AT_COUNT(exponents); i++)
+        assert_true(exponents[i]);
+    at_free(narrow_source);
+    at_free(wide_source);
+    at_free(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spells),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(tells_steps_apart),
+        cmocka_unit_test(computes),
+        cmocka_unit_test(draws_all_exponents),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
