@@ -80,7 +80,8 @@ enum at_rounding { AT_NEAREST, AT_ZERO, AT_DOWN, AT_UP };
  *
  * NaN becomes the canonical one, all bits set but the sign's, except
  *   - in an integer: 0; from f64 or to 64 bits only the upper bit is set (PTX ISA, cvt);
- *   - from bf16 to f32, which GPUs do by a shift, and to f64: sign and payload stay;
+ *   - from bf16 to f32, which GPUs do by a shift: sign and payload stay;
+ *   - in f64: f32's, with zeros behind it, quiet;
  *   - from f64 to e4m3 and e5m2, which cuda_fp8.h does in integers: the sign stays, and as much of
  *     the payload as there is room for, quiet. */
 uint64_t at_number_convert(enum at_number to, enum at_number from, uint64_t bits,
@@ -92,13 +93,6 @@ void at_number_cast(enum at_number to, void *to_bytes, enum at_number from, cons
 
 /* Is there a cast between these formats? If not, *why is a reason with its remedy. */
 bool at_number_castable(enum at_number from, enum at_number to, const char **why);
-
-/* x * y, x / y and x * y + z of f32 or f64, rounded once to nearest, by their bits. NaN is
- * canonical in f32 ("CUDA C++ Programming Guide", Floating-Point Standard) and the host's in f64.
- */
-uint64_t at_number_multiply(enum at_number type, uint64_t x, uint64_t y);
-uint64_t at_number_divide(enum at_number type, uint64_t x, uint64_t y);
-uint64_t at_number_multiply_add(enum at_number type, uint64_t x, uint64_t y, uint64_t z);
 
 /* The host's own formats: the number of these bits, and its bits. */
 #define AT_BITS(name, type, bits_type)                                                             \
