@@ -3,6 +3,7 @@
 #include "profile/diff.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
+#include "device/kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,10 +51,11 @@ static void note_other_devices(const struct at_diff *diff, const struct at_profi
     if (!some && from->devices.count > 0 && to->devices.count > 0)
         at_note(
             progress,
-            "nothing is compared: the first profile is of %s (%s), the second of %s (%s), and "
+            "nothing is compared: the first profile is of %s%s (%s), the second of %s%s (%s), and "
             "only the same problem on the same model under the same policy is; --across compares "
             "the times of each problem",
-            old->device.name, old->policy.name, new->device.name, new->policy.name);
+            at_device_kind(&old->device)->label, old->device.name, old->policy.name,
+            at_device_kind(&new->device)->label, new->device.name, new->policy.name);
 }
 
 /* How many problems are clearly slower, and by more than the threshold? */

@@ -260,23 +260,34 @@ static void show_place(const struct at_device_record *record, FILE *out)
             kind->predicted ? "; " : "", kind->predicted ? at_emulated_times(&record->device) : "");
 }
 
+static void show_heading(const struct at_difference *difference, FILE *out)
+{
+    const struct at_device_record *record = record_of(difference);
+
+    show_place(record, out);
+    if (difference->to && !same_heading(difference->to_record, record)) {
+        fputs(" -> ", out);
+        show_place(difference->to_record, out);
+    }
+    fputc('\n', out);
+    if (difference->from && difference->to && !same_environment(difference))
+        show_environment(difference, out);
+}
+
 static void show_diff(const struct at_diff *diff, FILE *out)
 {
+    const struct at_device_record *from = NULL, *to = NULL; /* of the last heading */
     size_t counts[4] = {0};
 
     for (size_t i = 0; i < diff->count; i++) {
         const struct at_difference *difference = &diff->items[i];
         const struct at_device_record *record = record_of(difference);
+        const struct at_device_record *other = difference->to ? difference->to_record : record;
 
-        if (i == 0 || !same_heading(record_of(difference - 1), record)) {
-            show_place(record, out);
-            if (difference->to && !same_heading(difference->to_record, record)) {
-                fputs(" -> ", out);
-                show_place(difference->to_record, out);
-            }
-            fputc('\n', out);
-            if (difference->from && difference->to && !same_environment(difference))
-                show_environment(difference, out);
+        if (i == 0 || !same_heading(from, record) || !same_heading(to, other)) {
+            from = record;
+            to = other;
+            show_heading(difference, out);
         }
         counts[difference->change]++;
         show_difference(difference, out);

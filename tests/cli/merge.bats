@@ -200,7 +200,7 @@ the times of the 49 problems in both changed by +0.1 % on average" ]
     [[ $output == *'"change": "time"'*'"time_change_permille": 50'*'"verdict": "slower"'*'"timed": 49'* ]]
     run --separate-stderr -1 "$AUTOTUNE" diff -f csv old.yaml new.yaml
     [ "${#lines[@]}" -eq 5 ]
-    [[ $output == *$'\ntime,NVIDIA H200,cold,3x1048576:c128,narrow,narrow,25661,26944,5.0,slower\n'* ]]
+    [[ $output == *$'\ntime,NVIDIA H200,cold,3x1048576:c128,narrow,narrow,25661,26944,5.0,slower,measured\n'* ]]
     [[ $output == *'added,NVIDIA H200,cold,16384x4096:f32,,'* ]]
 }
 
@@ -265,6 +265,22 @@ the times of the 49 problems in both changed by +0.1 % on average" ]
         other.yaml >changed.yaml
     run --separate-stderr -1 "$AUTOTUNE" diff --across "$srcdir/tests/data/h200-profile.yaml" changed.yaml
     [[ ${lines[0]} == 'NVIDIA H200, '*' -> NVIDIA H300, '* ]]
+}
+
+@test "diff says of both sides which times are predicted" {
+    sed -e 's/kind: emulated/kind: cuda/; s/uuid: .*/uuid: GPU-1/; s/PAD: 0/PAD: 1/' \
+        "$srcdir/tests/golden/profile/emulated.yaml" >measured.yaml
+    run --separate-stderr -1 "$AUTOTUNE" diff "$srcdir/tests/golden/profile/emulated.yaml" measured.yaml
+    [[ $stderr == *'the first profile is of emulated Example GPU Mini (cold), the second of Example GPU Mini (cold)'* ]]
+    for profiles in "$srcdir/tests/golden/profile/emulated.yaml measured.yaml" \
+        "measured.yaml $srcdir/tests/golden/profile/emulated.yaml"; do
+        # shellcheck disable=SC2086 # two words
+        run --separate-stderr -1 "$AUTOTUNE" diff --across $profiles
+        [[ ${lines[0]} == *' -> '* && ${lines[0]} == *'emulated Example GPU Mini, cold; all times are predicted'* ]]
+        # shellcheck disable=SC2086 # two words
+        run --separate-stderr -1 "$AUTOTUNE" diff --across --format csv $profiles
+        [[ ${lines[0]} == *,times && ${lines[1]} == *,predicted ]]
+    done
 }
 
 @test "diff: bad arguments and bad files are refused" {
