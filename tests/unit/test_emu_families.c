@@ -37,7 +37,7 @@ struct sample {
     size_t study_configs; /* the same of the small families of the studies */
     size_t permutations;  /* of rank 2 to 8, for one config each */
 };
-static const struct sample whole = {6, 3, 504}, part = {4, 2, 64};
+static const struct sample whole = {6, 3, 504}, part = {4, 2, 32};
 static const struct sample *sample;
 
 enum {
