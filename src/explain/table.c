@@ -313,7 +313,7 @@ static void tell_rest(const struct at_explanation *e)
         say_within(DIAGRAM_WIDTH, "  launched again at once, it reads %s from DRAM",
                    amount(warm, c->warm_dram_to_l2_bytes));
     if (c->blocks < e->blocks)
-        say_within(DIAGRAM_WIDTH, "  a sample: %jd blocks side by side, scaled to the grid",
+        say_within(DIAGRAM_WIDTH, "  a sample: %jd blocks, scaled to the grid",
                    (intmax_t)c->blocks);
 }
 

@@ -198,7 +198,7 @@ END_OF_TABLE
     [[ $output != *'a sample'* ]]
     [ -z "$(sed -n '/what flows/,$p' <<<"$output" | grep -v 'whole grid' | awk 'length > 80')" ]
     explain tile --problem 8192x8192:f32
-    [[ $output == *'a sample: 1056 blocks side by side, scaled to the grid'* ]]
+    [[ $output == *'a sample: 1056 blocks, scaled to the grid'* ]]
     [[ $output != *'launched again'* ]]
     explain tile --problem 2048x2048:f32 --blocks 4096
     [[ $output != *'a sample'* ]]

@@ -44,12 +44,12 @@ struct launched {
     struct at_emu_launch launch;
 };
 
-static void start(struct launched *l, uint32_t blocks)
+static void start(struct launched *l, const char *text, size_t size, uint32_t blocks)
 {
     struct at_error err = {AT_OK, ""};
 
     *l = (struct launched){.memory = at_emu_memory_new()};
-    if (at_ptx_read(&l->module, kernel, sizeof kernel - 1, &err) != AT_OK ||
+    if (at_ptx_read(&l->module, text, size, &err) != AT_OK ||
         at_ptx_find(l->module, "k", &l->launch.kernel, &err) != AT_OK)
         fail_msg("%s", err.message);
     for (int i = 0; i < 3; i++) {
@@ -82,13 +82,14 @@ static void shape_of(struct at_cache_shape *shape, int64_t block_shared_bytes, i
         fail_msg("%s", err.message);
 }
 
-static void count(struct launched *l, struct at_cache_counts *counts, int64_t whole)
+static void count(struct launched *l, struct at_cache_counts *counts, int64_t whole,
+                  int64_t resident)
 {
     struct at_cache_shape shape;
     struct at_error err = {AT_OK, ""};
     int64_t carveout;
 
-    shape_of(&shape, 0, 0, RESIDENT, &carveout);
+    shape_of(&shape, 0, 0, resident, &carveout);
     if (at_cache_count(counts, &shape, l->memory, &l->launch, whole, &err) != AT_OK)
         fail_msg("%s", err.message);
 }
@@ -100,7 +101,7 @@ static void test_too_many_requests(void **state)
     struct launched l;
 
     (void)state;
-    start(&l, AT_COUNT(streams));
+    start(&l, kernel, sizeof kernel - 1, AT_COUNT(streams));
     l.args[5] = ALL; /* the mask */
     assert_int_equal(
         at_cache_record(streams, l.memory, &l.launch, 0, AT_COUNT(streams), 1 << 20, NULL), AT_OK);
@@ -144,13 +145,13 @@ static void test_patterns(void **state)
         struct at_cache_counts counts;
         double l2, dram, l1;
 
-        start(&l, THREADS / BLOCK);
+        start(&l, kernel, sizeof kernel - 1, THREADS / BLOCK);
         l.args[3] = patterns[i].shift;
         l.args[4] = patterns[i].stride;
         l.args[5] = patterns[i].mask;
         l.args[6] = patterns[i].offset;
         l.args[7] = patterns[i].flip;
-        count(&l, &counts, 1);
+        count(&l, &counts, 1, RESIDENT);
         l2 = (double)counts.l2_to_l1_bytes / 1e6;
         dram = (double)counts.dram_to_l2_bytes / 1e6;
         l1 = 100 * (double)counts.l1_hits / (double)counts.l1_sectors;
@@ -180,11 +181,11 @@ static void test_host_threads_change_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         struct launched l;
 
-        start(&l, 6000);
+        start(&l, kernel, sizeof kernel - 1, 6000);
         l.args[4] = 3;
         l.args[5] = ALL;
         l.launch.threads = 1 + 3 * i;
-        count(&l, &counts[i], 6000);
+        count(&l, &counts[i], 6000, RESIDENT);
         free(counts[i].instructions);
         counts[i].instructions = NULL;
         assert_memory_equal(&counts[i], &counts[0], sizeof counts[0]);
@@ -201,10 +202,10 @@ static void test_small_grid_stays_in_l2(void **state)
     const int64_t bytes = 1000 * BLOCK * 4;
 
     (void)state;
-    start(&l, 1000);
+    start(&l, kernel, sizeof kernel - 1, 1000);
     l.args[4] = 1;
     l.args[5] = ALL;
-    count(&l, &counts, 1);
+    count(&l, &counts, 1, RESIDENT);
     assert_int_equal(counts.blocks, 1000);
     assert_int_equal(counts.dram_to_l2_bytes, 2 * bytes);
     assert_int_equal(counts.l2_to_dram_bytes, 0);
@@ -222,12 +223,12 @@ static void test_sample_is_like_the_grid(void **state)
     struct at_cache_counts sample, whole;
 
     (void)state;
-    start(&l, THREADS / BLOCK / 4);
+    start(&l, kernel, sizeof kernel - 1, THREADS / BLOCK / 4);
     l.args[4] = 1;
     l.args[5] = ALL;
     l.args[6] = 1;
-    count(&l, &sample, 1);
-    count(&l, &whole, THREADS / BLOCK);
+    count(&l, &sample, 1, RESIDENT);
+    count(&l, &whole, THREADS / BLOCK, RESIDENT);
     assert_true(sample.blocks < whole.blocks);
     assert_int_equal(whole.blocks, THREADS / BLOCK / 4);
     assert_true(llabs(sample.l2_to_l1_bytes - whole.l2_to_l1_bytes) < whole.l2_to_l1_bytes / 100);
@@ -246,13 +247,81 @@ static void test_sampled_writes_may_all_stay(void **state)
     const uint32_t blocks = 20000;
 
     (void)state;
-    start(&l, blocks);
-    count(&l, &counts, 1);
+    start(&l, kernel, sizeof kernel - 1, blocks);
+    count(&l, &counts, 1, RESIDENT);
     assert_true(counts.blocks < blocks);
     assert_int_equal(counts.l2_to_dram_bytes, 0);
     assert_int_equal(counts.left_in_l2_bytes, blocks * BLOCK * 4);
     free(counts.instructions);
     stop(&l);
+}
+
+/* ---- grids whose blocks differ ---- */
+
+/* Blocks `begin` .. `end` - 1 copy 64 floats for each step that their number has, and one more. */
+static const char uneven_kernel[] =
+    ".version 9.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry k(.param .u64 y, .param .u64 a, .param .u32 begin, .param .u32 end,\n"
+    ".param .u32 step)\n{\n"
+    ".reg .b32 %r<16>; .reg .b64 %d<8>; .reg .pred %p<4>;\n"
+    "ld.param.u64 %d0, [y]; ld.param.u64 %d1, [a]; ld.param.u32 %r0, [begin];\n"
+    "ld.param.u32 %r1, [end]; ld.param.u32 %r2, [step];\n"
+    "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %tid.x;\n"
+    "setp.lt.u32 %p0, %r3, %r0; @%p0 ret; setp.ge.u32 %p1, %r3, %r1; @%p1 ret;\n"
+    "div.u32 %r5, %r3, %r2; mad.lo.s32 %r6, %r3, 320, %r4;\n"
+    "L: mul.wide.u32 %d2, %r6, 4; add.s64 %d3, %d0, %d2; add.s64 %d4, %d1, %d2;\n"
+    "ld.global.u32 %r7, [%d4];\nst.global.u32 [%d3], %r7;\n"
+    "add.u32 %r6, %r6, 64; sub.s32 %r5, %r5, 1; setp.ge.s32 %p2, %r5, 0;\n"
+    "@%p2 bra L;\nret;\n}\n";
+
+enum { UNEVEN_BLOCKS = 26000, FEW_RESIDENT = 8 };
+
+static const struct {
+    const char *name;
+    uint32_t begin, end, step;
+} uneven[] = {
+    {"a quarter of the blocks", 0, UNEVEN_BLOCKS / 4, UNEVEN_BLOCKS},
+    {"work in the middle", 11000, 14000, UNEVEN_BLOCKS},
+    {"the last block", UNEVEN_BLOCKS - 1, UNEVEN_BLOCKS, UNEVEN_BLOCKS},
+    {"loops that grow", 0, UNEVEN_BLOCKS, UNEVEN_BLOCKS / 5},
+    {"two steps and a gap", 7123, 25000, 13000},
+};
+
+static bool is_near(int64_t sample, int64_t whole)
+{
+    return (double)llabs(sample - whole) <= 0.05 * (double)whole + 4096;
+}
+
+static void test_uneven_grids(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(uneven); i++) {
+        struct launched l;
+        struct at_cache_counts sample, whole;
+
+        start(&l, uneven_kernel, sizeof uneven_kernel - 1, UNEVEN_BLOCKS);
+        l.launch.arg_count = 5;
+        l.args[2] = uneven[i].begin;
+        l.args[3] = uneven[i].end;
+        l.args[4] = uneven[i].step;
+        count(&l, &sample, 1, FEW_RESIDENT);
+        count(&l, &whole, UNEVEN_BLOCKS, FEW_RESIDENT);
+        assert_int_equal(whole.blocks, UNEVEN_BLOCKS);
+        if (sample.blocks == whole.blocks ||
+            !is_near(sample.l2_to_l1_bytes, whole.l2_to_l1_bytes) ||
+            !is_near(sample.l1_to_l2_bytes, whole.l1_to_l2_bytes) ||
+            !is_near(sample.dram_to_l2_bytes, whole.dram_to_l2_bytes) ||
+            !is_near(sample.l2_to_dram_bytes + sample.left_in_l2_bytes,
+                     whole.l2_to_dram_bytes + whole.left_in_l2_bytes))
+            fail_msg("%s: %jd and %jd bytes from L2, %jd and %jd to it, %jd and %jd from DRAM",
+                     uneven[i].name, (intmax_t)sample.l2_to_l1_bytes,
+                     (intmax_t)whole.l2_to_l1_bytes, (intmax_t)sample.l1_to_l2_bytes,
+                     (intmax_t)whole.l1_to_l2_bytes, (intmax_t)sample.dram_to_l2_bytes,
+                     (intmax_t)whole.dram_to_l2_bytes);
+        free(sample.instructions);
+        free(whole.instructions);
+        stop(&l);
+    }
 }
 
 /* ---- sizes ---- */
@@ -325,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_small_grid_stays_in_l2),
         cmocka_unit_test(test_sample_is_like_the_grid),
         cmocka_unit_test(test_sampled_writes_may_all_stay),
+        cmocka_unit_test(test_uneven_grids),
         cmocka_unit_test(test_carveouts),
         cmocka_unit_test(test_merging_stores),
     };

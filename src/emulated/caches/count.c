@@ -6,7 +6,9 @@
 #include "device/info.h"
 #include "emulated/caches/hierarchy.h"
 #include "emulated/machine/op.h"
+#include "emulated/time/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -379,11 +381,6 @@ static int64_t bytes_of(int64_t sectors)
     return sectors * AT_CACHE_SECTOR_BYTES;
 }
 
-static bool is_sample(const struct at_cache_range *range, uint64_t blocks)
-{
-    return range->counted < blocks;
-}
-
 static uint64_t wave_of(const struct at_cache_shape *shape)
 {
     return (uint64_t)(shape->multiprocessors * shape->blocks);
@@ -396,83 +393,145 @@ static bool is_small(const struct at_cache_shape *shape, const struct at_emu_lau
            at_emu_blocks(launch) <= 2 * wave_of(shape);
 }
 
-/* The whole grid, or two waves in its middle. */
-static struct at_cache_range choose_range(const struct at_cache_shape *shape,
-                                          const struct at_emu_launch *launch, int64_t whole)
+/* The whole part if it has at most `whole` blocks; else two waves in its middle, of which the first
+ * only warms the caches. */
+static struct at_cache_range choose_range(const struct at_grid_part *part, uint64_t wave,
+                                          uint64_t whole)
 {
-    uint64_t blocks = at_emu_blocks(launch), wave = wave_of(shape);
-
-    if (is_small(shape, launch) || blocks <= (uint64_t)whole)
-        return (struct at_cache_range){.counted = blocks};
-    return (struct at_cache_range){blocks / 2 - wave, wave, wave};
+    if (part->count <= whole)
+        return (struct at_cache_range){part->first, 0, part->count};
+    return (struct at_cache_range){part->first + part->count / 2 - wave, wave, wave};
 }
 
-static void add_hits(struct at_cache_counts *counts, size_t instructions, double scale)
-{
-    struct at_cache_hits sums = {0};
+/* Sums over the parts of a grid, extrapolated to it. */
+struct sums {
+    double l1_sectors, l1_hits, l2_sectors, l2_hits;
+    double l2_to_l1, l1_to_l2, dram_to_l2; /* bytes */
+    double written;
+};
 
+static void add_hits(struct sums *sums, const struct at_cache_hits *hits, size_t instructions,
+                     double scale)
+{
     for (size_t i = 0; i < instructions; i++) {
-        sums.l1_sectors += counts->instructions[i].l1_sectors;
-        sums.l1_hits += counts->instructions[i].l1_hits;
-        sums.l2_sectors += counts->instructions[i].l2_sectors;
-        sums.l2_hits += counts->instructions[i].l2_hits;
+        sums->l1_sectors += (double)hits[i].l1_sectors * scale;
+        sums->l1_hits += (double)hits[i].l1_hits * scale;
+        sums->l2_sectors += (double)hits[i].l2_sectors * scale;
+        sums->l2_hits += (double)hits[i].l2_hits * scale;
     }
-    counts->l1_sectors = (int64_t)((double)sums.l1_sectors * scale);
-    counts->l1_hits = (int64_t)((double)sums.l1_hits * scale);
-    counts->l2_sectors = (int64_t)((double)sums.l2_sectors * scale);
-    counts->l2_hits = (int64_t)((double)sums.l2_hits * scale);
+}
+
+static void weigh_hits(struct at_cache_hits *to, const struct at_cache_hits *hits,
+                       size_t instructions, double weight)
+{
+    for (size_t i = 0; i < instructions; i++) {
+        to[i].l1_sectors += (int64_t)((double)hits[i].l1_sectors * weight);
+        to[i].l1_hits += (int64_t)((double)hits[i].l1_hits * weight);
+        to[i].l2_sectors += (int64_t)((double)hits[i].l2_sectors * weight);
+        to[i].l2_hits += (int64_t)((double)hits[i].l2_hits * weight);
+    }
+}
+
+static int64_t dirty_in(const struct at_caches *caches)
+{
+    int64_t kept, dirty;
+
+    at_caches_left(caches, &kept, &dirty);
+    return dirty;
+}
+
+/* Replay a part of the grid. What it writes counts when it is written to L2. */
+static enum at_status count_part(struct sums *sums, struct at_caches *caches,
+                                 struct at_emu_memory *memory, const struct at_emu_launch *launch,
+                                 const struct at_cache_range *range, double scale,
+                                 struct at_cache_hits *hits, struct at_error *err)
+{
+    const struct at_cache_flow *flow = caches->flow;
+    const struct at_cache_flow warm = flow[false], before = flow[true];
+    int64_t dirty = dirty_in(caches), written;
+    enum at_status status = at_cache_replay(caches, memory, launch, range, hits, err);
+
+    add_hits(sums, hits, launch->kernel->op_count, scale);
+    written = flow[false].l2_to_dram - warm.l2_to_dram + flow[true].l2_to_dram - before.l2_to_dram +
+              dirty_in(caches) - dirty;
+    sums->l2_to_l1 += (double)bytes_of(flow[true].l2_to_l1 - before.l2_to_l1) * scale;
+    sums->l1_to_l2 += (double)bytes_of(flow[true].l1_to_l2 - before.l1_to_l2) * scale;
+    sums->dram_to_l2 += (double)bytes_of(flow[true].dram_to_l2 - before.dram_to_l2) * scale;
+    sums->written += (double)bytes_of(written) * scale * (double)range->counted /
+                     (double)(range->warming + range->counted);
+    return status;
 }
 
 /* The bytes that the full grid writes to DRAM. A sample ends with written sectors in L2 that the
  * rest of the grid would evict. So each counts as written to DRAM, except as many as L2 holds at
  * the end. L2 is full then, and has the same share of written data as in the sample. */
 static void add_writes(struct at_cache_counts *counts, const struct at_caches *caches, bool sample,
-                       double scale)
+                       int64_t all)
 {
-    int64_t kept, dirty, written = caches->flow[0].l2_to_dram + caches->flow[1].l2_to_dram;
-    int64_t room = caches->shape.l2_bytes / AT_CACHE_SECTOR_BYTES, all;
+    int64_t kept, dirty;
+    int64_t room = caches->shape.l2_bytes / AT_CACHE_SECTOR_BYTES;
 
     at_caches_left(caches, &kept, &dirty);
-    if (!sample) {
-        counts->l2_to_dram_bytes = bytes_of(written);
-        counts->left_in_l2_bytes = bytes_of(dirty);
-        return;
-    }
-    all = (int64_t)((double)(written + dirty) * scale);
-    dirty = kept ? (int64_t)((double)room * (double)dirty / (double)kept) : 0;
-    dirty = at_min(dirty, all);
-    counts->left_in_l2_bytes = bytes_of(dirty);
-    counts->l2_to_dram_bytes = bytes_of(all - dirty);
+    if (sample)
+        dirty = kept ? (int64_t)((double)room * (double)dirty / (double)kept) : 0;
+    counts->left_in_l2_bytes = at_min(bytes_of(dirty), all);
+    counts->l2_to_dram_bytes = all - counts->left_in_l2_bytes;
 }
 
 static void collect(struct at_cache_counts *counts, const struct at_caches *caches,
-                    const struct at_cache_range *range, uint64_t blocks, size_t instructions)
+                    const struct sums *sums, uint64_t blocks)
 {
-    const struct at_cache_flow *flow = &caches->flow[true];
-    double scale = (double)blocks / (double)range->counted;
-
     counts->shape = caches->shape;
-    counts->blocks = (int64_t)range->counted;
     counts->warm_dram_to_l2_bytes = -1;
-    add_hits(counts, instructions, scale);
-    counts->l2_to_l1_bytes = (int64_t)((double)bytes_of(flow->l2_to_l1) * scale);
-    counts->l1_to_l2_bytes = (int64_t)((double)bytes_of(flow->l1_to_l2) * scale);
-    counts->dram_to_l2_bytes = (int64_t)((double)bytes_of(flow->dram_to_l2) * scale);
-    add_writes(counts, caches, is_sample(range, blocks),
-               (double)blocks / (double)(range->warming + range->counted));
+    counts->l1_sectors = (int64_t)sums->l1_sectors;
+    counts->l1_hits = (int64_t)sums->l1_hits;
+    counts->l2_sectors = (int64_t)sums->l2_sectors;
+    counts->l2_hits = (int64_t)sums->l2_hits;
+    counts->l2_to_l1_bytes = (int64_t)sums->l2_to_l1;
+    counts->l1_to_l2_bytes = (int64_t)sums->l1_to_l2;
+    counts->dram_to_l2_bytes = (int64_t)sums->dram_to_l2;
+    add_writes(counts, caches, (uint64_t)counts->blocks < blocks, (int64_t)sums->written);
+}
+
+/* Count each part. The hits of the instructions keep their shares of the grid. */
+static enum at_status count_parts(struct at_cache_counts *counts, struct at_caches *caches,
+                                  struct at_emu_memory *memory, const struct at_emu_launch *launch,
+                                  const struct at_grid_part *parts, size_t part_count,
+                                  uint64_t whole, struct at_error *err)
+{
+    size_t instructions = launch->kernel->op_count;
+    struct at_cache_hits *hits = at_alloc_array(instructions * part_count, sizeof *hits);
+    double scales[AT_GRID_PARTS], least = HUGE_VAL;
+    struct sums sums = {0};
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < part_count && status == AT_OK; i++) {
+        const struct at_cache_range range = choose_range(&parts[i], wave_of(&caches->shape), whole);
+
+        scales[i] = (double)parts[i].count / (double)range.counted;
+        least = fmin(least, scales[i]);
+        counts->blocks += (int64_t)range.counted;
+        status = count_part(&sums, caches, memory, launch, &range, scales[i],
+                            hits + i * instructions, err);
+    }
+    for (size_t i = 0; i < part_count && status == AT_OK; i++)
+        weigh_hits(counts->instructions, hits + i * instructions, instructions, scales[i] / least);
+    collect(counts, caches, &sums, at_emu_blocks(launch));
+    free(hits);
+    return status;
 }
 
 /* Launch the full grid again, with the data that the first launch left in L2. */
 static enum at_status count_warm(struct at_cache_counts *counts, struct at_caches *caches,
                                  struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                                 const struct at_cache_range *range, size_t instructions,
                                  struct at_error *err)
 {
-    struct at_cache_hits *hits = at_alloc_array(instructions, sizeof *hits);
+    const struct at_cache_range range = {.counted = at_emu_blocks(launch)};
+    struct at_cache_hits *hits = at_alloc_array(launch->kernel->op_count, sizeof *hits);
     enum at_status status;
 
     at_caches_begin_launch(caches);
-    status = at_cache_replay(caches, memory, launch, range, hits, err);
+    status = at_cache_replay(caches, memory, launch, &range, hits, err);
     counts->warm_dram_to_l2_bytes = bytes_of(caches->flow[true].dram_to_l2);
     free(hits);
     return status;
@@ -482,21 +541,23 @@ enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_ca
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
                               int64_t whole, struct at_error *err)
 {
-    size_t instructions = launch->kernel->op_count;
-    const struct at_cache_range range = choose_range(shape, launch, whole);
-    uint64_t blocks = at_emu_blocks(launch);
+    struct at_cache_counts made = {
+        .instructions = at_alloc_array(launch->kernel->op_count, sizeof *made.instructions)};
+    struct at_grid_part parts[AT_GRID_PARTS] = {{0, at_emu_blocks(launch)}};
+    uint64_t blocks = parts[0].count, most = 2 * wave_of(shape);
+    size_t part_count = 1;
     struct at_caches caches;
-    struct at_cache_counts made = {.instructions =
-                                       at_alloc_array(instructions, sizeof *made.instructions)};
-    enum at_status status;
+    enum at_status status = AT_OK;
 
+    if (is_small(shape, launch) || blocks <= (uint64_t)whole)
+        most = blocks;
+    else
+        status = at_grid_parts(parts, &part_count, memory, launch, err);
     at_caches_make(&caches, shape);
-    status = at_cache_replay(&caches, memory, launch, &range, made.instructions, err);
-    if (status == AT_OK) {
-        collect(&made, &caches, &range, blocks, instructions);
-        if (is_small(shape, launch))
-            status = count_warm(&made, &caches, memory, launch, &range, instructions, err);
-    }
+    if (status == AT_OK)
+        status = count_parts(&made, &caches, memory, launch, parts, part_count, most, err);
+    if (status == AT_OK && is_small(shape, launch))
+        status = count_warm(&made, &caches, memory, launch, err);
     at_caches_clear(&caches);
     if (status == AT_OK)
         *counts = made;

@@ -2,9 +2,9 @@
 /* The traffic of a launch between multiprocessors, L2 and DRAM: its hit rates and bytes, counted on
  * the emulated device. doc/emulation.md compares them with a GPU's counters.
  *
- * A large grid is sampled: two waves in the middle of it. The first only warms the caches; the
- * second is counted and scaled to the grid. Data that it shares with other blocks of the grid then
- * count as read again. */
+ * A large grid is sampled: two waves in the middle of each part in which blocks work alike. The
+ * first only warms the caches; the second is counted and scaled to the part. Data that it shares
+ * with other blocks of the grid then count as read again. */
 #ifndef AT_EMULATED_CACHES_COUNT_H
 #define AT_EMULATED_CACHES_COUNT_H
 
@@ -28,7 +28,8 @@ struct at_cache_counts {
     int64_t left_in_l2_bytes;      /* written, and not yet in DRAM */
     int64_t warm_dram_to_l2_bytes; /* of a second launch, which finds the data of the first in L2;
                                       -1: the grid is large */
-    struct at_cache_hits *instructions; /* of the counted blocks; the caller frees them */
+    struct at_cache_hits *instructions; /* of the counted blocks, by their shares of the grid; the
+                                           caller frees them */
 };
 
 /* The caches of a device for a kernel. A multiprocessor holds `blocks` blocks of it at once.
