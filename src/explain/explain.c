@@ -13,6 +13,7 @@
 #include "system/cpus.h"
 #include "system/paths.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,20 +274,36 @@ static double cost_of(const struct at_explained_line *line)
     return (double)(line->sectors + line->wavefronts) / (double)line->requests;
 }
 
+/* The bytes of global memory that a request wants. */
+static double wanted_of(const struct at_explained_line *line)
+{
+    return (double)line->wanted_bytes / (double)line->requests;
+}
+
 static int by_place_and_cost(const void *left, const void *right)
 {
     double a = cost_of(left), b = cost_of(right);
     int order = by_place(left, right);
 
-    return order ? order : (a > b) - (a < b);
+    if (order == 0)
+        order = (a > b) - (a < b);
+    return order ? order
+                 : (wanted_of(left) > wanted_of(right)) - (wanted_of(left) < wanted_of(right));
 }
 
+enum { ALIKE_PERCENT = 120 };
+
 /* Whether two accesses of one place are shown as one. Those of an unrolled loop cost nearly the
- * same; one that begins within a sector, beside one that does not, costs a quarter more. */
+ * same, and want as much; one that begins within a sector, beside one that does not, costs a
+ * quarter more. Accesses that cost the same for different reasons want different amounts. */
 static bool are_alike(const struct at_explained_line *cheaper,
                       const struct at_explained_line *dearer)
 {
-    return by_place(cheaper, dearer) == 0 && cost_of(dearer) <= 1.2 * cost_of(cheaper);
+    double a = wanted_of(cheaper), b = wanted_of(dearer);
+
+    return by_place(cheaper, dearer) == 0 &&
+           100 * cost_of(dearer) <= ALIKE_PERCENT * cost_of(cheaper) &&
+           100 * fmax(a, b) <= ALIKE_PERCENT * fmin(a, b);
 }
 
 static void add_counts(struct at_explained_line *line, const struct at_explained_line *more)

@@ -33,7 +33,7 @@ struct at_explained_line {
 /* The caches and the traffic between them: emulated/caches/count.h. Bytes and sectors are of the
  * whole grid. */
 struct at_explained_caches {
-    int64_t blocks; /* counted; 0: they make too many requests to keep */
+    int64_t blocks;                   /* counted; 0: they make too many requests to keep */
     int64_t carveout_bytes, l1_bytes; /* per multiprocessor */
     int64_t l2_bytes;                 /* that data of all multiprocessors can use */
     int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;

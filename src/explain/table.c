@@ -76,8 +76,8 @@ static const struct {
 } reasons[] = {
     {is_one_address, "one address: it wants", "bytes, and a sector has"},
     {is_small, "a request wants", "bytes, and its sectors have"},
-    {is_misaligned, "it begins within a sector: a request wants", "bytes, and its sectors have"},
     {is_scattered, "an element to a sector: a request wants", "bytes, and its sectors have"},
+    {is_misaligned, "it begins within a sector: a request wants", "bytes, and its sectors have"},
     {is_any, "with gaps: a request wants", "bytes, and its sectors have"},
 };
 

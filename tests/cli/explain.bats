@@ -188,6 +188,27 @@ PATTERN=5 12.5 99.6 one address: it wants 4 bytes, and a sector has 32
 END_OF_TABLE
 }
 
+@test "accesses of one line that cost the same keep their reasons" {
+    cat >"$BATS_TEST_TMPDIR/two.cu" <<'END_OF_KERNEL'
+__global__ void k(const float *a, const float *b, float *y, int n)
+{
+    int row = threadIdx.y, column = threadIdx.x;
+    float sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += a[row * n + i] * b[i * n + column];
+    y[row * n + column] = sum;
+}
+END_OF_KERNEL
+    run "$AUTOTUNE" explain "$BATS_TEST_TMPDIR/two.cu" --grid 1 --block 16,16 --arg 'float[256]' \
+        --arg 'float[256]' --arg 'float[256]' --arg int=16
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'two.cu:7 .* load global ' <<<"$output")" -eq 2 ]
+    [[ $output == *'12.5%: '*'wants 8 bytes, and its sectors have 64'* ]]
+    grep -E 'two.cu:7 .* load global .* 100.0%' <<<"$output"
+    [[ $output != *'begins within a sector'* ]]
+}
+
 @test "a picture shows what flows between threads, L1, L2 and DRAM" {
     explain naive DIRECTION=1
     [[ $output == *'33.55 MB  +-----------+   4.19 MB  +-----------+   4.19 MB  +------+'* ]]

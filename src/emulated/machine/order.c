@@ -116,7 +116,8 @@ static uint32_t first_of(const struct at_emu_block *block, uint32_t before, uint
     return before >= block->shared.first ? before : tick;
 }
 
-/* Later reads change nothing, so the ticks of the first ones are kept. */
+/* Without a fence they order nothing in shared memory. Later reads change nothing, so the ticks of
+ * the first ones are kept. */
 void at_emu_order_acquire(struct at_emu_warp *warp, uint32_t lanes)
 {
     struct at_emu_block *block = warp->block;
@@ -124,6 +125,8 @@ void at_emu_order_acquire(struct at_emu_warp *warp, uint32_t lanes)
     uint32_t tick = block->shared.tick;
     uint32_t *in_warp = &acquired->of_warp[warp->first_thread / AT_WARP];
 
+    if (!block->kernel->fences && !block->races)
+        return;
     AT_EACH_OF (i, lanes)
         acquired->of_thread[warp->first_thread + (uint32_t)i] = tick;
     *in_warp = first_of(block, *in_warp, tick);

@@ -67,7 +67,8 @@ static bool unordered(const struct thread_access *self, uint32_t record, uint32_
     uint32_t tick = at_emu_tick_of(record);
 
     return tick >= at_emu_last_barrier(self->warp, self->thread, thread) &&
-           !(at_emu_order_has_acquired(self->warp, self->thread) &&
+           !(self->warp->block->kernel->fences &&
+             at_emu_order_has_acquired(self->warp, self->thread) &&
              at_emu_order_is_released(&self->warp->block->fences, thread, tick));
 }
 
@@ -76,6 +77,8 @@ static bool races_with_write(const struct thread_access *self, uint32_t written)
     if (written & AT_EMU_BY_BULK)
         return at_emu_tick_of(written) >= self->shared->synced &&
                at_emu_tick_of(written) >= self->acquired;
+    if (self->atomic && written & AT_EMU_BY_ATOMIC)
+        return false;
     return (written & AT_EMU_THREAD_MASK) != self->thread &&
            unordered(self, written, written & AT_EMU_THREAD_MASK) &&
            !are_of_flag(self, written, true);
