@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of adjacent elements that stay adjacent: the fastest axis is the fastest on both sides. A
- * run is the matrix of a batch, of one row; the other axes are the batch's.
+ * run is the matrix of a batch, of one row; the other axes are the batch's. In a strided copy a run
+ * is one element.
  *
  *      source                                        destination
  *      run (0, 0):  a a a a | b b b b :run (0, 1)    run (0, 0):  a a a a | c c c c :run (1, 0)

@@ -242,12 +242,12 @@ static void read_peers(struct race *race, FILE *from, struct at_progress *progre
 static void time_peers(struct race *race, const struct at_session *session)
 {
     enum { NUMBERS = 9 };
-    const struct at_problem *problem = &race->problem;
+    const struct at_problem problem = at_problem_as_given(&race->problem);
     struct at_progress *progress = session->options.progress;
     const int64_t numbers[NUMBERS] = {
-        problem->rows,       problem->cols,      problem->ld_src,
-        problem->ld_dst,     problem->batch,     problem->stride_src,
-        problem->stride_dst, problem->elem_size, session->options.policy->l2_multiple};
+        problem.rows,       problem.cols,      problem.ld_src,
+        problem.ld_dst,     problem.batch,     problem.stride_src,
+        problem.stride_dst, problem.elem_size, session->options.policy->l2_multiple};
     char texts[NUMBERS][24], uuid[sizeof session->gpu->info.uuid];
     char *argv[NUMBERS + 4] = {"python3", at_path_data_file("tuning/peers.py"), uuid};
     struct at_error err;
@@ -261,8 +261,8 @@ static void time_peers(struct race *race, const struct at_session *session)
     }
     if (!session->kind->hardware)
         at_note(progress, "--peers needs a GPU: cuBLAS and PyTorch do not run on an emulated one");
-    else if (problem->in_place || problem->offset_src || problem->offset_dst ||
-             problem->outer_count > 0)
+    else if (problem.in_place || problem.offset_src || problem.offset_dst ||
+             problem.outer_count > 0)
         at_note(progress,
                 "--peers has matrices and batches alone, neither in place nor at offsets");
     else if (start_python(argv, &from, &child, &err) != AT_OK)

@@ -101,6 +101,7 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
                                const struct at_problem *problem, struct at_error *err)
 {
     struct at_export_item *item = &export->items[export->count];
+    const struct at_problem given = at_problem_as_given(problem);
     struct at_query query = {.problem = problem,
                              .device = export->device,
                              .environment = export->environment,
@@ -117,10 +118,10 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
         free(spec);
         return AT_USAGE;
     }
-    if (problem->outer_count > 0)
-        make_tensor_key(key, problem, spec);
+    if (given.outer_count > 0)
+        make_tensor_key(key, &given, spec);
     else
-        make_key(key, problem);
+        make_key(key, &given);
     if (has_key(export, key)) {
         free(spec);
         return AT_OK;
@@ -247,20 +248,15 @@ struct at_list at_export_word_counts(const struct at_export_arguments *arguments
     return (struct at_list){counts, arguments->count};
 }
 
-/* Is it a matrix or a plain batch, which sizes, leading dimensions and strides describe? */
-static bool is_matrix(const struct at_export_item *item)
-{
-    return item->problem.outer_count == 0;
-}
-
 void at_export_write_sizes(const struct at_export_item *item, FILE *out)
 {
-    static const struct at_problem none;
-    const struct at_problem *problem = is_matrix(item) ? &item->problem : &none;
+    struct at_problem problem = at_problem_as_given(&item->problem);
 
-    fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem->rows,
-            (intmax_t)problem->cols, (intmax_t)problem->ld_src, (intmax_t)problem->ld_dst,
-            (intmax_t)problem->batch, (intmax_t)problem->stride_src, (intmax_t)problem->stride_dst);
+    if (problem.outer_count > 0) /* sizes and strides do not describe it */
+        problem = (struct at_problem){0};
+    fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem.rows,
+            (intmax_t)problem.cols, (intmax_t)problem.ld_src, (intmax_t)problem.ld_dst,
+            (intmax_t)problem.batch, (intmax_t)problem.stride_src, (intmax_t)problem.stride_dst);
 }
 
 void at_export_write_word_counts(const struct at_export_arguments *arguments, FILE *out)

@@ -99,6 +99,26 @@ static enum at_status find_config(struct opening *opening, uint32_t *number, con
     return status;
 }
 
+/* An entry also has the fastest copy of as many bytes, which answers for problems that are copies.
+ * The driver's copy is no config. */
+static void add_copy(struct opening *opening, const struct at_entry *entry)
+{
+    struct at_lookup *lookup = opening->lookup;
+    struct at_candidate candidate = {.of_copy_permille = 1000};
+    struct at_problem problem;
+    struct at_config config;
+
+    if (at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
+        at_config_parse(&config, lookup->families, lookup->family_count, entry->copy.method,
+                        NULL) != AT_OK)
+        return;
+    problem = at_problem_copy_of(&problem);
+    candidate.problem = at_problem_format(&problem);
+    candidate.config = number_of(opening, &config);
+    AT_PUSH(lookup->copies, lookup->copy_count, lookup->copy_capacity, (char *)candidate.problem);
+    add_candidate(lookup, &candidate);
+}
+
 static void add_entry(struct opening *opening, const struct at_entry *entry)
 {
     struct at_candidate candidate = {.problem = entry->problem,
@@ -111,6 +131,7 @@ static void add_entry(struct opening *opening, const struct at_entry *entry)
         add_candidate(opening->lookup, &candidate);
     else
         note_unusable(opening->lookup, entry->problem, &err);
+    add_copy(opening, entry);
 }
 
 static void add_group(struct opening *opening, const struct at_answer_group *group)
@@ -146,7 +167,8 @@ static void add_place(struct opening *opening, const struct at_profile_file *fil
         add_group(opening, &groups[i]);
 }
 
-static size_t count_entries(const struct at_profiles *profiles)
+/* The most candidates of all profiles. */
+static size_t count_candidates(const struct at_profiles *profiles)
 {
     size_t count = 0;
 
@@ -155,7 +177,7 @@ static size_t count_entries(const struct at_profiles *profiles)
         const struct at_device_record *records = devices->items;
 
         for (size_t j = 0; j < devices->count; j++)
-            count += records[j].problems.count + at_groups_problems(&records[j].groups);
+            count += 2 * records[j].problems.count + at_groups_problems(&records[j].groups);
     }
     return count;
 }
@@ -173,7 +195,7 @@ static void add_profiles(struct at_lookup *lookup, const struct at_profiles *pro
 {
     struct opening opening = {lookup, NULL, 1};
 
-    lookup->capacity = count_entries(profiles);
+    lookup->capacity = count_candidates(profiles);
     lookup->candidates = at_alloc_raw(lookup->capacity * sizeof *lookup->candidates);
     while (opening.mask < 2 * lookup->capacity)
         opening.mask = 2 * opening.mask + 1;
@@ -214,6 +236,9 @@ void at_lookup_close(struct at_lookup *lookup)
     if (!lookup)
         return;
     at_free(lookup->candidates);
+    for (size_t i = 0; i < lookup->copy_count; i++)
+        at_free(lookup->copies[i]);
+    at_free(lookup->copies);
     at_free(lookup->configs);
     at_free(lookup->places);
     at_slowdown_close(lookup->slowdown);

@@ -14,7 +14,7 @@ struct at_candidate {
     uint32_t number;         /* in the order of the profiles */
     uint32_t place, config;  /* indices into the lookup's places and configs */
     const char *problem;
-    const struct at_entry *entry; /* NULL: it is in a group, without measurements */
+    const struct at_entry *entry; /* NULL: it is in a group, without measurements, or a copy */
     int64_t of_copy_permille;
 };
 
@@ -36,6 +36,8 @@ struct at_place {
 struct at_lookup {
     struct at_candidate *candidates; /* by ascending keys */
     size_t count, capacity;
+    char **copies; /* problems of candidates that are the copies of entries */
+    size_t copy_count, copy_capacity;
     struct at_known *configs; /* different ones */
     size_t config_count, config_capacity;
     struct at_place *places;
@@ -79,8 +81,8 @@ void at_option_take(const struct at_lookup *lookup, const struct at_query *query
 
 /* Fill the answer from the legal candidates of the best tier that has any: with the nearest, or if
  * that is far or poor, with the config that is predicted to be the fastest, of theirs and the
- * default. Return false if there is none. answer->refused says why the entry for this very problem
- * was not taken, or which entry is far or poor. */
+ * default; a copy then gets the default. Return false if there is none. answer->refused says why
+ * the entry for this very problem was not taken, or which entry is far or poor. */
 bool at_nearest_find(const struct at_lookup *lookup, const struct at_query *query,
                      struct at_answer *answer);
 

@@ -23,7 +23,8 @@ static const struct {
 } shapes[] = {
     {1, 1, 0, 0, 1, 0, 0, 0, 0},         /* one element */
     {1, 37, 0, 0, 1, 0, 0, 0, 0},        /* vectors, shorter and longer than a block's tile */
-    {37, 1, 0, 0, 1, 0, 0, 0, 0},        /* */
+    {37, 1, 2, 0, 1, 0, 0, 0, 0},        /* single elements */
+    {1, 37, 0, 0, 3, 2, 5, 0, 1},        /* odd runs with gaps */
     {1, 65543, 0, 0, 1, 0, 0, 0, 0},     /* more than 16 bits of index */
     {33, 65, 0, 0, 1, 0, 0, 0, 0},       /* one more than a tile */
     {127, 129, 0, 0, 1, 0, 0, 0, 0},     /* one less and one more than a tile */
@@ -102,6 +103,8 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
     problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
     if (like->in_place)
         make_square(&problem);
+    else
+        at_problem_reduce(&problem);
     return problem;
 }
 

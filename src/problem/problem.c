@@ -295,28 +295,46 @@ static size_t split_elements(struct at_axis *axes, size_t count, int64_t elem_si
     return count + 1;
 }
 
-/* Take the axis that is adjacent on this side out of the list. Its extent is 1 if there is none. */
-static struct at_axis take_adjacent(struct at_axis *axes, size_t *count, enum at_side side)
+/* Return the place of the axis that is adjacent on this side; `count` if there is none. */
+static size_t find_adjacent(const struct at_axis *axes, size_t count, enum at_side side)
 {
-    for (size_t i = 0; i < *count; i++)
-        if (at_axis_stride(&axes[i], side) == 1) {
-            struct at_axis taken = axes[i];
+    size_t at = 0;
 
-            memmove(&axes[i], &axes[i + 1], (--*count - i) * sizeof *axes);
-            return taken;
-        }
-    return (struct at_axis){1, 1, 1};
+    while (at < count && at_axis_stride(&axes[at], side) != 1)
+        at++;
+    return at;
+}
+
+/* A batch has less than 2^31 matrices (space/space.c). */
+static bool fit_a_batch(const struct at_axis *axes, size_t count)
+{
+    int64_t elements = 1;
+
+    for (size_t i = 0; i < count; i++)
+        elements *= axes[i].extent;
+    return elements <= INT32_MAX;
 }
 
 /* The canonical form of axes that fit 62 bits. */
 static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t count)
 {
-    struct at_axis cols, rows;
+    struct at_axis cols = {1, 1, 1}, rows = {1, 1, 1};
+    size_t col, row, kept = 0;
 
     count = at_axes_merge(axes, count);
-    cols = take_adjacent(axes, &count, AT_SOURCE);
-    rows = cols.extent > 1 && cols.stride_dst == 1 ? (struct at_axis){1, 1, 1}
-                                                   : take_adjacent(axes, &count, AT_DESTINATION);
+    col = find_adjacent(axes, count, AT_SOURCE);
+    row = find_adjacent(axes, count, AT_DESTINATION);
+    /* The kernel for single elements takes no steps. */
+    if ((col == count) != (row == count) && !problem->step.given && fit_a_batch(axes, count))
+        col = row = count;
+    for (size_t i = 0; i < count; i++)
+        if (i == col)
+            cols = axes[i];
+        else if (i == row)
+            rows = axes[i];
+        else
+            axes[kept++] = axes[i];
+    count = kept;
     problem->cols = cols.extent;
     problem->rows = rows.extent;
     problem->ld_src = rows.extent > 1 ? rows.stride_src : cols.extent;
@@ -325,6 +343,7 @@ static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t c
     problem->batch = 1;
     problem->stride_src = problem->rows * problem->ld_src;
     problem->stride_dst = problem->cols * problem->ld_dst;
+    problem->outer_count = 0;
     if (count == 0)
         return;
     problem->batch = axes[0].extent;
@@ -444,6 +463,41 @@ enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_
 }
 
 /* ---- matrices ---- */
+
+static struct at_matrix matrix_of(const struct at_problem *p)
+{
+    return (struct at_matrix){p->rows,  p->cols,       p->ld_src,    p->ld_dst,
+                              p->batch, p->stride_src, p->stride_dst};
+}
+
+void at_problem_reduce(struct at_problem *problem)
+{
+    const struct at_matrix given = matrix_of(problem);
+    struct at_matrix reduced;
+    struct at_axis axes[AT_AXES_MAX];
+
+    take_axes(problem, axes, at_problem_axes(problem, axes));
+    reduced = matrix_of(problem);
+    if (problem->outer_count > 0 || memcmp(&reduced, &given, sizeof given) != 0)
+        problem->given = given;
+}
+
+struct at_problem at_problem_as_given(const struct at_problem *problem)
+{
+    struct at_problem p = *problem;
+
+    if (p.given.rows == 0)
+        return p;
+    p.rows = p.given.rows;
+    p.cols = p.given.cols;
+    p.ld_src = p.given.ld_src;
+    p.ld_dst = p.given.ld_dst;
+    p.batch = p.given.batch;
+    p.stride_src = p.given.stride_src;
+    p.stride_dst = p.given.stride_dst;
+    p.outer_count = 0;
+    return p;
+}
 
 /* The bytes of all matrices on one side. Returns false if they do not fit 62 bits. */
 static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t lines, int64_t ld,

@@ -10,8 +10,12 @@
  * problem in canonical form: axes of extent 1 are dropped and axes merged that stay neighbours. The
  * axis whose elements are adjacent in the source is the columns of a matrix, and the one whose
  * elements are adjacent in the destination its rows. Each of the others is an axis of the batch. If
- * one axis is both, or there is none, a matrix has one row, or one column. Elements that are no
- * word of 1, 2, 4, 8 or 16 bytes are words along one more axis: b12 is 3 x b4.
+ * one axis is both, it is a run, the only row of a matrix: 1xN is a copy. If elements are adjacent
+ * on one side at most, all axes are the batch's, of matrices 1x1. Elements that are no word of 1,
+ * 2, 4, 8 or 16 bytes are words along one more axis: b12 is 3 x b4.
+ *
+ * Matrices and batches become canonical too. They keep their name: 480000x1:f32,batch=3 has the
+ * members of 1x1440000:f32.
  *
  * An offset is the number of elements from an address that is aligned for every access to the first
  * element of the source or destination. It is 0 by default: buffers are aligned.
@@ -39,6 +43,11 @@ struct at_axis {
     int64_t extent, stride_src, stride_dst;
 };
 
+/* The sizes and strides of a specification. */
+struct at_matrix {
+    int64_t rows, cols, ld_src, ld_dst, batch, stride_src, stride_dst;
+};
+
 struct at_problem {
     char type[8];      /* as given: "f32", "b4" */
     int64_t elem_size; /* bytes, of the source: 1, 2, 4, 8 or 16 */
@@ -53,6 +62,7 @@ struct at_problem {
     int64_t outer_count;
     struct at_axis outer[AT_OUTER_MAX];
     struct at_step step;
+    struct at_matrix given; /* of which it is the canonical form; rows is 0 if that is the same */
 };
 
 enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
@@ -112,6 +122,12 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
                                   size_t count, int64_t elem_size, const int64_t offsets[2],
                                   const char *spec, struct at_error *err);
 
+/* Make a matrix or a batch canonical. Its layout has been checked. */
+void at_problem_reduce(struct at_problem *problem);
+
+/* Return the problem with the sizes and strides that it was given. */
+struct at_problem at_problem_as_given(const struct at_problem *problem);
+
 /* All axes of a problem: columns, rows, and the batch's. Returns their number. */
 enum { AT_AXES_MAX = 2 + 1 + AT_OUTER_MAX };
 
@@ -137,7 +153,8 @@ struct at_runs {
 
 struct at_runs at_problem_runs(const struct at_problem *problem);
 
-/* The shortest specification that reads back as the same problem; the caller frees it. */
+/* The shortest specification that reads back as the same problem, as it was given; the caller frees
+ * it. */
 char *at_problem_format(const struct at_problem *problem);
 
 /* The number of elements from the first to the last one accessed, both included. */
@@ -148,7 +165,8 @@ int64_t at_problem_dst_extent(const struct at_problem *problem);
 /* The bytes to be moved: each element is read once and its result is written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
-/* Are they the same work? Types of the same size are equal: "f32" and "b4". */
+/* Are they the same work? Types of the same size are equal, "f32" and "b4", and so are problems
+ * with one canonical form, 5x1 and 1x5. */
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);
 
 /* The dense vector 1xN with as many elements and the same step. Its transpose is a copy of the same

@@ -547,7 +547,11 @@ static enum at_status fill(struct at_problem *problem, const char *spec, struct 
 
     if (status == AT_OK)
         status = at_problem_check_layout(problem, spec, err);
-    return status == AT_OK && words ? split_words(problem, spec, err) : status;
+    if (status == AT_OK && words)
+        return split_words(problem, spec, err);
+    if (status == AT_OK && !problem->in_place)
+        at_problem_reduce(problem);
+    return status;
 }
 
 /* Take the type that is named after the element size, such as "b4". */
@@ -720,20 +724,21 @@ static int64_t value_of(const struct at_problem *problem, size_t key)
 char *at_problem_format(const struct at_problem *problem)
 {
     char spec[(AT_COUNT(keys) + 3) * 40], *at = spec; /* a key takes at most 31 */
+    const struct at_problem given = at_problem_as_given(problem);
 
-    if (problem->outer_count > 0)
-        return tensor_format(problem);
-    at = put_number(at, problem->rows);
-    at = put_number(put_text(at, "x"), problem->cols);
-    at = put_types(put_text(at, ":"), problem);
+    if (given.outer_count > 0)
+        return tensor_format(&given);
+    at = put_number(at, given.rows);
+    at = put_number(put_text(at, "x"), given.cols);
+    at = put_types(put_text(at, ":"), &given);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
-        int64_t value = value_of(problem, i), usual;
+        int64_t value = value_of(&given, i), usual;
 
-        if (!default_of(problem, i, &usual) || value != usual)
+        if (!default_of(&given, i, &usual) || value != usual)
             at = put_key(at, at_problem_keys[i], value);
     }
-    if (problem->in_place)
+    if (given.in_place)
         at = put_key(at, at_problem_keys[IN_PLACE], 1);
-    put_operations(at, &problem->step);
+    put_operations(at, &given.step);
     return at_strdup(spec);
 }

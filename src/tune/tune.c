@@ -467,8 +467,27 @@ static void note_search(const struct at_search *search)
                 search->progress.what, search->progress.done, search->space.count, search->reason);
 }
 
-/* Run the search from the warm start, and write a recording if requested. */
-static enum at_status run_search(struct at_search *search, size_t fallback, struct at_error *err)
+/* List the configs to begin with: those of the warm start; of a copy, the best copies. */
+static size_t list_likely(const struct at_search *search, const struct at_copies *copies,
+                          size_t **likely)
+{
+    const struct at_warm_start *from = &search->session->warm_start;
+    struct at_warm_start best = {0};
+    size_t count;
+
+    for (size_t i = 0; i < copies->count; i++)
+        at_warm_start_add(
+            &best, &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
+    if (at_problem_equal(&copies->problem, &search->problem))
+        from = &best;
+    count = at_warm_start_likely(from, &search->problem, &search->space, likely);
+    at_warm_start_clear(&best);
+    return count;
+}
+
+/* Run the search, and write a recording if requested. */
+static enum at_status run_search(struct at_search *search, size_t fallback,
+                                 const struct at_copies *copies, struct at_error *err)
 {
     const struct at_session *session = search->session;
     struct at_winner winner;
@@ -476,8 +495,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback, stru
     int64_t began_ns = at_now_ns(), busy_ns = session->gpu->conditions.busy_ns;
     enum at_status status;
 
-    search->start.likely_count =
-        at_warm_start_likely(&session->warm_start, &search->problem, &search->space, &likely);
+    search->start.likely_count = list_likely(search, copies, &likely);
     search->start.likely = likely;
     search->start.searched_before = at_warm_start_knows(
         &session->warm_start, &search->problem, &search->space, &winner, &search->start.winner);
@@ -533,7 +551,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     if (at_finals_need_new_worker(search))
         at_gpu_will_renew(session->gpu);
     if (!at_interrupt_seen())
-        status = run_search(search, fallback, err);
+        status = run_search(search, fallback, &copies, err);
     if (status != AT_OK)
         return status;
     if (search->counts[AT_CORRECT] == 0)

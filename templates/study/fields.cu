@@ -4,11 +4,11 @@
  *   array of structures     x y x y x y x y ...    the values of a field are a structure apart
  *   structure of arrays     x x x x ... y y y y    they are adjacent
  *
- * A thread moves one structure, or one field of it. A change of the layout is a transpose: the array
- * of structures is a matrix with a row per structure. LAYOUT says which side is such an array:
- *   0  none: both sides have an array per field, each a matrix of one column;
- *   1  the source: rows of FIELDS columns, further apart if only some fields are wanted;
- *   2  the destination: like 1, in the other direction. */
+ * A thread moves one structure, or one field of it. A change of the layout is a transpose: the
+ * array of structures is a matrix with a row per structure. LAYOUT says which side is such an
+ * array: 0  none: both sides have an array per field, one after the other: a single row; 1  the
+ * source: rows of FIELDS columns. One field alone is a batch of single elements; 2  the
+ * destination: like 1, in the other direction. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -36,12 +36,13 @@ extern "C" __global__ void __launch_bounds__(threads)
               long long ld_dst, long long batch, long long stride_src, long long stride_dst)
 {
     const long long index = blockIdx.x * (long long)threads + threadIdx.x;
-    const long long count = LAYOUT == 2 ? cols : rows;
+    constexpr bool alone = FIELDS == 1;
+    const long long count = LAYOUT == 0 ? cols / FIELDS : alone ? batch : LAYOUT == 1 ? rows : cols;
     /* Elements from one structure to the next, and from one field to the next. */
-    const long long step_src = LAYOUT == 2 ? 1 : ld_src;
-    const long long step_dst = LAYOUT == 2 ? ld_dst : 1;
-    const long long field_src = LAYOUT == 0 ? stride_src : LAYOUT == 1 ? 1 : ld_src;
-    const long long field_dst = LAYOUT == 0 ? stride_dst : LAYOUT == 1 ? ld_dst : 1;
+    const long long step_src = LAYOUT != 1 ? 1 : alone ? stride_src : ld_src;
+    const long long step_dst = LAYOUT != 2 ? 1 : alone ? stride_dst : ld_dst;
+    const long long field_src = LAYOUT == 0 ? count : LAYOUT == 1 ? 1 : ld_src;
+    const long long field_dst = LAYOUT == 0 ? count : LAYOUT == 1 ? ld_dst : 1;
     const element *from = static_cast<const element *>(src) + index * step_src;
     element *to = static_cast<element *>(dst) + index * step_dst;
     structure item;

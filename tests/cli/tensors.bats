@@ -37,13 +37,43 @@ becomes() {
     becomes 5x7:b12 5x7x3:b4,perm=102
 }
 
+# launched PROBLEM: the config and the launch that lookup names, under the problem's own name.
+launched() {
+    local lines
+    mapfile -t lines < <("$AUTOTUNE" lookup --device h200 --problem "$1" 2>&1)
+    [ "${lines[0]}" = "$1 on NVIDIA H200, cold" ]
+    launch=${lines[*]:1:2}
+}
+
+@test "a matrix that is a copy keeps its name, and is launched like the copy" {
+    while read -r matrix copy; do
+        launched "$copy"
+        local wanted=$launch
+        [[ $wanted == *'config     copy '* ]]
+        launched "$matrix"
+        [ "$launch" = "$wanted" ]
+    done <<'END'
+480000x1:f32,batch=3 1x1440000:f32
+100000x1:f16,batch=7 1x700000:f16
+1440000x1:f32 1x1440000:f32
+100000000x1:f32 1x100000000:f32
+1x480000:f32,batch=3 1x1440000:f32
+1x1:b1,batch=5000000 1x5000000:b1
+1x4000001:c128,ld_src=4000005 1x4000001:c128
+END
+}
+
 @test "permutations are tuned, shown, checked, looked up and exported" {
     is_long
     need_nvrtc
     make_small_data
     run --separate-stderr -0 "$AUTOTUNE" --gpu emu --out best.yaml \
         -p 6x5x8x32:f16,perm=0213 -p 3x3x3x3x3x3:f64,perm=543210 \
-        -p 37x5x41:f32,perm=210 -p 33x9:b12
+        -p 37x5x41:f32,perm=210 -p 33x9:b12 -p 1x600:f32 -p 300x1:f32,batch=2
+    # Kernel, time and shares of a copy are the same by any name.
+    grep '^1x600:f32 .* copy ' <<<"$output"
+    [ "$(grep '^1x600:f32 ' <<<"$output" | tr -s ' ' | cut -d ' ' -f 2-)" = \
+        "$(grep '^300x1:f32,batch=2 ' <<<"$output" | tr -s ' ' | cut -d ' ' -f 2-)" ]
     [[ $output == *'6x5x8x32:f16,perm=0213'* ]]
     [[ $output == *'3x3x3x3x3x3:f64,perm=543210'* ]]
     [[ $output == *'33x9x3:b4,perm=102'* ]]

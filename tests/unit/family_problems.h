@@ -37,6 +37,10 @@ static const struct {
     {"pixels", "3x72x132x3", ",perm=0213"},
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
+    {"rows", "4099x1", ",ld_src=3"}, /* single elements */
+    {"rows", "57x1", ",ld_src=2,batch=70,stride_src=120,stride_dst=60"},
+    {"rows", "1x999", ",batch=5,stride_src=1024"},
+    {"rows", "1x4099", ",offset_src=1"},
     {"runs", "129x33x3", ",perm=102"}, /* runs of 3 and 6 bytes */
     {"runs", "1025x9x5", ",perm=102"},
     {"runs", "9x1025x7", ",perm=102"},
@@ -65,8 +69,9 @@ static const struct {
     /* The families of the studies. */
     {"access", "1x8192", ""},
     {"again", "1x8192", ""},
-    {"fields", "8192x1", ""},
     {"fields", "1x8192", ""},
+    {"fields", "8192x1", ",ld_src=2"},
+    {"fields", "1x8192", ",ld_dst=2"},
     {"fields", "8192x2", ""},
     {"fields", "2x8192", ""},
     {"items", "1x8192", ""},
@@ -154,6 +159,31 @@ static inline struct at_problem family_problem(const struct at_family *family, s
         fail_msg("%s", err.message);
     free(spec);
     return problem;
+}
+
+/* Matrices and batches with short sides, many of which have another canonical form. Rows are padded
+ * on no side, on either or on both, or the transpose is in place. */
+enum { DISGUISED_IN_PLACE = 4, DISGUISED_LAYOUTS, DISGUISED = DISGUISED_LAYOUTS * 4 * 4 * 2 };
+
+/* Return false if the problem with this number makes no sense: it is not square, but in place. */
+static inline bool disguised_problem(struct at_problem *problem, int number, int elem_size)
+{
+    static const int extents[] = {1, 2, 3, 17}, batches[] = {1, 3};
+    int layout = number % DISGUISED_LAYOUTS, left = number / DISGUISED_LAYOUTS;
+    int rows = extents[left % 4], cols = extents[left / 4 % 4];
+    bool in_place = layout == DISGUISED_IN_PLACE;
+    struct at_error err = {AT_OK, ""};
+    char *spec;
+
+    if (in_place && rows != cols)
+        return false;
+    spec = at_format("%dx%d:b%d,batch=%d,ld_src=%d,ld_dst=%d%s", rows, cols, elem_size,
+                     batches[left / 16], cols + (layout & 1 || in_place ? 3 : 0),
+                     rows + (layout & 2 || in_place ? 3 : 0), in_place ? ",inplace=1" : "");
+    if (at_problem_parse(problem, spec, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    free(spec);
+    return true;
 }
 
 /* Return whether a family has configs for a compute capability. */

@@ -36,8 +36,9 @@ struct sample {
                      * of a parameter that is not drawn yet */
     size_t study_configs; /* the same of the small families of the studies */
     size_t permutations;  /* of rank 2 to 8, for one config each */
+    int canonical_step;   /* from one matrix in disguise to the next */
 };
-static const struct sample whole = {6, 3, 504}, part = {4, 2, 32};
+static const struct sample whole = {6, 3, 504, 1}, part = {4, 2, 32, 23};
 static const struct sample *sample;
 
 enum {
@@ -220,7 +221,7 @@ static struct buffers make_buffers(const struct at_problem *problem)
  * their content. */
 static unsigned char *expected(const struct buffers *b)
 {
-    const struct at_problem *p = &b->problem;
+    const struct at_problem given = at_problem_as_given(&b->problem), *p = &given;
     size_t size = (size_t)p->elem_size;
     unsigned char *out = at_alloc(b->dst_bytes + 2 * ZONE);
     struct at_axis axes[AT_AXES_MAX];
@@ -507,6 +508,34 @@ static void test_permutations(void **state)
     }
 }
 
+/* ---- matrices whose canonical form is another one ---- */
+
+/* Each is run by its default config or by another one. */
+static void test_canonical_forms(void **state)
+{
+    struct at_rng rng = {21};
+    struct drawn drawn[PROGRAM_KERNELS];
+    size_t waiting = 0, checked = 0;
+
+    use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
+    for (int i = 0; i < DISGUISED * (int)AT_COUNT(elem_sizes); i += sample->canonical_step) {
+        struct drawn *next = &drawn[waiting];
+
+        if (!disguised_problem(&next->problem, i % DISGUISED, elem_sizes[i / DISGUISED]))
+            continue;
+        if (i % 2 == 0)
+            next->config = draw_config(&next->problem, (size_t)i, &rng);
+        else
+            assert_int_equal(at_space_default(&next->config, families, family_count, &next->problem,
+                                              &device, NULL),
+                             AT_OK);
+        if (++waiting == PROGRAM_KERNELS)
+            check_program(drawn, waiting, NULL, &checked), waiting = 0;
+    }
+    if (waiting > 0)
+        check_program(drawn, waiting, NULL, &checked);
+}
+
 /* Runs the harness's kernels in the order of a verification, on the default config of naive. */
 struct verification {
     struct at_ptx_module *harness;
@@ -656,6 +685,8 @@ int main(void)
         {"families, compute_75", test_families, NULL, NULL, (void *)&architectures[0]},
         {"families, compute_90", test_families, NULL, NULL, (void *)&architectures[1]},
         {"permutations, compute_90", test_permutations, NULL, NULL, (void *)&architectures[1]},
+        {"canonical forms, compute_90", test_canonical_forms, NULL, NULL,
+         (void *)&architectures[1]},
         {"study families, compute_90", test_study_families, NULL, NULL, (void *)&architectures[1]},
         {"harness, compute_75", test_harness, NULL, NULL, (void *)&architectures[0]},
         {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},

@@ -86,6 +86,7 @@ static void test_keys(void **state)
         {"8192x8192:f32", "R8192_C8192_B4"},
         {"8000x8000:f32,ld_src=8192,ld_dst=8100", "R8000_C8000_B4_LS8192_LD8100"},
         {"512x256:f16,batch=7", "R512_C256_B2_N7"},
+        {"480000x1:f32,batch=3", "R480000_C1_B4_N3"},
         {"512x256:f16,batch=7,stride_src=262144", "R512_C256_B2_N7_SS262144"},
         {"512x256:f16,batch=7,stride_dst=262144", "R512_C256_B2_N7_SD262144"},
         {"6x5x8x32:f16,perm=0213", "T6_5_8_32_B2_P0213"},
@@ -144,6 +145,10 @@ static void test_arguments(void **state)
         int count, word_counts[7];
     } cases[] = {
         {"8x16:f32,batch=3", "0x8 0x10 0x10 0x8 0x3 0x80 0x80", 7, {1, 1, 1, 1, 1, 1, 1}},
+        {"480000x1:f32,batch=3",
+         "0x1 0x15f900 0x15f900 0x1 0x1 0x15f900 0x15f900",
+         7,
+         {1, 1, 1, 1, 1, 1, 1}}, /* a copy */
         /* Runs of 1024 in 2 x 3 x 4. */
         {"2x3x4x1024:f32,perm=2103",
          "0x1 0x400 0x400 0x1 0x18 0x8000000000000002 0x20 0xaaaaaaab00000003 0x21 "
@@ -319,8 +324,9 @@ static struct tensor make_tensor(const struct at_problem *p)
 
 static void check_permutation(const struct at_problem *p, const struct tensor *t)
 {
+    const struct at_problem given = at_problem_as_given(p);
     struct at_axis axes[AT_AXES_MAX];
-    size_t count = at_problem_axes(p, axes), size = (size_t)p->elem_size;
+    size_t count = at_problem_axes(&given, axes), size = (size_t)p->elem_size;
     int64_t elements = at_problem_bytes(p) / 2 / p->elem_size;
 
     for (int64_t i = 0; i < elements; i++) {
@@ -371,7 +377,8 @@ static void test_cu_on_emulated_device(void **state)
         "3x3x3x3x3x3:f64,perm=543210", /* packed */
         "6x5x8x32:f16,perm=0213",      /* rows */
         "4x3x2x40x40:f64,perm=21043",  /* matrices */
-        "3x64x4x96:f32,perm=2301",     "33x9x3:b4,perm=102", "37x41:f32,batch=2",
+        "3x64x4x96:f32,perm=2301",     "33x9x3:b4,perm=102",        "37x41:f32,batch=2",
+        "500x1:f32,batch=2",           "37x1:f32,ld_src=3,batch=2",
     };
     struct at_nvrtc *nvrtc;
     struct at_ptx_module *module;
@@ -389,6 +396,8 @@ static void test_cu_on_emulated_device(void **state)
     assert_int_equal(at_nvrtc_compile(&compiled, nvrtc, text, "#error", false, &err), AT_OK);
     if (!compiled.image)
         fail_msg("%s", compiled.log);
+    /* A program finds a problem by the sizes that it knows. */
+    assert_non_null(strstr(text, "500LL, 1LL, 1LL, 500LL, 2LL, 500LL, 500LL"));
     if (at_ptx_read(&module, compiled.image, strlen(compiled.image), &err) != AT_OK)
         fail_msg("%s", err.message);
     for (size_t i = 0; i < export.count; i++) {

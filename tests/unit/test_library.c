@@ -99,6 +99,42 @@ static void test_in_place(void **state)
     autotune_profile_free(profile);
 }
 
+/* A column, a batch of columns and a row of as many elements are one copy. */
+static void test_copies(void **state)
+{
+    static const autotune_problem problems[] = {
+        {.elem_size = 4, .rows = 1, .cols = 1440000},
+        {.elem_size = 4, .rows = 1440000, .cols = 1},
+        {.elem_size = 4, .rows = 480000, .cols = 1, .batch = 3},
+        {.elem_size = 12, .rows = 480000, .cols = 1},
+        {.elem_size = 4,
+         .rows = 1,
+         .cols = 480000,
+         .ld_src = 500000,
+         .stride_src = 480000,
+         .batch = 3},
+    };
+    autotune_profile *profile = open_profile(NULL);
+    autotune_device *device = h200();
+    unsigned blocks = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        autotune_answer *answer = NULL;
+        autotune_launch launch;
+
+        assert_int_equal(autotune_lookup(&answer, profile, device, &problems[i], NULL, NULL),
+                         AUTOTUNE_OK);
+        launch = autotune_answer_launch(answer);
+        assert_string_equal(autotune_answer_family(answer), "copy");
+        assert_true(i == 0 || launch.grid[0] == blocks);
+        blocks = launch.grid[0];
+        autotune_answer_free(answer);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
 /* Configs with vector accesses are not for views that begin anywhere. */
 static void test_alignment(void **state)
 {
@@ -497,13 +533,14 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup),          cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_alignment),       cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_bad_profiles),    cmocka_unit_test(test_bad_problems),
-        cmocka_unit_test(test_struct_size),     cmocka_unit_test(test_version),
-        cmocka_unit_test(test_tensors),         cmocka_unit_test(test_bad_device),
-        cmocka_unit_test(test_nothing_to_free), cmocka_unit_test(test_no_context),
-        cmocka_unit_test(test_again),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lookup),       cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_copies),       cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_describe),     cmocka_unit_test(test_bad_profiles),
+        cmocka_unit_test(test_bad_problems), cmocka_unit_test(test_struct_size),
+        cmocka_unit_test(test_version),      cmocka_unit_test(test_tensors),
+        cmocka_unit_test(test_bad_device),   cmocka_unit_test(test_nothing_to_free),
+        cmocka_unit_test(test_no_context),   cmocka_unit_test(test_again),
+        cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -238,6 +238,50 @@ static void tells_what_is_the_same_work(void **state)
     }
 }
 
+/* A matrix has the members of its canonical form, and its own name. */
+static void has_a_canonical_form(void **state)
+{
+    static const struct {
+        const char *spec, *form;
+    } cases[] = {
+        {"480000x1:f32,batch=3", "1x1440000:f32"},
+        {"100000x1:f16,batch=7", "1x700000:f16"},
+        {"100000000x1:f32", "1x100000000:f32"},
+        {"1x480000:f32,batch=3", "1x1440000:f32"},
+        {"1x1:c128,batch=9", "1x9:c128"},
+        {"1x37:b1,ld_src=40,offset_dst=3", "1x37:b1,offset_dst=3"},
+        /* gaps between rows that stay rows */
+        {"8x1:f32,batch=4,stride_src=16", "1x8:f32,batch=4,stride_src=16"},
+        {"1x8:f32,ld_src=9,batch=4,stride_dst=9", "1x8:f32,batch=4,stride_src=9,stride_dst=9"},
+        /* adjacent on one side at most */
+        {"5x1:b2,ld_src=3", "1x1:b2,batch=5,stride_src=3"},
+        {"1x5:b2,ld_dst=3", "1x1:b2,batch=5,stride_dst=3"},
+        {"5x1:b2,ld_src=3,batch=2", "1x1:b2,batch=10,stride_src=3"},
+        {"3000000000x1:b1,ld_src=2", "3000000000x1:b1,ld_src=2"}, /* too many for a batch */
+        /* a batch that continues rows, and one that is the rows */
+        {"2x3:f32,ld_dst=10,batch=5,stride_dst=2", "10x3:f32"},
+        {"1x8:f32,ld_dst=4,batch=4,stride_dst=1", "4x8:f32"},
+        /* nothing to merge */
+        {"2x3:f32,batch=5", "2x3:f32,batch=5"},
+        {"1x1:f32,batch=5,inplace=1", "1x1:f32,batch=5,inplace=1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem given = problem_of(cases[i].spec), form = problem_of(cases[i].form),
+                          again;
+        char *name = at_problem_format(&given);
+
+        completes_numbers(&given);
+        if (form.given.rows != 0 || !at_problem_equal(&given, &form))
+            fail_msg("%s is not %s", cases[i].spec, cases[i].form);
+        again = problem_of(name);
+        assert_memory_equal(&again, &given, sizeof given);
+        assert_string_equal(name, cases[i].spec);
+        free(name);
+    }
+}
+
 static void refuses_numbers(void **state)
 {
     static const struct {
@@ -330,6 +374,7 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(counts_bytes_and_extents),
         cmocka_unit_test(tells_what_is_the_same_work),
+        cmocka_unit_test(has_a_canonical_form),
     };
 
     return cmocka_run_group_tests_name("problem", tests, NULL, NULL);

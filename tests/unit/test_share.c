@@ -66,7 +66,7 @@ static void each_problem_is_in_one_share(void **state)
             size_t count = deal(list, share, i, shares[n]);
 
             for (size_t j = 0; j < count; j++)
-                dealt[share[j].rows - 1]++; /* rows tell the problems apart */
+                dealt[at_problem_as_given(&share[j]).rows - 1]++; /* rows tell the problems apart */
         }
         for (int i = 0; i < PROBLEMS; i++)
             assert_int_equal(dealt[i], 1);

@@ -152,7 +152,7 @@ static bool has_default_at_home(struct at_family *family, const struct at_device
 /* Families that are legal for every problem. */
 static void test_defaults_are_legal(void **state)
 {
-    static const char *const shapes[] = {"8192x8192", "1x1"};
+    static const char *const shapes[] = {"8192x8192", "2x2"};
 
     (void)state;
     for (size_t i = 0; i < options.session.family_count; i++) {
