@@ -232,10 +232,11 @@ __device__ __forceinline__ void copy_edge(result *dst, const element *src, long 
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < rows * cols; i += THREADS)
-        if constexpr (STEP == 0) /* a call here made CUDA 13.0 schedule moves otherwise */
-            dst[i / rows * ld_dst + i % rows] = src[i % rows * ld_src + i / rows];
-        else
-            dst[i / rows * ld_dst + i % rows] = result_of(src[i % rows * ld_src + i / rows]);
+#if STEP
+        dst[i / rows * ld_dst + i % rows] = result_of(src[i % rows * ld_src + i / rows]);
+#else /* with a call, CUDA 13.0 schedules the move otherwise */
+        dst[i / rows * ld_dst + i % rows] = src[i % rows * ld_src + i / rows];
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)

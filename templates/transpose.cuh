@@ -639,11 +639,11 @@ template <> struct format<NUMBER_F32> {
     }
     static __device__ __forceinline__ unsigned store(float x)
     {
-        return __float_as_uint(x != x ? __uint_as_float(0x7fffffff) : x);
+        return __float_as_uint(x);
     }
     static __device__ __forceinline__ unsigned store(double x)
     {
-        return store(__double2float_rn(x));
+        return x != x ? 0x7fffffff : store(__double2float_rn(x)); /* cvt gives another NaN */
     }
 };
 
@@ -684,7 +684,7 @@ template <> struct format<NUMBER_F16> {
         unsigned short bits;
 
         asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
-        return bits;
+        return x != x ? (unsigned short)0x7fff : bits; /* cvt gives another NaN */
     }
 };
 

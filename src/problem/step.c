@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const at_operation_names[AT_OPERATIONS] = {
@@ -53,6 +54,14 @@ enum at_number at_step_computes_in(const struct at_step *step)
     return part_of(step->from) == AT_F64 || part_of(step->to) == AT_F64 ? AT_F64 : AT_F32;
 }
 
+/* The last rounding. Of NaN, 8 bits keep neither the sign nor the payload. */
+static uint64_t round_to(enum at_number to, enum at_number from, uint64_t value)
+{
+    if (from == AT_F64 && isnan(at_f64_of(value)) && (to == AT_E4M3 || to == AT_E5M2))
+        return 0x7f;
+    return at_number_convert(to, from, value, AT_NEAREST, at_number_formats[to].saturates);
+}
+
 /* Compute with one part: convert, multiply or divide, convert. */
 static void apply_to_part(const struct at_step *step, void *result, const void *source,
                           uint64_t number)
@@ -61,18 +70,17 @@ static void apply_to_part(const struct at_step *step, void *result, const void *
     enum at_number to = part_of(step->to);
     uint64_t value = 0;
 
+    memcpy(&value, source, (size_t)at_number_formats[from].bytes);
     if (!at_step_has_number(step)) {
-        if (from == to)
-            memcpy(result, source, (size_t)at_number_formats[from].bytes);
-        else
-            at_number_cast(to, result, from, source, at_number_formats[to].saturates);
+        if (from != to)
+            value = round_to(to, from, value);
+        memcpy(result, &value, (size_t)at_number_formats[to].bytes);
         return;
     }
-    memcpy(&value, source, (size_t)at_number_formats[from].bytes);
     value = at_number_convert(type, from, value, AT_NEAREST, false);
     value = at_step_has(step, AT_SCALE) ? at_number_multiply(type, value, number)
                                         : at_number_divide(type, value, number);
-    value = at_number_convert(to, type, value, AT_NEAREST, at_number_formats[to].saturates);
+    value = round_to(to, type, value);
     memcpy(result, &value, (size_t)at_number_formats[to].bytes);
 }
 

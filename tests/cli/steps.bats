@@ -23,6 +23,8 @@ cases=(
     'naive 33x17:f64:e5m2'
     'tile 4x9x11x3:u8:f16,perm=0312,scale'
     'micro 72x64:c64,conj'
+    'micro 66x64:f64:f32,scale'
+    'naive 33x17:bf16:f32'
     'tile 40x72:f16:f64,batch=2'
     'micro 128x128:bf16:e4m3,divide'
     'micro 64x64:f16:f32'
