@@ -207,7 +207,7 @@ use_own() {
     AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
         --family own --problem 256x256:f32 --replace --out best.yaml
     # The winner now does its work eight times over.
-    sed -i 's/\( *\)store<.*(from));/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' \
+    sed -i 's/\( *\)store<.*(from)));/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' \
         own.cu
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $output == *'256x256:f32 '*' broken '*'slower than the default, by '* ]]
