@@ -251,11 +251,17 @@ static enum at_status check_link(const char *folder, struct at_error *err)
     return AT_OK;
 }
 
+static void close_folder(void *cache)
+{
+    close(((const struct at_cubin_cache *)cache)->fd);
+}
+
 enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
                                    struct at_error *err)
 {
     char *path = folder ? at_strdup(folder) : at_path_user("XDG_CACHE_HOME", ".cache");
     struct at_cubin_cache *opened;
+    struct at_cleanup cleanup;
     enum at_status status;
     int fd;
 
@@ -283,7 +289,9 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
     }
     opened->fd = fd;
     opened->path = path;
+    at_cleanup_push(&cleanup, close_folder, opened); /* the sweep allocates */
     sweep(opened);
+    at_cleanup_pop(&cleanup);
     *cache = opened;
     return AT_OK;
 

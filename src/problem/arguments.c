@@ -506,10 +506,11 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
 static size_t put_numbers(struct writing *writing, const struct at_problem *problem,
                           const struct at_step_numbers *numbers)
 {
+    static const struct at_step_numbers one = {0, 1};
     size_t began = writing->used;
 
     if (at_step_has_number(&problem->step)) {
-        put(writing, numbers, sizeof *numbers);
+        put(writing, numbers ? numbers : &one, sizeof one);
         end_argument(writing, began);
     }
     return writing->argument;
@@ -519,7 +520,6 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
                        uint64_t dst, uint64_t src, const struct at_step_numbers *numbers,
                        uint64_t word[AT_CALL_WORDS], uint8_t words[AT_CALL_ARGS])
 {
-    static const struct at_step_numbers one = {0, 1};
     const uint64_t first[] = {dst,
                               problem->in_place ? dst : src,
                               (uint64_t)problem->rows,
@@ -541,11 +541,11 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     }
     if (problem->outer_count == 0) {
         writing.used = writing.argument = AT_COUNT(first);
-        return put_numbers(&writing, problem, numbers ? numbers : &one);
+        return put_numbers(&writing, problem, numbers);
     }
     count = at_problem_axes(problem, axes) - 2;
     at_axes_order(axes + 2, count, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
     writing.used = writing.argument = 6;
     put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
-    return put_numbers(&writing, problem, numbers ? numbers : &one);
+    return put_numbers(&writing, problem, numbers);
 }

@@ -23,23 +23,28 @@ int64_t at_step_code(const struct at_step *step)
     return (int64_t)step->operations << 16 | (int64_t)step->from << 8 | (int64_t)step->to;
 }
 
+static bool is_long_integer(enum at_number number)
+{
+    return at_number_formats[number].bytes == 8 && at_number_is_integer(number);
+}
+
 bool at_step_is_possible(const struct at_step *step, const char **why)
 {
     const char *unused, **reason = why ? why : &unused;
 
     if (step->from != step->to && !at_number_castable(step->from, step->to, reason))
         return false;
-    *reason = at_number_formats[step->from].kind == AT_NUMBER_SCALE ||
-                      at_number_formats[step->to].kind == AT_NUMBER_SCALE
-                  ? "e8m0 is a type of scales: its elements are only moved, so give one type"
-              : at_step_has(step, AT_SCALE) && at_step_has(step, AT_DIVIDE)
-                  ? "scale and divide both take the launch's number; leave one of them out"
-              : at_step_has(step, AT_CONJUGATE) && at_number_formats[step->from].parts == 1
-                  ? "conj is for c64 and c128: other types have no imaginary part"
-              : at_step_has_number(step) &&
-                      (at_number_formats[step->from].bytes == 8 && at_number_is_integer(step->from))
-                  ? "integers of 64 bits are not scaled: f64 does not hold them"
-                  : NULL;
+    *reason =
+        at_number_formats[step->from].kind == AT_NUMBER_SCALE ||
+                at_number_formats[step->to].kind == AT_NUMBER_SCALE
+            ? "e8m0 is a type of scales: its elements are only moved, so give one type"
+        : at_step_has(step, AT_SCALE) && at_step_has(step, AT_DIVIDE)
+            ? "scale and divide both take the launch's number; leave one of them out"
+        : at_step_has(step, AT_CONJUGATE) && at_number_formats[step->from].parts == 1
+            ? "conj is for c64 and c128: other types have no imaginary part"
+        : is_long_integer(step->from) || is_long_integer(step->to)
+            ? "integers of 64 bits are not scaled or cast: f64 does not hold them; give one type"
+            : NULL;
     return !*reason;
 }
 

@@ -151,7 +151,8 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
         status = search_copies(session, &family, budget, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
-    if (found.count > 0 && !at_interrupt_seen())
+    /* The driver does not compute, so its copy is no limit of one with a step. */
+    if (found.count > 0 && !problem->step.given && !at_interrupt_seen())
         found.driver_ns = at_shootout_time_driver(session, &found.problem);
     if (found.complete || !family) /* a search that was cut short is not remembered */
         remember(session, &found);

@@ -71,6 +71,8 @@ static const struct {
     {"64x32:f32:e4m3,scale,divide", "leave one of them out"},
     {"64x64:f32,inplace=1,scale", "in place, elements are moved as they are"},
     {"64x32:i64,scale", "integers of 64 bits are not scaled"},
+    {"64x32:i64:f32", "integers of 64 bits are not scaled or cast"},
+    {"64x32:f64:u64", "integers of 64 bits are not scaled or cast"},
     {"64x32:f32:bf16:e4m3", "unknown type \"bf16:e4m3\""},
     {"64x32:f32,scales", "unknown \"scales\""},
 };
