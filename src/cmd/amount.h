@@ -21,8 +21,8 @@ enum at_status at_seconds_parse(int64_t *ns, const char *option, const char *tex
 enum at_status at_amount_parse(struct at_amount *amount, const char *option, const char *text,
                                int64_t most, struct at_error *err);
 
-/* Write a time of whole milliseconds as options take it, in the longest unit of which it is a whole
- * number: 90m for an hour and a half. The caller frees it. */
+/* Write a time of whole milliseconds as options take it: in the longest unit that needs no
+ * fraction, such as 90m for an hour and a half. The caller frees it. */
 char *at_time_format(int64_t ns);
 
 #endif

@@ -130,8 +130,8 @@ static size_t count_tried(const struct at_tuning_options *run, const struct at_d
     return count;
 }
 
-/* Seconds that the run takes, if its problems take so many of each device. The devices of a model
- * share its problems. */
+/* Return how long the run takes. `seconds` is the sum of what each device needs for all problems.
+ * The devices of a model share them. */
 static double share_out(const struct at_tuning_options *run, double seconds)
 {
     seconds *= (double)at_tuning_models(run->devices, run->device_count) /

@@ -132,8 +132,6 @@ char *at_stale_why(struct at_here *here, const struct at_device_record *record,
 
 /* ---- what to tune again ---- */
 
-/* Is the entry to be listed? Keep those that are measured on one of the devices, under the policy,
- * and not stale: their times are to be checked. */
 struct sorting {
     const struct at_stale_request *request;
     struct at_here here;
@@ -164,6 +162,8 @@ static void list_problem(struct at_stale_list *list, const char *problem, const 
     AT_PUSH(list->problems, list->count, list->capacity, parsed);
 }
 
+/* List a stale entry of these devices. Return true for an entry whose time is to be checked: it was
+ * measured here and is not stale. */
 static bool stays_to_be_timed(const struct at_device_record *record, const struct at_entry *entry,
                               const void *state)
 {
@@ -178,8 +178,7 @@ static bool stays_to_be_timed(const struct at_device_record *record, const struc
     return here && !stale && at_entry_is_measured(entry);
 }
 
-/* Of the winners that are timed again, list those that are slower by more than `drift`, or broken.
- */
+/* Time the winners again. List those that are broken, or slower by more than `drift`. */
 static enum at_status list_slower(struct sorting *sorting, struct at_profile *profile,
                                   struct at_error *err)
 {

@@ -393,8 +393,8 @@ static bool is_small(const struct at_cache_shape *shape, const struct at_emu_lau
            at_emu_blocks(launch) <= 2 * wave_of(shape);
 }
 
-/* The whole part if it has at most `whole` blocks; else two waves in its middle, of which the first
- * only warms the caches. */
+/* Choose a whole part, if it has at most `whole` blocks. Of a larger one, choose two waves in its
+ * middle: the first only warms the caches. */
 static struct at_cache_range choose_range(const struct at_grid_part *part, uint64_t wave,
                                           uint64_t whole)
 {

@@ -360,7 +360,7 @@ static uint32_t element_row(const struct at_emu_op *op, uint32_t k)
     return op->row[1 + k];
 }
 
-/* The lanes of which all elements are undefined. */
+/* Return the lanes whose elements are all undefined. */
 static uint32_t undefined_elements(const struct at_emu_op *op, const struct at_emu_warp *warp)
 {
     uint32_t undefined = UINT32_MAX;
