@@ -174,6 +174,28 @@ names_remedies() {
     [ ! -s "$WORLD/moments" ]
 }
 
+# on_terminal ARGUMENT...: run quickstart on a terminal.
+on_terminal() {
+    run -0 env PATH="$WORLD/bin" "$(type -P script)" -qec "$place/tree/quickstart $*" /dev/null 3>&-
+}
+
+@test "a terminal shows how far it is, and about how long it still takes" {
+    command -v script >/dev/null || skip "no script"
+    local seconds='[0-9]+ (s|min) left'
+    touch "$WORLD/slow"
+    mkdir -p "$place"/tree/tests/{cli,unit}
+    printf '@test "a"\n' | tee "$place/tree/tests/cli/"{1..60}.bats >/dev/null
+    printf 'int main(void)\n' | tee "$place/tree/tests/unit/test_"{1..40}.c >/dev/null
+    on_terminal check
+    [[ $output =~ 'quickstart: making configure, '[0-9]+' s, about '[0-9]+' s left' ]]
+    [[ $output =~ 'quickstart: building, '[0-9]+' s, 1 of about 100 commands have ended, about '$seconds ]]
+    [[ $output =~ 'quickstart: testing, '[0-9]+' s, 1 of about 100 tests have ended, about '$seconds ]]
+    grep -q '^[0-9]* testing$' "$place/tree/build/times"
+    echo '6000 testing' >>"$place/tree/build/times" # an earlier run counts more than what has ended
+    on_terminal check
+    [[ $output =~ 'quickstart: testing, '[0-9]+' s, 1 of about 100 tests have ended, about 100 min left' ]]
+}
+
 @test "what no package can repair is reported before any is installed" {
     CUDA_HOME=$place refuses "CUDA_HOME=$place holds no include/cuda.h"
     QUICKSTART_CONFIGURE_FLAGS=--with-cuda=/nowhere refuses "--with-cuda=/nowhere holds no"
