@@ -205,12 +205,32 @@ static void print(void *context, const char *text)
 
 static const struct at_emu_printer printer = {NULL, print};
 
+static enum at_status run_blocks(const struct run *run, const struct at_emu_launch *emu,
+                                 const char *when, struct at_error *err)
+{
+    struct at_emu_fault fault = {0};
+    enum at_status status = at_emu_run(run->memory, emu, &fault, err);
+
+    if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
+        status = at_fail(err, AT_FAILED, "%s%s", fault.message, when);
+    return status;
+}
+
+static bool asks_for_lanes(const struct at_ptx_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->op_count; i++)
+        if (strstr(kernel->ops[i].text, "activemask."))
+            return true;
+    return false;
+}
+
+/* Which lanes come together to __activemask() is a matter of chance. So a kernel that asks must be
+ * right also if they come one by one; but it is counted with all that can come together. */
 static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t counted,
                                    struct at_error *err)
 {
     uint64_t *chosen = choose_blocks(counted, blocks);
     struct at_emu_launch emu = run->emu;
-    struct at_emu_fault fault = {0};
     enum at_status status;
 
     emu.observer = &run->counts->observer;
@@ -218,9 +238,16 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     emu.find_races = true;
     emu.only_blocks = chosen;
     emu.only_block_count = (size_t)counted;
-    status = at_emu_run(run->memory, &emu, &fault, err);
-    if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
-        status = at_fail(err, AT_FAILED, "%s", fault.message);
+    status = run_blocks(run, &emu, "", err);
+    if (status == AT_OK && asks_for_lanes(run->kernel)) {
+        emu.observer = NULL;
+        emu.printer = NULL;
+        emu.alone = true;
+        status = run_blocks(run, &emu,
+                            ": this is where lanes come to __activemask() (or coalesced_threads) "
+                            "one by one, as they may",
+                            err);
+    }
     free(chosen);
     return status;
 }

@@ -150,6 +150,7 @@ struct at_emu_launch {
     uint64_t resident; /* blocks that the device holds at once; 0: any number. Only these can wait
                           for each other */
     bool find_races;   /* in global memory: records of accesses take time */
+    bool alone;        /* activemask names the lane alone: lanes may come there one by one */
     /* Run only these blocks, given by linear index; NULL: all. If blocks may wait for each other
      * (at_ptx_kernel.polls), all run, and the observer and the printer see only these. */
     const uint64_t *only_blocks;

@@ -138,9 +138,13 @@ static void give_all(struct at_emu_warp *warp, uint32_t row, uint32_t lanes, uin
         AT_EMU_ROW(u32, warp, row)[i] = value;
 }
 
+/* Which lanes are here together is a matter of chance: a GPU may bring them one by one (CUDA C++
+ * Programming Guide, "Warp Vote Functions": threads that are converged at an __activemask() "are
+ * not guaranteed to be converged at subsequent instructions"). */
 AT_RUN(activemask)
 {
-    give_all(warp, op->row[0], lanes, lanes);
+    AT_EACH_OF (i, lanes)
+        AT_EMU_ROW(u32, warp, op->row[0])[i] = warp->block->launch->alone ? at_lane_bit[i] : lanes;
 }
 
 AT_RUN(warp_barrier)
