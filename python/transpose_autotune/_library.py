@@ -66,7 +66,22 @@ class PlanOptionsStruct(ctypes.Structure):
 class LaunchStruct(ctypes.Structure):
     """autotune_launch"""
     _fields_ = [("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),
-                ("carveout_percent", c_int), ("reserved", c_uint * 8)]
+                ("carveout_percent", c_int), ("kernel", c_char_p), ("reserved", c_uint * 6)]
+
+
+class ScalarStruct(ctypes.Structure):
+    """autotune_scalar"""
+    _fields_ = [("at", c_void_p), ("value", c_double * 2)]
+
+
+class ExecutionStruct(ctypes.Structure):
+    """autotune_execution"""
+    _fields_ = [("struct_size", c_size_t), ("dst", c_void_p), ("src", c_void_p), ("stream", c_void_p),
+                ("scale", ScalarStruct), ("alpha", ScalarStruct), ("beta", ScalarStruct), ("src2", c_void_p),
+                ("channel_scale", c_void_p), ("channel_shift", c_void_p), ("dst2", c_void_p), ("largest", c_void_p),
+                ("block_scales", c_void_p), ("block_scales2", c_void_p), ("skip", c_void_p), ("list", c_void_p),
+                ("list_count", c_int64), ("offsets", c_void_p), ("offset_count", c_int64), ("scratch", c_void_p),
+                ("scratch_bytes", c_int64)]
 
 
 _ERROR = POINTER(c_void_p)
@@ -99,7 +114,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_answer_parameter_count": (c_size_t, [c_void_p]),
     "autotune_answer_parameter_name": (c_char_p, [c_void_p, c_size_t]),
     "autotune_answer_parameter_value": (c_int, [c_void_p, c_size_t]),
-    "autotune_answer_launch": (LaunchStruct, [c_void_p]),
+    "autotune_answer_launches": (c_size_t, [c_void_p, POINTER(LaunchStruct), c_size_t]),
     "autotune_answer_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_answer_json": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_create": (c_int, [_OUT, c_void_p, POINTER(MatrixStruct), _ERROR]),
@@ -110,6 +125,8 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
                                                  POINTER(PlanOptionsStruct), _ERROR]),
     # The error stays NULL in the usual call: see Plan.execute.
     "autotune_plan_execute": (c_int, [c_void_p] * 5),
+    "autotune_plan_execute_with": (c_int, [c_void_p, POINTER(ExecutionStruct), c_void_p]),
+    "autotune_plan_launches": (c_size_t, [c_void_p, c_void_p, c_void_p, POINTER(LaunchStruct), c_size_t]),
     "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_free": (None, [c_void_p]),
     "autotune_wisdom_save": (c_int, [c_char_p, _ERROR]),

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _cuda
-from ._library import (RANK_MAX, AutotuneError, MatrixStruct, PlanOptionsStruct, Status, TensorStruct, Tier, call, create,
-                       library, raise_error, text)
+from ._library import (RANK_MAX, AutotuneError, LaunchStruct, MatrixStruct, PlanOptionsStruct, Status, TensorStruct,
+                       Tier, call, create, library, raise_error, text)
 
 
 def swap_last(rank: int) -> Tuple[int, ...]:
@@ -115,6 +115,17 @@ class Launch:
     block: Tuple[int, int, int]
     shared_bytes: int       #: dynamic shared memory per block
     carveout_percent: int   #: preferred share of shared memory in L1; -1: the driver's choice
+    kernel: Optional[str]   #: its name, as profilers show it; None in an answer, which has no compiled kernel
+
+
+def read_launches(name: str, *arguments: Any) -> Tuple[Launch, ...]:
+    """Call a function that writes launches."""
+    function = getattr(library(), name)
+    count = function(*arguments, None, 0)
+    given = (LaunchStruct * count)()
+    function(*arguments, given, count)
+    return tuple(Launch(tuple(one.grid), tuple(one.block), one.shared_bytes, one.carveout_percent,
+                        one.kernel and one.kernel.decode()) for one in given)
 
 
 class Answer:
@@ -169,9 +180,9 @@ class Answer:
                 for i in range(lib.autotune_answer_parameter_count(handle))}
 
     @property
-    def launch(self) -> Launch:
-        given = library().autotune_answer_launch(self._handle)
-        return Launch(tuple(given.grid), tuple(given.block), given.shared_bytes, given.carveout_percent)
+    def launches(self) -> Tuple[Launch, ...]:
+        """In their order."""
+        return read_launches("autotune_answer_launches", self._handle)
 
     def check_device(self) -> None:
         """Raise unless the answer was tuned on this model of device."""
@@ -255,13 +266,15 @@ class Plan:
             self._execute_again(dst, src, stream)
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:
-        """The call has failed, so nothing was started. Another context may be current in this thread, or none;
-        else the library says what is wrong."""
+        """The call has failed, so nothing was started. The library says what is wrong."""
         error = ctypes.c_void_p()
-        with _cuda.Current(self.device):
-            status = self._execute(self._handle, dst, src, stream, ctypes.byref(error))
+        status = self._execute(self._handle, dst, src, stream, ctypes.byref(error))
         if status != 0:
             raise_error(status, error)
+
+    def launches(self, dst: int = 0, src: int = 0) -> Tuple[Launch, ...]:
+        """What execute starts at these addresses; 0: at aligned ones."""
+        return read_launches("autotune_plan_launches", self._handle, dst, src)
 
     def __str__(self) -> str:
         return text("autotune_plan_describe", self._handle)

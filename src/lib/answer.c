@@ -205,7 +205,7 @@ static enum at_status look_up(void *data, struct at_error *err)
 {
     struct looking_up *looking_up = data;
     struct autotune_answer *made = at_alloc(sizeof *made);
-    enum at_status status = autotune_take_problem(&made->problem, &looking_up->asked, err);
+    enum at_status status = autotune_take_problem(&made->problem, NULL, &looking_up->asked, err);
 
     made->device = looking_up->device->info;
     strcpy(made->policy, looking_up->policy); /* one of two */
@@ -344,13 +344,10 @@ int autotune_answer_parameter_value(const autotune_answer *answer, size_t index)
                                                            : 0;
 }
 
-autotune_launch autotune_answer_launch(const autotune_answer *answer)
+autotune_launch autotune_launch_of(const struct at_launch *launch, const char *kernel)
 {
-    const int64_t *field;
+    const int64_t *field = launch->field;
 
-    if (!answer)
-        return (autotune_launch){.grid = {0}};
-    field = answer->answer.launch.field;
     return (autotune_launch){
         .grid = {(unsigned)field[AT_GRID_X], (unsigned)field[AT_GRID_Y],
                  (unsigned)field[AT_GRID_Z]},
@@ -358,7 +355,18 @@ autotune_launch autotune_answer_launch(const autotune_answer *answer)
                   (unsigned)field[AT_BLOCK_Z]},
         .shared_bytes = (unsigned)field[AT_SHARED_BYTES],
         .carveout_percent = (int)field[AT_CARVEOUT_PERCENT],
+        .kernel = kernel,
     };
+}
+
+size_t autotune_answer_launches(const autotune_answer *answer, autotune_launch *launches,
+                                size_t capacity)
+{
+    if (!answer)
+        return 0;
+    if (launches && capacity > 0)
+        *launches = autotune_launch_of(&answer->answer.launch, NULL);
+    return 1;
 }
 
 /* ---- the answer as text ---- */

@@ -33,6 +33,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -203,10 +204,14 @@ typedef struct autotune_launch {
     unsigned grid[3], block[3]; /* x, y, z */
     unsigned shared_bytes;      /* dynamic shared memory per block */
     int carveout_percent; /* preferred share of shared memory in L1; -1: the driver's choice */
-    unsigned reserved[8]; /* 0, until a later version gives them names */
+    const char *kernel;   /* its name in the module, which profilers show; NULL: not compiled yet */
+    unsigned reserved[6]; /* 0, until a later version gives them names */
 } autotune_launch;
 
-AUTOTUNE_API autotune_launch autotune_answer_launch(const autotune_answer *answer);
+/* Write the answer's launches, in their order, at most `capacity` of them. Returns how many there
+ * are. `launches` may be NULL, to get the number. */
+AUTOTUNE_API size_t autotune_answer_launches(const autotune_answer *answer,
+                                             autotune_launch *launches, size_t capacity);
 
 /* Write the answer as lines of text, or as JSON, as `autotune lookup` prints it. Writes at most
  * `capacity` bytes, including the NUL, and returns the length of the whole text; 0, with the text
@@ -284,17 +289,78 @@ AUTOTUNE_API autotune_status autotune_tensor_plan_create_with(autotune_plan **pl
                                                               const autotune_plan_options *options,
                                                               autotune_error **error);
 
+/* A plan belongs to the context that was current when it was made, and remembers it. Any thread may
+ * execute and free it, whatever context is current there, or none: the call makes the plan's own
+ * current, and the earlier one again before it returns. Several threads may execute one plan at
+ * once. A plan is freed before its context is destroyed, by one thread, when no other call uses the
+ * plan and its transposes have ended. */
+
 /* Start the transpose of src into dst, and return before it has ended. Both are device addresses;
  * they must not overlap, or must be equal for a problem in place. `stream` is a CUstream or
- * cudaStream_t (NULL: the default stream) of the context that the plan was made in, which must be
- * current. The call may be captured. If both addresses are multiples of the problem's align_bytes,
- * the tuned kernel runs; if only of the element size, another kernel. */
+ * cudaStream_t of the plan's context; NULL: the default stream. The call may be captured. If both
+ * addresses are multiples of the problem's align_bytes, the tuned kernel runs; if only of the
+ * element size, another kernel. AUTOTUNE_INVALID for a plan that needs more than that: see
+ * autotune_plan_execute_with. */
 AUTOTUNE_API autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst,
                                                    const void *src, void *stream,
                                                    autotune_error **error);
+
+/* A number, by its value or where the device has it when the kernel runs. There it has the type
+ * that is computed in: float, or double if source or destination have doubles. */
+typedef struct autotune_scalar {
+    const void *at;  /* a device address; NULL: the value counts. Otherwise the value is 0 */
+    double value[2]; /* the second one is the imaginary part */
+} autotune_scalar;
+
+/* What a plan is executed with. All addresses are the device's. A plan needs dst, src, and what its
+ * problem names. AUTOTUNE_INVALID, with the member's name, if another member is not 0. Later
+ * versions may add members. */
+typedef struct autotune_execution {
+    size_t struct_size; /* sizeof(autotune_execution): required */
+    void *dst;          /* as for autotune_plan_execute */
+    const void *src;
+    void *stream;
+    /* Of a step (doc/arithmetic.md): the number to multiply with, or to divide by. */
+    autotune_scalar scale;
+    /* For steps and kinds of plans that this version does not have: 0. */
+    autotune_scalar alpha, beta;               /* of alpha * transposed + beta * src2 */
+    const void *src2;                          /* laid out as dst */
+    const void *channel_scale, *channel_shift; /* a number for each channel */
+    void *dst2;                                /* a second result */
+    void *largest;                             /* gets the largest magnitude */
+    void *block_scales, *block_scales2;        /* get the scale of each block of dst and dst2 */
+    const void *skip;                          /* a flag: nothing is done if it is set */
+    const void *list;                          /* matrices that one launch transposes */
+    int64_t list_count;
+    const void *offsets; /* where groups of rows begin */
+    int64_t offset_count;
+    void *scratch; /* memory to work in */
+    int64_t scratch_bytes;
+} autotune_execution;
+
+/* Make an execution of which only struct_size is set. */
+static inline autotune_execution autotune_execution_init(void)
+{
+    autotune_execution execution;
+
+    memset(&execution, 0, sizeof execution);
+    execution.struct_size = sizeof execution;
+    return execution;
+}
+
+/* The same as autotune_plan_execute, with all that a plan can need. */
+AUTOTUNE_API autotune_status autotune_plan_execute_with(const autotune_plan *plan,
+                                                        const autotune_execution *execution,
+                                                        autotune_error **error);
+
+/* Write the launches that execute the plan at these addresses; see autotune_answer_launches. NULL
+ * stands for addresses that are multiples of align_bytes. The kernels' names live as long as the
+ * plan. */
+AUTOTUNE_API size_t autotune_plan_launches(const autotune_plan *plan, const void *dst,
+                                           const void *src, autotune_launch *launches,
+                                           size_t capacity);
 /* Write the plan's answer of lookup as lines of text; see autotune_answer_describe. */
 AUTOTUNE_API size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity);
-/* The plan's context must be current, and its transposes must have ended. */
 AUTOTUNE_API void autotune_plan_free(autotune_plan *plan);
 
 /* ---- wisdom: what plans have measured ---- */

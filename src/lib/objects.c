@@ -14,52 +14,44 @@ enum { VECTOR_BYTES_MAX = 16 };
 
 /* ---- the caller's structs ---- */
 
-enum at_status autotune_check_struct(const char *name, const void *given, size_t struct_size,
-                                     size_t least, size_t known, struct at_error *err)
+enum at_status autotune_take_struct(const struct autotune_layout *layout, void *taken,
+                                    const void *given, struct at_error *err)
 {
     const unsigned char *bytes = given;
+    size_t size;
 
-    if (struct_size != 0 && struct_size < least)
-        return at_fail(err, AT_USAGE, "struct_size of %s is %zu, and has to be 0 or its sizeof",
-                       name, struct_size);
-    for (size_t i = known; i < struct_size; i++)
+    memcpy(&size, bytes + layout->struct_size_at, sizeof size);
+    if (size < layout->least && (size != 0 || layout->is_required))
+        return at_fail(err, AT_USAGE, "struct_size of %s is %zu, and has to be %sits sizeof",
+                       layout->name, size, layout->is_required ? "" : "0 or ");
+    for (size_t i = layout->known; i < size; i++)
         if (bytes[i] != 0)
             return at_fail(err, AT_USAGE,
                            "%s has a member that libautotune " PACKAGE_VERSION
                            " does not know: the program was compiled for a newer version",
-                           name);
+                           layout->name);
+    if (size == 0)
+        size = layout->least;
+    memset(taken, 0, layout->known);
+    memcpy(taken, given, size < layout->known ? size : layout->known);
     return AT_OK;
 }
 
-/* The sizes of the first version. They never change. */
-enum { PROBLEM_LEAST = 88, TENSOR_LEAST = 800 };
-_Static_assert(PROBLEM_LEAST <= sizeof(autotune_problem), "members are added only");
-_Static_assert(TENSOR_LEAST <= sizeof(autotune_tensor), "members are added only");
+/* The first numbers are the sizes of the first version. They never change. */
+static const struct autotune_layout problem_layout = {"autotune_problem",
+                                                      offsetof(autotune_problem, struct_size), 88,
+                                                      sizeof(autotune_problem), false};
+static const struct autotune_layout tensor_layout = {
+    "autotune_tensor", offsetof(autotune_tensor, struct_size), 800, sizeof(autotune_tensor), false};
 
-static enum at_status check_asked(const struct autotune_asked *asked, struct at_error *err)
+/* 0 stands for the default. */
+static enum at_status take_align(int64_t *bytes, int64_t given, struct at_error *err)
 {
-    const autotune_problem *problem = asked->problem;
-    const autotune_tensor *tensor = asked->tensor;
-
-    return tensor ? autotune_check_struct("autotune_tensor", tensor, tensor->struct_size,
-                                          TENSOR_LEAST, sizeof *tensor, err)
-                  : autotune_check_struct("autotune_problem", problem, problem->struct_size,
-                                          PROBLEM_LEAST, sizeof *problem, err);
-}
-
-int64_t autotune_align_bytes(const struct autotune_asked *asked)
-{
-    int64_t given = asked->tensor ? asked->tensor->align_bytes : asked->problem->align_bytes;
-
-    return given == 0 ? VECTOR_BYTES_MAX : given;
-}
-
-static enum at_status check_align(int64_t bytes, struct at_error *err)
-{
-    if (bytes >= 1 && (bytes & (bytes - 1)) == 0)
+    *bytes = given == 0 ? VECTOR_BYTES_MAX : given;
+    if (*bytes >= 1 && (*bytes & (*bytes - 1)) == 0)
         return AT_OK;
     return at_fail(err, AT_USAGE, "align_bytes is %lld, and has to be 0 or a power of two",
-                   (long long)bytes);
+                   (long long)given);
 }
 
 static enum at_status take_tensor(struct at_problem *problem, const autotune_tensor *given,
@@ -96,35 +88,58 @@ static enum at_status take_matrix(struct at_problem *problem, const autotune_pro
     return at_problem_complete(problem, err);
 }
 
-enum at_status autotune_take_problem(struct at_problem *problem, const struct autotune_asked *asked,
-                                     struct at_error *err)
+/* Convert what was asked, and tell the alignment that was asked for. */
+static enum at_status take_asked(struct at_problem *problem, int64_t *align_bytes,
+                                 const struct autotune_asked *asked, struct at_error *err)
 {
-    int64_t align_bytes = autotune_align_bytes(asked);
-    enum at_status status = check_asked(asked, err);
+    autotune_problem matrix;
+    autotune_tensor tensor;
+    enum at_status status =
+        asked->tensor ? autotune_take_struct(&tensor_layout, &tensor, asked->tensor, err)
+                      : autotune_take_struct(&problem_layout, &matrix, asked->problem, err);
 
     if (status == AT_OK)
-        status = check_align(align_bytes, err);
-    if (status == AT_OK)
-        status = asked->tensor ? take_tensor(problem, asked->tensor, err)
-                               : take_matrix(problem, asked->problem, err);
-    /* An offset that makes the addresses aligned to align_bytes, and no better. */
-    if (status == AT_OK && align_bytes < VECTOR_BYTES_MAX)
-        problem->offset_src = problem->offset_dst =
-            align_bytes > problem->elem_size ? align_bytes / problem->elem_size : 1;
-    return status;
+        status =
+            take_align(align_bytes, asked->tensor ? tensor.align_bytes : matrix.align_bytes, err);
+    if (status != AT_OK)
+        return status;
+    return asked->tensor ? take_tensor(problem, &tensor, err) : take_matrix(problem, &matrix, err);
+}
+
+/* An offset that makes an address aligned to these bytes, and no better. */
+static int64_t offset_of(int64_t align, int64_t elem_size)
+{
+    return align > elem_size ? align / elem_size : 1;
+}
+
+enum at_status autotune_take_problem(struct at_problem *problem, int64_t *align_bytes,
+                                     const struct autotune_asked *asked, struct at_error *err)
+{
+    int64_t align;
+    enum at_status status = take_asked(problem, &align, asked, err);
+
+    if (status != AT_OK)
+        return status;
+    if (align < VECTOR_BYTES_MAX) {
+        problem->offset_src = offset_of(align, at_problem_elem_size(problem, AT_SOURCE));
+        problem->offset_dst = offset_of(align, at_problem_elem_size(problem, AT_DESTINATION));
+    }
+    if (align_bytes)
+        *align_bytes = align;
+    return AT_OK;
 }
 
 /* ---- devices ---- */
 
-static enum at_status find_current(struct at_device_info *info, struct at_error *err)
+static enum at_status find_current(struct at_device_info *info, CUcontext *context,
+                                   struct at_error *err)
 {
-    CUcontext context = NULL;
     CUdevice device;
     enum at_status status = at_cuda_load(err);
 
     if (status != AT_OK)
         return status;
-    if (at_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context ||
+    if (at_cuda.cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context ||
         at_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return at_fail(err, AT_DEVICE,
                        "no CUDA context is current: make one with cudaSetDevice or "
@@ -132,15 +147,19 @@ static enum at_status find_current(struct at_device_info *info, struct at_error 
     return at_cuda_info(device, device, info, err);
 }
 
-enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err)
+enum at_status autotune_find_current(struct at_device_info *info, void **context,
+                                     struct at_error *err)
 {
+    CUcontext found = NULL;
     struct at_cleanup lock;
     enum at_status status = autotune_lock(&lock, err);
 
     if (status != AT_OK)
         return status;
-    status = find_current(info, err);
+    status = find_current(info, &found, err);
     autotune_unlock(&lock);
+    if (status == AT_OK && context)
+        *context = found;
     return status;
 }
 
@@ -154,7 +173,7 @@ static enum at_status find_device(void *data, struct at_error *err)
     struct asking *asking = data;
     struct at_device_info info;
     enum at_status status = asking->name ? at_description_by_any_name(&info, asking->name, err)
-                                         : autotune_find_current(&info, err);
+                                         : autotune_find_current(&info, NULL, err);
 
     if (status == AT_OK)
         asking->found = at_memdup(&info, sizeof info);

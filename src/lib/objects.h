@@ -49,17 +49,23 @@ struct autotune_asked {
     const autotune_tensor *tensor;
 };
 
-/* Check a caller's struct of `struct_size` bytes. This library knows `known` of them, and its first
- * version knew `least`. AT_USAGE unless what is beyond is zero. */
-enum at_status autotune_check_struct(const char *name, const void *given, size_t struct_size,
-                                     size_t least, size_t known, struct at_error *err);
+/* A struct of autotune.h that grows, and that callers fill. */
+struct autotune_layout {
+    const char *name;
+    size_t struct_size_at; /* the offset of its member struct_size */
+    size_t least, known;   /* bytes that the first version had, and that this one has */
+    bool is_required;      /* struct_size must not be 0 */
+};
 
-/* Return what the asked addresses are multiples of, in bytes. */
-int64_t autotune_align_bytes(const struct autotune_asked *asked);
+/* Copy what a caller gives, with zeros for members that its version lacks. AT_USAGE for another
+ * struct_size, and unless what this library does not know is zero. */
+enum at_status autotune_take_struct(const struct autotune_layout *layout, void *taken,
+                                    const void *given, struct at_error *err);
 
-/* Convert what is asked, with its zeroes filled in. AT_USAGE if it makes no sense. */
-enum at_status autotune_take_problem(struct at_problem *problem, const struct autotune_asked *asked,
-                                     struct at_error *err);
+/* Convert what is asked, with its zeroes filled in; *align_bytes, unless NULL, is what the asked
+ * addresses are multiples of. AT_USAGE if it makes no sense. */
+enum at_status autotune_take_problem(struct at_problem *problem, int64_t *align_bytes,
+                                     const struct autotune_asked *asked, struct at_error *err);
 
 /* Fill answer->answer from the profile, by the answer's problem, device and policy. */
 enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,
@@ -74,12 +80,16 @@ bool autotune_is_settled(const struct autotune_answer *answer);
 size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
                        struct at_answer *rivals);
 
-/* Find the device of the current CUDA context. */
-enum at_status autotune_find_current(struct at_device_info *info, struct at_error *err);
+/* Find the current CUDA context (`context` may be NULL) and its device. */
+enum at_status autotune_find_current(struct at_device_info *info, void **context,
+                                     struct at_error *err);
 
 /* Format the answer as lines of text or as JSON. The caller frees *text with at_free. */
 enum at_status autotune_write_answer(char **text, const struct autotune_answer *answer, bool json,
                                      struct at_error *err);
+
+/* Convert a launch; `kernel` is its kernel's name, or NULL. */
+autotune_launch autotune_launch_of(const struct at_launch *launch, const char *kernel);
 
 /* Copy as much as fits, unless text is NULL. Returns the whole length. */
 size_t autotune_copy_text(const char *from, char *text, size_t capacity);

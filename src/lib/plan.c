@@ -2,6 +2,7 @@
 /* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c tests what needs no GPU. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
+#include "lib/execution.h"
 #include "lib/kernels.h"
 #include "lib/objects.h"
 #include "lib/planner.h"
@@ -19,13 +20,17 @@ enum { TUNED, ANY_ADDRESS, KERNELS };
 /* A loaded kernel with its launch. */
 struct kernel {
     CUmodule module;
+    char name[AT_ENTRY_NAME_CHARS];
     struct at_kernel loaded; /* its handle only */
-    struct at_call call;     /* but for the addresses */
+    struct at_call call;     /* but for the addresses and numbers */
+    size_t arg_count;
 };
 
 struct autotune_plan {
     struct at_problem problem;
-    uintptr_t align_bytes;
+    int64_t align_bytes;
+    uint64_t words;    /* of an execution that the problem takes */
+    CUcontext context; /* to which all of it belongs */
     struct kernel kernels[KERNELS];
     size_t kernel_count; /* 1 if the tuned kernel takes any address */
     char *description;
@@ -39,6 +44,28 @@ static enum at_status check(CUresult result, const char *doing, struct at_error 
         return AT_OK;
     at_cuda_describe(result, text, sizeof text);
     return at_fail(err, AT_DEVICE, "%s: %s", doing, text);
+}
+
+/* ---- the context ---- */
+
+/* Make the plan's context current. *entered tells whether another one was; the caller then pops.
+ */
+static enum at_status enter(const autotune_plan *plan, bool *entered, struct at_error *err)
+{
+    CUcontext current = NULL;
+
+    *entered = at_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != plan->context;
+    return *entered
+               ? check(at_cuda.cuCtxPushCurrent(plan->context), "entering the plan's context", err)
+               : AT_OK;
+}
+
+static void leave(bool entered)
+{
+    CUcontext popped;
+
+    if (entered)
+        at_cuda.cuCtxPopCurrent(&popped);
 }
 
 /* ---- the kernels ---- */
@@ -92,12 +119,14 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
     if (status == AT_OK)
         status = check(at_cuda.cuModuleGetFunction(&function, kernel->module, image->entry),
                        "finding a kernel", err);
+    memcpy(kernel->name, image->entry, sizeof kernel->name);
     kernel->loaded.handle = function;
     call->kernel = &kernel->loaded;
     if (status == AT_OK)
         status =
             check(at_cuda_prepare_kernel(call->kernel, &call->launch), "setting up a kernel", err);
-    at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args, call->arg_words);
+    kernel->arg_count =
+        at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args, call->arg_words);
     return status;
 }
 
@@ -127,9 +156,10 @@ enum { MEASURE_MS_MAX = 24 * 60 * 60 * 1000 };
 /* As the driver aligns what it allocates. */
 enum { SCRATCH_ALIGN = 256 };
 
-/* The size of the first version. It never changes. */
-enum { OPTIONS_LEAST = 40 };
-_Static_assert(OPTIONS_LEAST <= sizeof(autotune_plan_options), "members are added only");
+/* The first number is the size of the first version. It never changes. */
+static const struct autotune_layout options_layout = {"autotune_plan_options",
+                                                      offsetof(autotune_plan_options, struct_size),
+                                                      40, sizeof(autotune_plan_options), false};
 
 static enum at_status check_scratch(const autotune_plan_options *options, struct at_error *err)
 {
@@ -144,26 +174,23 @@ static enum at_status check_scratch(const autotune_plan_options *options, struct
 
 /* Convert a caller's options; NULL is the default. AT_USAGE if they make no sense. */
 static enum at_status take_options(struct autotune_budget *budget,
-                                   const autotune_plan_options *options, struct at_error *err)
+                                   const autotune_plan_options *given, struct at_error *err)
 {
-    static const autotune_plan_options none;
-    enum at_status status;
+    autotune_plan_options options = {0};
+    enum at_status status =
+        given ? autotune_take_struct(&options_layout, &options, given, err) : AT_OK;
 
-    if (!options)
-        options = &none;
-    status = autotune_check_struct("autotune_plan_options", options, options->struct_size,
-                                   OPTIONS_LEAST, sizeof *options, err);
-    if (status == AT_OK && (options->measure_ms < 0 || options->measure_ms > MEASURE_MS_MAX))
+    if (status == AT_OK && (options.measure_ms < 0 || options.measure_ms > MEASURE_MS_MAX))
         status = at_fail(err, AT_USAGE, "measure_ms is %lld, and has to be 0 to %d",
-                         (long long)options->measure_ms, MEASURE_MS_MAX);
+                         (long long)options.measure_ms, MEASURE_MS_MAX);
     if (status == AT_OK)
-        status = check_scratch(options, err);
+        status = check_scratch(&options, err);
     budget->policy = &at_policies[0];
-    if (status == AT_OK && options->policy)
-        status = at_policy_find(&budget->policy, options->policy, err);
-    budget->limit_ns = status == AT_OK ? options->measure_ms * 1000000 : 0;
-    budget->scratch = (uint64_t)(uintptr_t)options->scratch;
-    budget->scratch_bytes = options->scratch_bytes;
+    if (status == AT_OK && options.policy)
+        status = at_policy_find(&budget->policy, options.policy, err);
+    budget->limit_ns = status == AT_OK ? options.measure_ms * 1000000 : 0;
+    budget->scratch = (uint64_t)(uintptr_t)options.scratch;
+    budget->scratch_bytes = options.scratch_bytes;
     return status;
 }
 
@@ -182,14 +209,20 @@ struct creating {
     char note[AUTOTUNE_NOTE_CHARS]; /* about that */
 };
 
-/* A forked child does not own the modules. */
+/* A forked child does not own the modules, and those of a destroyed context are gone. */
 static void unload(autotune_plan *plan)
 {
+    bool entered;
+
+    if (!plan->context || autotune_check_process(NULL) != AT_OK ||
+        enter(plan, &entered, NULL) != AT_OK)
+        return;
     for (size_t i = 0; i < KERNELS; i++) {
-        if (plan->kernels[i].module && autotune_check_process(NULL) == AT_OK)
+        if (plan->kernels[i].module)
             at_cuda.cuModuleUnload(plan->kernels[i].module);
         plan->kernels[i].module = NULL;
     }
+    leave(entered);
 }
 
 /* What the call has taken besides memory. */
@@ -206,12 +239,14 @@ static void release(void *data)
 static enum at_status look_up(struct creating *creating, struct at_error *err)
 {
     struct autotune_answer *answer = &creating->answer;
-    enum at_status status = autotune_take_problem(&answer->problem, &creating->asked, err);
+    autotune_plan *plan = creating->made;
+    enum at_status status =
+        autotune_take_problem(&answer->problem, &plan->align_bytes, &creating->asked, err);
 
     if (status == AT_OK)
         status = take_options(&creating->budget, creating->options, err);
     if (status == AT_OK)
-        status = autotune_find_current(&answer->device, err);
+        status = autotune_find_current(&answer->device, (void **)&plan->context, err);
     if (status != AT_OK)
         return status;
     snprintf(answer->policy, sizeof answer->policy, "%s", creating->budget.policy->name);
@@ -291,7 +326,7 @@ static enum at_status fill(struct creating *creating, struct at_error *err)
     if (status != AT_OK)
         return status;
     creating->made->problem = creating->answer.problem;
-    creating->made->align_bytes = (uintptr_t)autotune_align_bytes(&creating->asked);
+    creating->made->words = autotune_execution_words(&creating->answer.problem);
     return creating->budget.limit_ns > 0 && !autotune_is_settled(&creating->answer)
                ? improve_in_turn(creating, err)
                : describe(creating, err);
@@ -366,43 +401,84 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
 
 /* ---- running ---- */
 
-static enum at_status check_addresses(const autotune_plan *plan, const void *dst, const void *src,
-                                      struct at_error *err)
+static const struct kernel *kernel_for(const autotune_plan *plan, const void *dst, const void *src)
 {
-    uintptr_t addresses = (uintptr_t)dst | (uintptr_t)src;
+    bool aligned = ((uintptr_t)dst | (uintptr_t)src) % (uintptr_t)plan->align_bytes == 0;
 
-    if (!dst || !src || addresses % (uintptr_t)plan->problem.elem_size != 0)
-        return at_fail(err, AT_USAGE,
-                       "source and destination must be device addresses that are multiples of the "
-                       "element, %d bytes",
-                       (int)plan->problem.elem_size);
-    if ((dst == src) != plan->problem.in_place)
-        return at_fail(err, AT_USAGE, "source and destination are %s, and the plan was made for %s",
-                       dst == src ? "one" : "two",
-                       plan->problem.in_place ? "a transpose in place" : "two buffers");
-    return AT_OK;
+    return &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
+}
+
+/* Start the plan's kernel for a checked execution. */
+static enum at_status start(const autotune_plan *plan, const autotune_execution *execution,
+                            struct at_error *err)
+{
+    const struct kernel *kernel = kernel_for(plan, execution->dst, execution->src);
+    const struct at_step_numbers numbers = autotune_execution_numbers(execution);
+    const struct at_cuda_given given = {
+        .dst = (uintptr_t)execution->dst,
+        .src = (uintptr_t)execution->src,
+        .other = at_step_has_number(&plan->problem.step) ? &numbers : NULL,
+        .other_number = kernel->arg_count - 1,
+    };
+    bool entered;
+    enum at_status status = enter(plan, &entered, err);
+
+    if (status != AT_OK)
+        return status;
+    status = check(at_cuda_launch(&kernel->call, &given, execution->stream), "starting a transpose",
+                   err);
+    leave(entered);
+    return status;
 }
 
 /* Needs no guard: only an error's object is allocated. */
-autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
-                                      void *stream, autotune_error **error)
+autotune_status autotune_plan_execute_with(const autotune_plan *plan,
+                                           const autotune_execution *execution,
+                                           autotune_error **error)
 {
-    const struct kernel *kernel;
+    autotune_execution taken;
     struct at_error err;
     enum at_status status;
-    bool aligned;
 
-    if (!plan)
-        return autotune_fail_null(error, "plan");
-    aligned = (((uintptr_t)dst | (uintptr_t)src) % plan->align_bytes) == 0;
-    kernel = &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
-    status = check_addresses(plan, dst, src, &err);
+    if (!plan || !execution)
+        return autotune_fail_null(error, plan ? "execution" : "plan");
+    status = autotune_take_execution(&taken, execution, &plan->problem, plan->words, &err);
     if (status == AT_OK)
         status = autotune_check_process(&err);
     if (status == AT_OK)
-        status = check(at_cuda_launch(&kernel->call, (uintptr_t)dst, (uintptr_t)src, stream),
-                       "starting a transpose", &err);
+        status = start(plan, &taken, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
+}
+
+autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
+                                      void *stream, autotune_error **error)
+{
+    autotune_execution execution = autotune_execution_init();
+    struct at_error err;
+
+    if (plan && at_step_has_number(&plan->problem.step)) {
+        at_fail(&err, AT_USAGE,
+                "the problem has a step that takes a number: give it to "
+                "autotune_plan_execute_with");
+        return autotune_fail(error, &err);
+    }
+    execution.dst = dst;
+    execution.src = src;
+    execution.stream = stream;
+    return autotune_plan_execute_with(plan, &execution, error);
+}
+
+size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const void *src,
+                              autotune_launch *launches, size_t capacity)
+{
+    const struct kernel *kernel;
+
+    if (!plan)
+        return 0;
+    kernel = kernel_for(plan, dst, src);
+    if (launches && capacity > 0)
+        *launches = autotune_launch_of(&kernel->call.launch, kernel->name);
+    return 1;
 }
 
 size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity)

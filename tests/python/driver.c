@@ -2,11 +2,15 @@
 /* libcuda.so.1 for tests of the Python package: the driver of tests/unit, with what the package
  * calls besides. Host memory stands for the device's. A launch runs nothing, and is written down.
  */
-#define cuCtxGetCurrent    usual_context
-#define cuDriverGetVersion usual_version
-#define cuLaunchKernel     usual_launch
+#define cuCtxGetCurrent     usual_context
+#define cuCtxPushCurrent_v2 usual_push
+#define cuCtxPopCurrent_v2  usual_pop
+#define cuDriverGetVersion  usual_version
+#define cuLaunchKernel      usual_launch
 #include "../unit/fake_cuda.c"
 #undef cuCtxGetCurrent
+#undef cuCtxPushCurrent_v2
+#undef cuCtxPopCurrent_v2
 #undef cuDriverGetVersion
 #undef cuLaunchKernel
 

@@ -182,7 +182,7 @@ class Arrays(unittest.TestCase):
                 (Interface((30, 50), strides=(201, 4)), Interface((50, 30), **other), TypeError, "multiples"),
                 (Interface((30,)), Interface((30,), **other), ValueError, "two axes"),
                 (Interface((30, 50)), Interface((50, 30)), ValueError, "square"),
-                (Interface((30, 50), pointer=1 << 20 | 2), Interface((50, 30), **other), AutotuneError, "multiples"),
+                (Interface((30, 50), pointer=1 << 20 | 2), Interface((50, 30), **other), AutotuneError, "a multiple"),
                 (square, Interface((40, 40), strides=(0, 4), **other), ValueError, "overlap"),
                 (square, Interface((40, 40), strides=(80, 4), **other), AutotuneError, "overlap"),
                 (Capsules((30, 50), device=(1, 0)), Capsules((50, 30)), TypeError, "device type 1"),
@@ -270,7 +270,7 @@ class Arrays(unittest.TestCase):
         self.assertIn("30x50:b4 on NVIDIA H200", str(plan))
         plan.execute(1 << 22, 1 << 20, 7)
         self.assertEqual((launched(), plan.device), ((1 << 22, 1 << 20, 7), 0))
-        for dst, src, words in (1 << 22, 0, "multiples"), ((1 << 22) + 1, 1 << 20, "multiples"), \
+        for dst, src, words in (1 << 22, 0, "a multiple"), ((1 << 22) + 1, 1 << 20, "a multiple"), \
                 (1 << 20, 1 << 20, "one, and the plan was made for two"):
             with self.assertRaisesRegex(AutotuneError, words) as caught:
                 plan.execute(dst, src)

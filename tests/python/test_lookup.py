@@ -26,8 +26,7 @@ class Header(unittest.TestCase):
 
     def test_functions(self):
         kinds = {"autotune_status": "c_int", "autotune_tier": "c_int", "int": "c_int", "size_t": "c_ulong",
-                 "double": "c_double", "void": None, "const char *": "c_char_p",
-                 "autotune_launch": "LaunchStruct"}
+                 "double": "c_double", "void": None, "const char *": "c_char_p"}
         found = re.findall(r"AUTOTUNE_API (const char \*|[\w]+ )(\w+)\(([^;]*)\);", self.header)
         self.assertEqual({name for _, name, _ in found}, set(_library.PROTOTYPES))
         for result, name, arguments in found:
@@ -37,7 +36,8 @@ class Header(unittest.TestCase):
 
     def test_structs(self):
         for struct, name in (_library.MatrixStruct, "problem"), (_library.TensorStruct, "tensor"), \
-                (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"):
+                (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"), \
+                (_library.ScalarStruct, "scalar"), (_library.ExecutionStruct, "execution"):
             members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
             self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
 
@@ -64,7 +64,7 @@ class Lookups(unittest.TestCase):
         self.assertGreater(answer.expected, 0.9)
         self.assertEqual(answer.json()["family"], answer.family)
         self.assertEqual({**answer.parameters, **answer.json()["parameters"]}, answer.parameters)
-        self.assertEqual(list(answer.launch.grid), answer.json()["grid"])
+        self.assertEqual([(list(one.grid), one.kernel) for one in answer.launches], [(answer.json()["grid"], None)])
         self.assertRegex(str(answer), r"^8192x8192:\w+ on NVIDIA H200, cold\n")
         answer.check_device()
 

@@ -11,6 +11,11 @@
 
 bool fake_cuda_is_there, fake_cupti_is_there;
 _Thread_local int fake_cuda_device;
+char fake_cuda_contexts[FAKE_CUDA_CONTEXTS];
+_Thread_local void *fake_cuda_context = fake_cuda_contexts;
+void *fake_cuda_launched_in;
+uint64_t fake_cuda_launched[2], fake_cuda_last[2];
+int fake_cuda_last_at;
 atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
 atomic_int fake_cuda_held, fake_cuda_allocations;
 _Thread_local int64_t fake_cuda_now_ns;
@@ -106,6 +111,8 @@ int cuDeviceGetPCIBusId(char *id, int capacity, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuCtxGetCurrent(void **context);
 int cuCtxGetDevice(int *device);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
 int cuGetErrorName(int error, const char **name);
 int cuGetErrorString(int error, const char **text);
 int cuModuleLoadData(void **module, const void *image);
@@ -173,7 +180,31 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
 
 int cuCtxGetCurrent(void **context)
 {
-    *context = &fake_cuda_modules;
+    *context = fake_cuda_context;
+    return 0;
+}
+
+/* The contexts below the current one. */
+static _Thread_local void *stack[8];
+static _Thread_local size_t stacked;
+
+enum { INVALID_CONTEXT = 201 };
+
+int cuCtxPushCurrent_v2(void *context)
+{
+    if (stacked == sizeof stack / sizeof *stack)
+        abort();
+    stack[stacked++] = fake_cuda_context;
+    fake_cuda_context = context;
+    return 0;
+}
+
+int cuCtxPopCurrent_v2(void **context)
+{
+    if (stacked == 0)
+        return INVALID_CONTEXT;
+    *context = fake_cuda_context;
+    fake_cuda_context = stack[--stacked];
     return 0;
 }
 
@@ -206,14 +237,15 @@ int cuModuleLoadData(void **module, const void *image)
     pass(FAKE_CUDA_LOAD);
     fake_cuda_calls++;
     fake_cuda_modules++;
-    *module = &fake_cuda_modules;
+    *module = fake_cuda_context;
     return 0;
 }
 
 int cuModuleUnload(void *module)
 {
-    (void)module;
     fake_cuda_calls++;
+    if (module != fake_cuda_context)
+        return INVALID_CONTEXT;
     fake_cuda_modules--;
     return 0;
 }
@@ -342,6 +374,13 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
         run_harness(function, args);
         return 0;
     }
+    fake_cuda_launched_in = fake_cuda_context;
+    for (int i = 0; i < 2; i++)
+        fake_cuda_launched[i] = *(uint64_t *)args[i];
+    if (fake_cuda_last_at)
+        memcpy(fake_cuda_last, args[fake_cuda_last_at], sizeof fake_cuda_last);
+    if (!fake_cuda_context)
+        return INVALID_CONTEXT;
     if (!captured)
         return run_family(function);
     add((struct fake_node){.kernel = function});

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A driver with H200s that runs nothing. It replaces libcuda in the program that links it. Every
- * thread has a current context, and several may call it at once. Kernels only take the time that a
- * test has given them, and their results are right or, if a test wants it, wrong: then the checks
- * of templates/harness.cu fail. */
+ * thread begins with a current context, and several may call it at once. Kernels only take the time
+ * that a test has given them, and their results are right or, if a test wants it, wrong: then the
+ * checks of templates/harness.cu fail. */
 #ifndef AT_TESTS_UNIT_FAKE_CUDA_H
 #define AT_TESTS_UNIT_FAKE_CUDA_H
 
@@ -18,6 +18,18 @@ extern bool fake_cupti_is_there;
 
 /* The device of this thread's context; 0 at first. Each has its own UUID. */
 extern _Thread_local int fake_cuda_device;
+
+/* This thread's current context; NULL: none. Modules belong to the context in which they were
+ * loaded, and are only unloaded there. */
+enum { FAKE_CUDA_CONTEXTS = 2 };
+extern char fake_cuda_contexts[FAKE_CUDA_CONTEXTS]; /* the first one is current at first */
+extern _Thread_local void *fake_cuda_context;
+
+/* The last launch of a family's kernel: its context, and the addresses of its arguments. */
+extern void *fake_cuda_launched_in;
+extern uint64_t fake_cuda_launched[2]; /* dst and src */
+extern uint64_t fake_cuda_last[2]; /* the first two words of argument number fake_cuda_last_at */
+extern int fake_cuda_last_at;      /* 0: none is read */
 
 /* Counts of loaded modules, of launches and of all calls. */
 extern atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;

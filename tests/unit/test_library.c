@@ -75,7 +75,9 @@ static void test_lookup(void **state)
             src_bytes = autotune_answer_parameter_value(answer, i);
     assert_true(src_bytes > 0);
     assert_null(autotune_answer_parameter_name(answer, 1000));
-    launch = autotune_answer_launch(answer);
+    assert_int_equal(autotune_answer_launches(answer, NULL, 0), 1);
+    assert_int_equal(autotune_answer_launches(answer, &launch, 1), 1);
+    assert_null(launch.kernel);
     assert_true(launch.grid[0] > 1 && launch.block[0] > 1 && launch.grid[2] == 1);
     assert_int_equal(autotune_answer_check_device(answer, NULL), AUTOTUNE_OK);
     autotune_answer_free(answer);
@@ -125,7 +127,7 @@ static void test_copies(void **state)
 
         assert_int_equal(autotune_lookup(&answer, profile, device, &problems[i], NULL, NULL),
                          AUTOTUNE_OK);
-        launch = autotune_answer_launch(answer);
+        assert_int_equal(autotune_answer_launches(answer, &launch, 1), 1);
         assert_string_equal(autotune_answer_family(answer), "copy");
         assert_true(i == 0 || launch.grid[0] == blocks);
         blocks = launch.grid[0];

@@ -116,6 +116,14 @@ static autotune_status execute_plan(int missing, autotune_error **error)
     return autotune_plan_execute(NULL, (void *)4096, (void *)8192, NULL, error);
 }
 
+static autotune_status execute_plan_with(int missing, autotune_error **error)
+{
+    const autotune_execution execution = autotune_execution_init();
+
+    return autotune_plan_execute_with(missing == 0 ? NULL : (const autotune_plan *)&device,
+                                      missing == 1 ? NULL : &execution, error);
+}
+
 /* ---- functions without a status: the value that autotune.h promises for NULL ---- */
 
 #define RETURNS(name, expression)                                                                  \
@@ -141,14 +149,6 @@ static bool writes_nothing(size_t length)
     return nothing;
 }
 
-static bool launches_nothing(void)
-{
-    static const autotune_launch none;
-    const autotune_launch launch = autotune_answer_launch(NULL);
-
-    return memcmp(&launch, &none, sizeof none) == 0;
-}
-
 RETURNS(skipped, autotune_profile_skipped(NULL, 0) == NULL)
 RETURNS(device_name, autotune_device_name(NULL) == NULL)
 RETURNS(tier, autotune_answer_tier(NULL) == AUTOTUNE_TIER_DEFAULT)
@@ -161,6 +161,8 @@ RETURNS(family, autotune_answer_family(NULL) == NULL)
 RETURNS(parameter_count, autotune_answer_parameter_count(NULL) == 0)
 RETURNS(parameter_name, autotune_answer_parameter_name(NULL, 0) == NULL)
 RETURNS(parameter_value, autotune_answer_parameter_value(NULL, 0) == 0)
+RETURNS(answer_launches, autotune_answer_launches(NULL, NULL, 0) == 0)
+RETURNS(plan_launches, autotune_plan_launches(NULL, NULL, NULL, NULL, 0) == 0)
 RETURNS(describe, writes_nothing(autotune_answer_describe(NULL, text, sizeof text)) &&
                       autotune_answer_describe(NULL, NULL, 9) == 0)
 RETURNS(json, writes_nothing(autotune_answer_json(NULL, text, sizeof text)) &&
@@ -192,7 +194,7 @@ static const struct {
     {"autotune_answer_free", NULL, {NULL}, answer_free},
     {"autotune_answer_is_predicted", NULL, {NULL}, predicted},
     {"autotune_answer_json", NULL, {NULL}, json},
-    {"autotune_answer_launch", NULL, {NULL}, launches_nothing},
+    {"autotune_answer_launches", NULL, {NULL}, answer_launches},
     {"autotune_answer_parameter_count", NULL, {NULL}, parameter_count},
     {"autotune_answer_parameter_name", NULL, {NULL}, parameter_name},
     {"autotune_answer_parameter_value", NULL, {NULL}, parameter_value},
@@ -211,7 +213,9 @@ static const struct {
     {"autotune_plan_create_with", create_plan_with, {"plan", "profile", "problem"}, NULL},
     {"autotune_plan_describe", NULL, {NULL}, plan_describe},
     {"autotune_plan_execute", execute_plan, {"plan"}, NULL},
+    {"autotune_plan_execute_with", execute_plan_with, {"plan", "execution"}, NULL},
     {"autotune_plan_free", NULL, {NULL}, plan_free},
+    {"autotune_plan_launches", NULL, {NULL}, plan_launches},
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},

@@ -125,15 +125,18 @@ CUresult at_cuda_prepare_kernel(const struct at_kernel *kernel, const struct at_
     return result;
 }
 
-CUresult at_cuda_launch(const struct at_call *call, uint64_t dst, uint64_t src, CUstream stream)
+CUresult at_cuda_launch(const struct at_call *call, const struct at_cuda_given *given,
+                        CUstream stream)
 {
     const int64_t *size = call->launch.field;
-    void *args[AT_CALL_ARGS] = {&dst, &src};
+    void *args[AT_CALL_ARGS] = {(void *)&given->dst, (void *)&given->src};
 
     for (size_t i = 2, word = 2; i < AT_CALL_ARGS; i++) {
         args[i] = (void *)&call->args[word];
         word += call->arg_words[i] ? call->arg_words[i] : 1;
     }
+    if (given->other)
+        args[given->other_number] = (void *)given->other;
     return at_cuda.cuLaunchKernel(
         call->kernel->handle, (unsigned)size[AT_GRID_X], (unsigned)size[AT_GRID_Y],
         (unsigned)size[AT_GRID_Z], (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],
@@ -144,6 +147,7 @@ CUresult at_cuda_launch(const struct at_call *call, uint64_t dst, uint64_t src, 
 static enum at_outcome cuda_start(struct at_device *device, const struct at_call *call,
                                   struct at_error *err)
 {
+    const struct at_cuda_given given = {.dst = call->args[0], .src = call->args[1]};
     CUstream stream = at_cuda_device_of(device)->stream;
     CUresult result;
 
@@ -153,7 +157,7 @@ static enum at_outcome cuda_start(struct at_device *device, const struct at_call
             "copying", err);
     result = at_cuda_prepare_kernel(call->kernel, &call->launch);
     if (result == CUDA_SUCCESS)
-        result = at_cuda_launch(call, call->args[0], call->args[1], stream);
+        result = at_cuda_launch(call, &given, stream);
     return at_cuda_outcome(result, "launching", err);
 }
 

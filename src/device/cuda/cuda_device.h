@@ -62,9 +62,17 @@ enum at_status at_cuda_info(CUdevice handle, int64_t ordinal, struct at_device_i
  * opting in to less does no harm. The generated code of export/cu.c has the same condition. */
 CUresult at_cuda_prepare_kernel(const struct at_kernel *kernel, const struct at_launch *launch);
 
-/* Launch the call's kernel, which has been prepared, with these first two arguments instead of the
- * call's. Each is one word, as in all kernels here. */
-CUresult at_cuda_launch(const struct at_call *call, uint64_t dst, uint64_t src, CUstream stream);
+/* Arguments instead of the call's: the first two, of one word each as in all kernels here, and,
+ * unless `other` is NULL, the one of this number. */
+struct at_cuda_given {
+    uint64_t dst, src;
+    const void *other;
+    size_t other_number;
+};
+
+/* Launch the call's kernel, which has been prepared. */
+CUresult at_cuda_launch(const struct at_call *call, const struct at_cuda_given *given,
+                        CUstream stream);
 
 /* Count what a launch does; in cupti.c. */
 enum at_outcome at_cuda_count(struct at_device *device, const struct at_call *call,

@@ -27,6 +27,8 @@
     X(cuCtxGetCurrent, "cuCtxGetCurrent")                                                          \
     X(cuCtxGetDevice, "cuCtxGetDevice")                                                            \
     X(cuCtxSetCurrent, "cuCtxSetCurrent")                                                          \
+    X(cuCtxPushCurrent, "cuCtxPushCurrent_v2")                                                     \
+    X(cuCtxPopCurrent, "cuCtxPopCurrent_v2")                                                       \
     X(cuMemGetInfo, "cuMemGetInfo_v2")                                                             \
     X(cuMemAlloc, "cuMemAlloc_v2")                                                                 \
     X(cuMemFree, "cuMemFree_v2")                                                                   \

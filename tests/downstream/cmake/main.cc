@@ -23,6 +23,7 @@ int main()
     autotune_profile *profile = nullptr;
     autotune_device *device = nullptr;
     autotune_answer *answer = nullptr;
+    autotune_launch launch;
 
     problem.elem_size = 4;
     problem.rows = problem.cols = 8192;
@@ -35,8 +36,9 @@ int main()
     if (autotune_lookup(&answer, profile, device, &problem, nullptr, nullptr) != AUTOTUNE_OK)
         return 3;
     owned<autotune_answer, autotune_answer_free> answer_owner(answer);
-    if (std::strcmp(autotune_answer_family(answer), tuned->family) != 0 ||
-        autotune_answer_launch(answer).grid[0] != tuned->grid[0])
+    if (autotune_answer_launches(answer, &launch, 1) != 1 ||
+        std::strcmp(autotune_answer_family(answer), tuned->family) != 0 ||
+        launch.grid[0] != tuned->grid[0])
         return 4;
     std::printf("%d problems of %s\n", AUTOTUNE_TUNED_COUNT, AUTOTUNE_TUNED_DEVICE);
     return 0;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/execution.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+/* The first number is the size of the first version. It never changes. */
+static const struct autotune_layout layout = {"autotune_execution",
+                                              offsetof(autotune_execution, struct_size), 216,
+                                              sizeof(autotune_execution), true};
+
+enum { WORD = 8, WORDS = sizeof(autotune_execution) / WORD };
+
+_Static_assert(sizeof(autotune_execution) % WORD == 0 && WORDS <= 64, "each word has a bit");
+
+#define MEMBER(name)                                                                               \
+#name, offsetof(autotune_execution, name), sizeof(((autotune_execution *)0)->name)
+
+/* Instead of operations: all plans take the member, or none of this version. */
+enum { EVERY = -1, NONE = 0 };
+
+/* The members, in the order of the struct. */
+static const struct member {
+    const char *name;
+    size_t offset, size;
+    int operations; /* of the steps that take it, by bits */
+} members[] = {
+    {MEMBER(struct_size), EVERY},
+    {MEMBER(dst), EVERY},
+    {MEMBER(src), EVERY},
+    {MEMBER(stream), EVERY},
+    {MEMBER(scale), 1 << AT_SCALE | 1 << AT_DIVIDE},
+    {MEMBER(alpha), NONE},
+    {MEMBER(beta), NONE},
+    {MEMBER(src2), NONE},
+    {MEMBER(channel_scale), NONE},
+    {MEMBER(channel_shift), NONE},
+    {MEMBER(dst2), NONE},
+    {MEMBER(largest), NONE},
+    {MEMBER(block_scales), NONE},
+    {MEMBER(block_scales2), NONE},
+    {MEMBER(skip), NONE},
+    {MEMBER(list), NONE},
+    {MEMBER(list_count), NONE},
+    {MEMBER(offsets), NONE},
+    {MEMBER(offset_count), NONE},
+    {MEMBER(scratch), NONE},
+    {MEMBER(scratch_bytes), NONE},
+};
+
+static uint64_t words_of(const struct member *member)
+{
+    return ((UINT64_C(1) << member->size / WORD) - 1) << member->offset / WORD;
+}
+
+uint64_t autotune_execution_words(const struct at_problem *problem)
+{
+    uint64_t words = 0;
+
+    for (size_t i = 0; i < AT_COUNT(members); i++)
+        if (members[i].operations == EVERY ||
+            ((unsigned)members[i].operations & problem->step.operations))
+            words |= words_of(&members[i]);
+    return words;
+}
+
+static enum at_status fail_unused(size_t word, struct at_error *err)
+{
+    const struct member *member = members;
+
+    while (!(words_of(member) >> word & 1))
+        member++;
+    return at_fail(err, AT_USAGE,
+                   "the member %s of the execution is given, and this plan does not take it: "
+                   "leave it 0, or make a plan for a problem that needs it",
+                   member->name);
+}
+
+/* Every execution comes here, so words are compared, not members. */
+static enum at_status check_unused(const autotune_execution *execution, uint64_t words,
+                                   struct at_error *err)
+{
+    uint64_t value[WORDS];
+
+    memcpy(value, execution, sizeof value);
+    for (size_t i = 0; i < WORDS; i++)
+        if (value[i] != 0 && !(words >> i & 1))
+            return fail_unused(i, err);
+    return AT_OK;
+}
+
+static bool is_given(const double value[2])
+{
+    static const double zeros[2];
+
+    return memcmp(value, zeros, sizeof zeros) != 0;
+}
+
+static enum at_status check_scalar(const autotune_scalar *scalar, const char *name,
+                                   const struct at_problem *problem, struct at_error *err)
+{
+    int bytes = at_number_formats[at_step_computes_in(&problem->step)].bytes;
+
+    if (scalar->at && is_given(scalar->value))
+        return at_fail(err, AT_USAGE,
+                       "%s has an address and a value: leave the value 0, or the address NULL",
+                       name);
+    if ((uintptr_t)scalar->at % (uintptr_t)bytes != 0)
+        return at_fail(err, AT_USAGE, "%s.at has to be a device address that is a multiple of %d",
+                       name, bytes);
+    if (is_given((const double[2]){0, scalar->value[1]}))
+        return at_fail(err, AT_USAGE, "%s has an imaginary part, and the step takes a real number",
+                       name);
+    return AT_OK;
+}
+
+enum at_status autotune_take_execution(autotune_execution *taken, const autotune_execution *given,
+                                       const struct at_problem *problem, uint64_t words,
+                                       struct at_error *err)
+{
+    enum at_status status = autotune_take_struct(&layout, taken, given, err);
+
+    if (status == AT_OK)
+        status = check_unused(taken, words, err);
+    if (status == AT_OK && at_step_has_number(&problem->step))
+        status = check_scalar(&taken->scale, "scale", problem, err);
+    return status == AT_OK ? autotune_check_addresses(problem, taken->dst, taken->src, err)
+                           : status;
+}
+
+static bool is_address(const void *address, const struct at_problem *problem, enum at_side side)
+{
+    return address && (uintptr_t)address % (uintptr_t)at_problem_elem_size(problem, side) == 0;
+}
+
+enum at_status autotune_check_addresses(const struct at_problem *problem, const void *dst,
+                                        const void *src, struct at_error *err)
+{
+    static const char *const names[] = {[AT_SOURCE] = "source", [AT_DESTINATION] = "destination"};
+    const void *const addresses[] = {[AT_SOURCE] = src, [AT_DESTINATION] = dst};
+
+    for (int side = AT_SOURCE; side < AT_SIDES; side++)
+        if (!is_address(addresses[side], problem, (enum at_side)side))
+            return at_fail(err, AT_USAGE,
+                           "the %s must be a device address that is a multiple of the element, "
+                           "%d bytes",
+                           names[side], (int)at_problem_elem_size(problem, (enum at_side)side));
+    if ((dst == src) != problem->in_place)
+        return at_fail(err, AT_USAGE, "source and destination are %s, and the plan was made for %s",
+                       dst == src ? "one" : "two",
+                       problem->in_place ? "a transpose in place" : "two buffers");
+    return AT_OK;
+}
+
+struct at_step_numbers autotune_execution_numbers(const autotune_execution *execution)
+{
+    return (struct at_step_numbers){.at = (uint64_t)(uintptr_t)execution->scale.at,
+                                    .value = execution->scale.value[0]};
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What plans are executed with, in which context and thread, and which launches they have. */
+#include "fake_cuda.h"
+#include "library_measure.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static autotune_profile *profile;
+static autotune_plan *plan;
+
+static void *const source = (void *)8192, *const destination = (void *)4096;
+
+/* Executes, and returns whether the plan's kernel was launched. The message has the words. */
+static bool executes(const autotune_execution *execution, const char *words)
+{
+    autotune_error *error = NULL;
+    int before = fake_cuda_launches;
+    autotune_status status = autotune_plan_execute_with(plan, execution, &error);
+
+    assert_int_equal(status, words ? AUTOTUNE_INVALID : AUTOTUNE_OK);
+    if (words && !strstr(autotune_error_message(error), words))
+        fail_msg("\"%s\" is not in: %s", words, autotune_error_message(error));
+    autotune_error_free(error);
+    return fake_cuda_launches != before;
+}
+
+static autotune_execution usual(void)
+{
+    autotune_execution execution = autotune_execution_init();
+
+    execution.dst = destination;
+    execution.src = source;
+    return execution;
+}
+
+static void test_addresses(void **state)
+{
+    static const struct {
+        uintptr_t dst, src;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {4096, 8192, NULL},
+        {4100, 8196, NULL},
+        {0, 8192, "destination must be a device address"},
+        {4096, 0, "source must be a device address"},
+        {4098, 8192, "destination must be a device address that is a multiple"},
+        {4096, 8191, "source must be a device address that is a multiple"},
+        {4096, 4096, "source and destination are one"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_execution execution = usual();
+
+        execution.dst = (void *)cases[i].dst;
+        execution.src = (void *)cases[i].src;
+        assert_int_equal(executes(&execution, cases[i].words), cases[i].words == NULL);
+        if (!cases[i].words) {
+            assert_int_equal(fake_cuda_launched[0], cases[i].dst);
+            assert_int_equal(fake_cuda_launched[1], cases[i].src);
+        }
+    }
+}
+
+/* Each member that a plan does not take must be 0. */
+static void test_unused(void **state)
+{
+    static const struct {
+        size_t offset;
+        const char *name;
+    } members[] = {
+#define MEMBER(name, part) {offsetof(autotune_execution, name) + (part), "member " #name " "}
+        MEMBER(scale, 0),         MEMBER(scale, 8),         MEMBER(scale, 16),
+        MEMBER(alpha, 0),         MEMBER(beta, 8),          MEMBER(src2, 0),
+        MEMBER(channel_scale, 0), MEMBER(channel_shift, 0), MEMBER(dst2, 0),
+        MEMBER(largest, 0),       MEMBER(block_scales, 0),  MEMBER(block_scales2, 0),
+        MEMBER(skip, 0),          MEMBER(list, 0),          MEMBER(list_count, 0),
+        MEMBER(offsets, 0),       MEMBER(offset_count, 0),  MEMBER(scratch, 0),
+        MEMBER(scratch_bytes, 0),
+#undef MEMBER
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        autotune_execution execution = usual();
+
+        ((unsigned char *)&execution)[members[i].offset + 7] = 1;
+        assert_false(executes(&execution, members[i].name));
+    }
+}
+
+static void test_struct_size(void **state)
+{
+    struct {
+        autotune_execution known;
+        int64_t newer;
+    } larger = {usual(), 0};
+
+    (void)state;
+    larger.known.struct_size = 0;
+    assert_false(executes(&larger.known, "struct_size of autotune_execution is 0"));
+    larger.known.struct_size = sizeof(autotune_execution) - 8;
+    assert_false(executes(&larger.known, "has to be its sizeof"));
+    larger.known.struct_size = sizeof larger;
+    assert_true(executes(&larger.known, NULL));
+    larger.newer = 1;
+    assert_false(executes(&larger.known, "compiled for a newer version"));
+}
+
+/* The launch that is told is the one that is made. */
+static void test_launches(void **state)
+{
+    static const uintptr_t addresses[] = {4096, 4100};
+    autotune_launch launches[2][2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        void *dst = (void *)addresses[i];
+        struct fake_cuda_kernel *kernel = fake_cuda_kernels;
+        int before;
+
+        assert_int_equal(autotune_plan_launches(plan, dst, source, launches[i], 2), 1);
+        while (strcmp(kernel->entry, launches[i][0].kernel) != 0)
+            assert_true(++kernel < fake_cuda_kernels + fake_cuda_kernel_count);
+        before = kernel->launches;
+        assert_int_equal(autotune_plan_execute(plan, dst, source, NULL, NULL), AUTOTUNE_OK);
+        assert_int_equal(kernel->launches, before + 1);
+        assert_true(launches[i][0].grid[0] > 0 && launches[i][0].block[0] > 0);
+    }
+    assert_string_not_equal(launches[0][0].kernel, launches[1][0].kernel);
+    assert_int_equal(autotune_plan_launches(plan, NULL, NULL, launches[1], 1), 1);
+    assert_memory_equal(&launches[0][0], &launches[1][0], sizeof **launches);
+}
+
+/* ---- contexts and threads ---- */
+
+static void check_context(void *current)
+{
+    fake_cuda_context = current;
+    fake_cuda_launched_in = NULL;
+    assert_int_equal(autotune_plan_execute(plan, destination, source, NULL, NULL), AUTOTUNE_OK);
+    assert_ptr_equal(fake_cuda_launched_in, &fake_cuda_contexts[0]);
+    assert_ptr_equal(fake_cuda_context, current);
+}
+
+/* Another thread has another context or none, and executes and frees the plan. */
+static void *execute_and_free(void *made)
+{
+    fake_cuda_context = &fake_cuda_contexts[1];
+    if (autotune_plan_execute(made, destination, source, NULL, NULL) != AUTOTUNE_OK)
+        return "the plan does not run in another thread";
+    if (fake_cuda_launched_in != &fake_cuda_contexts[0])
+        return "the plan runs in another context";
+    fake_cuda_context = NULL;
+    autotune_plan_free(made);
+    return fake_cuda_context ? "freeing leaves a context behind" : NULL;
+}
+
+static void test_contexts(void **state)
+{
+    int modules = fake_cuda_modules;
+    pthread_t thread;
+    void *said;
+
+    (void)state;
+    check_context(&fake_cuda_contexts[0]);
+    check_context(&fake_cuda_contexts[1]);
+    check_context(NULL);
+    fake_cuda_context = &fake_cuda_contexts[0];
+    assert_int_equal(pthread_create(&thread, NULL, execute_and_free, measure_plan(profile, NULL)),
+                     0);
+    assert_int_equal(pthread_join(thread, &said), 0);
+    if (said)
+        fail_msg("%s", (const char *)said);
+    assert_int_equal(fake_cuda_modules, modules);
+}
+
+static int set_up(void **state)
+{
+    measure_set_up();
+    profile = *state = measure_open(NULL);
+    plan = measure_plan(profile, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    autotune_plan_free(plan);
+    return fake_cuda_modules != 0 || measure_tear_down(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_contexts),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
