@@ -137,10 +137,9 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
     fprintf(out, "namespace %s_source {\n", rendering->entry);
     /* So that compiler messages name the template and its lines. */
     fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
-    fprintf(out,
-            "%s\n}\n#undef transpose\n#undef ELEM_SIZE\n#undef AXES\n#undef TALL\n"
-            "#undef RESULT_SIZE\n#undef STEP\n#undef STEP_NUMBERS\n",
-            family->source);
+    fprintf(out, "%s\n}\n#undef transpose\n", family->source);
+    for (size_t i = 0; i < AT_TEMPLATE_MACROS; i++)
+        fprintf(out, "#undef %s\n", at_template_macros[i]);
     for (size_t i = 0; i < family->param_count; i++)
         fprintf(out, "#undef %s\n", family->params[i].name);
 }

@@ -57,7 +57,7 @@ static enum at_status take_align(int64_t *bytes, int64_t given, struct at_error 
 static enum at_status take_tensor(struct at_problem *problem, const autotune_tensor *given,
                                   struct at_error *err)
 {
-    struct at_tensor tensor = {.rank = (size_t)given->rank, .elem_size = given->elem_size};
+    struct at_tensor tensor = {.rank = (size_t)given->rank, .elements.bytes = given->elem_size};
 
     if (given->rank < 1 || given->rank > AUTOTUNE_RANK_MAX)
         return at_fail(err, AT_USAGE, "the rank is %lld, and has to be 1 to %d",

@@ -13,13 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct at_problem_type at_problem_types[AT_PROBLEM_TYPES] = {
-    {"b1", 1},  {"b2", 2},  {"b4", 4},   {"b8", 8},    {"b16", 16}, {"i8", 1},
-    {"u8", 1},  {"fp8", 1}, {"e4m3", 1}, {"e5m2", 1},  {"f16", 2},  {"bf16", 2},
-    {"i16", 2}, {"u16", 2}, {"f32", 4},  {"i32", 4},   {"u32", 4},  {"f64", 8},
-    {"i64", 8}, {"u64", 8}, {"c64", 8},  {"c128", 16},
-};
-
 enum at_status at_problem_fail(struct at_error *err, const char *spec, const char *format, ...)
 {
     char *reason;
@@ -33,22 +26,6 @@ enum at_status at_problem_fail(struct at_error *err, const char *spec, const cha
     at_fail(err, AT_USAGE, "problem \"%.*s\": %s", AT_QUOTED(spec, 200), reason);
     at_free(reason);
     return AT_USAGE;
-}
-
-void at_problem_take_type(struct at_problem *problem, size_t type)
-{
-    memcpy(problem->type, at_problem_types[type].name, sizeof problem->type);
-    problem->elem_size = at_problem_types[type].size;
-}
-
-bool at_problem_name_type(struct at_problem *problem)
-{
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
-        if (at_problem_types[i].size == problem->elem_size) {
-            at_problem_take_type(problem, i);
-            return true;
-        }
-    return false;
 }
 
 int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side)
@@ -374,30 +351,38 @@ static enum at_status check_overlap(const struct at_problem *problem, const char
 }
 
 /* Do both sides fit 62 bits of bytes together? All strides and extents are at least 1. */
-static bool fits(const struct at_axis *axes, size_t count, int64_t elem_size)
+static bool fits(const struct at_axis *axes, size_t count, const struct at_elements *all)
 {
-    int64_t src, dst, elements = 1, bytes;
+    int64_t bytes[AT_SIDES] = {all->bytes, all->step.given ? at_number_formats[all->step.to].bytes
+                                                           : all->bytes};
+    int64_t elements = 1, sum = 0, moved = bytes[AT_SOURCE] + bytes[AT_DESTINATION];
 
     for (size_t i = 0; i < count; i++)
         if (__builtin_mul_overflow(elements, axes[i].extent, &elements))
             return false;
-    return at_axes_extent(axes, count, AT_SOURCE, &src) &&
-           at_axes_extent(axes, count, AT_DESTINATION, &dst) &&
-           !__builtin_add_overflow(src, dst, &bytes) &&
-           !__builtin_mul_overflow(bytes, elem_size, &bytes) && bytes >> 62 == 0 &&
-           !__builtin_mul_overflow(elements, 2 * elem_size, &bytes) && bytes >> 62 == 0;
+    for (int side = AT_SOURCE; side < AT_SIDES; side++) {
+        int64_t extent;
+
+        if (!at_axes_extent(axes, count, (enum at_side)side, &extent) ||
+            __builtin_mul_overflow(extent, bytes[side], &extent) ||
+            __builtin_add_overflow(sum, extent, &sum) || sum >> 62 != 0)
+            return false;
+    }
+    return !__builtin_mul_overflow(elements, moved, &moved) && moved >> 62 == 0;
 }
 
 enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
-                                  size_t count, int64_t elem_size, const int64_t offsets[2],
+                                  size_t count, const struct at_elements *elements,
                                   const char *spec, struct at_error *err)
 {
+    const int64_t *offsets = elements->offsets;
     struct at_axis left[AT_AXES_MAX];
-    struct at_problem made = {.offset_src = offsets[0], .offset_dst = offsets[1]};
+    struct at_problem made = {
+        .offset_src = offsets[0], .offset_dst = offsets[1], .step = elements->step};
     size_t used = 0;
     enum at_status status;
 
-    if (elem_size < 1 || elem_size > AT_ELEM_SIZE_MAX)
+    if (elements->bytes < 1 || elements->bytes > AT_ELEM_SIZE_MAX)
         return at_problem_fail(err, spec, "elements have 1 to 64 bytes");
     if (count > AT_RANK_MAX)
         return at_problem_fail(err, spec, "a tensor has at most 24 axes");
@@ -410,9 +395,9 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
     }
     if (offsets[0] > AT_OFFSET_MAX || offsets[1] > AT_OFFSET_MAX)
         return at_problem_fail(err, spec, "an offset is more than 255 elements");
-    if (!fits(left, used, elem_size))
+    if (!fits(left, used, elements))
         return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
-    used = split_elements(left, used, elem_size, &made);
+    used = split_elements(left, used, elements->bytes, &made);
     take_axes(&made, left, used);
     at_problem_name_type(&made);
     status = check_overlap(&made, spec, err);
@@ -459,7 +444,7 @@ enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_
     for (size_t i = 0; i < t.rank; i++)
         axes[i] = (struct at_axis){t.extents[t.perm[i]], t.strides[AT_SOURCE][t.perm[i]],
                                    t.strides[AT_DESTINATION][i]};
-    return at_problem_of_axes(problem, axes, t.rank, t.elem_size, t.offsets, spec, err);
+    return at_problem_of_axes(problem, axes, t.rank, &t.elements, spec, err);
 }
 
 /* ---- matrices ---- */

@@ -101,13 +101,20 @@ bool at_problem_is_spec(const char *text);
  * at_problem_parse; the problem is then unchanged. */
 enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err);
 
+/* The elements of a tensor: 1 to 64 bytes of the source each, what is computed, and the offsets of
+ * the first element on both sides. */
+struct at_elements {
+    int64_t bytes, offsets[2];
+    struct at_step step;
+};
+
 /* A tensor and its permutation, as NumPy and PyTorch have them: the first axis is the slowest. Axis
  * i of the result is axis perm[i] of the source. Strides are of the source's axes, and of the
  * result's, in elements; if the first is 0, they are dense. */
 struct at_tensor {
     size_t rank;
     int64_t extents[AT_RANK_MAX], perm[AT_RANK_MAX], strides[2][AT_RANK_MAX];
-    int64_t elem_size, offsets[2];
+    struct at_elements elements;
 };
 
 /* Make a problem in canonical form. Errors are those of at_problem_of_axes; also for a rank that is
@@ -115,11 +122,10 @@ struct at_tensor {
 enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
                                     const char *spec, struct at_error *err);
 
-/* The same from the axes of a tensor, in any order, with elements of 1 to 64 bytes. Offsets are in
- * elements. Errors are those of at_problem_parse, with `spec` in the message; also for strides
- * below 1. */
+/* The same from the axes of a tensor, in any order. Errors are those of at_problem_parse, with
+ * `spec` in the message; also for strides below 1. */
 enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
-                                  size_t count, int64_t elem_size, const int64_t offsets[2],
+                                  size_t count, const struct at_elements *elements,
                                   const char *spec, struct at_error *err);
 
 /* Make a matrix or a batch canonical. Its layout has been checked. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by problem.c and problem_spec.c. */
+/* Shared by the files that read, make and write problems. */
 #ifndef AT_PROBLEM_PROBLEM_PARTS_H
 #define AT_PROBLEM_PROBLEM_PARTS_H
 
@@ -10,20 +10,53 @@ enum { AT_ELEM_SIZE_MAX = 64 };
 /* In elements. Alignment repeats before that: accesses have at most 16 bytes, cache lines 128. */
 enum { AT_OFFSET_MAX = 255 };
 
-/* A transpose does not interpret elements, so types of the same size are the same work. The first
- * type of each size is named after the size. */
-enum { AT_PROBLEM_TYPES = 22 };
-struct at_problem_type {
-    char name[8];
-    int64_t size;
-};
-extern const struct at_problem_type at_problem_types[AT_PROBLEM_TYPES];
+/* ---- type.c ---- */
 
-/* Set the type by its index, with its size. */
-void at_problem_take_type(struct at_problem *problem, size_t type);
+struct at_type {
+    const char *name; /* NULL: an element of several words, which has none */
+    int64_t bytes;
+};
+
+/* Read the name of a type or a synonym of it, such as float32; b1 to b64 are elements of as many
+ * bytes. */
+enum at_status at_type_read(struct at_type *type, const char *text, size_t length, const char *spec,
+                            struct at_error *err);
+
+/* AT_USAGE if no element has the problem's size. */
+enum at_status at_type_check_size(const struct at_problem *problem, const char *spec,
+                                  struct at_error *err);
+
+/* Set the type, which has a name, with its size. */
+void at_problem_take_type(struct at_problem *problem, const struct at_type *type);
 
 /* Set the type that is named after the element size, such as "b4". False: none is. */
 bool at_problem_name_type(struct at_problem *problem);
+
+/* ---- step_spec.c ---- */
+
+/* The type of the destination, and the operations, as far as they have been read. */
+struct at_step_reading {
+    const char *to; /* not terminated; NULL: the source's type */
+    size_t to_length;
+    unsigned operations;
+};
+
+/* Cut "SOURCE:DESTINATION" after the first type. Returns its length. */
+size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t length);
+
+/* Read the name of an operation. False: it is none. */
+bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length);
+
+/* Make the step that was read, of elements of this type. A cast to the same type without an
+ * operation is no step. */
+enum at_status at_step_make(struct at_step *step, const struct at_step_reading *read,
+                            const struct at_type *source, const char *spec, struct at_error *err);
+
+/* Write ":e4m3" if the destination has another type, or ",scale". Return where the NUL is. */
+char *at_step_put_type(char *at, const struct at_step *step);
+char *at_step_put_operations(char *at, const struct at_step *step);
+
+/* ---- problem.c ---- */
 
 /* Check the layout of matrices: bounds, overlap, and in place, that it is one layout. */
 enum at_status at_problem_check_layout(const struct at_problem *problem, const char *spec,

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes problems as text: ROWSxCOLS:TYPE[,key=value...], and tensors. Completes those of
  * which only the size is given. */
-#include "base/choice.h"
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "base/text_stream.h"
 #include "problem/problem.h"
 #include "problem/problem_parts.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
     LD_SRC,
@@ -88,182 +85,8 @@ static bool default_of(const struct at_problem *problem, size_t key, int64_t *va
     }
 }
 
-static enum at_status fail_type(struct at_error *err, const char *text, size_t length,
-                                const char *spec)
-{
-    const char *names[AT_PROBLEM_TYPES];
-    char *known, *word = at_strndup(text, (size_t)at_text_fit(text, length, 40)), nearest[64];
-
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++)
-        names[i] = at_problem_types[i].name;
-    known = at_join(names, AT_PROBLEM_TYPES);
-    at_suggest(nearest, sizeof nearest, word, names, AT_PROBLEM_TYPES);
-    at_problem_fail(err, spec,
-                    "unknown type \"%s\" (did you mean %s?); known are %s, and bN for "
-                    "elements of N bytes, up to %d",
-                    word, nearest, known, AT_ELEM_SIZE_MAX);
-    at_free(word);
-    at_free(known);
-    return AT_USAGE;
-}
-
-/* The names of these types in C, NumPy, PyTorch and CUDA. Upper and lower case are read, never
- * written. */
-static const struct {
-    const char *synonym, *name;
-} synonyms[] = {
-    {"float8", "fp8"},      {"half", "f16"},    {"float16", "f16"}, {"fp16", "f16"},
-    {"bfloat16", "bf16"},   {"float", "f32"},   {"float32", "f32"}, {"fp32", "f32"},
-    {"double", "f64"},      {"float64", "f64"}, {"fp64", "f64"},    {"complex64", "c64"},
-    {"complex128", "c128"}, {"int8", "i8"},     {"uint8", "u8"},    {"int16", "i16"},
-    {"uint16", "u16"},      {"int", "i32"},     {"int32", "i32"},   {"uint32", "u32"},
-    {"int64", "i64"},       {"uint64", "u64"},  {"char", "i8"},     {"byte", "u8"},
-    {"uchar", "u8"},        {"bool", "u8"},     {"short", "i16"},   {"ushort", "u16"},
-    {"uint", "u32"},        {"long", "i64"},    {"ulong", "u64"},
-};
-
-static bool is_word(const char *word, const char *text, size_t length)
-{
-    return strlen(word) == length && strncasecmp(word, text, length) == 0;
-}
-
-/* Find a type by another name, or in another case. Returns AT_PROBLEM_TYPES if there is none. */
-static size_t find_synonym(const char *text, size_t length)
-{
-    size_t type = 0;
-
-    if (length > 2 && memcmp(text + length - 2, "_t", 2) == 0) /* uint8_t */
-        length -= 2;
-    for (size_t i = 0; i < AT_COUNT(synonyms); i++)
-        if (is_word(synonyms[i].synonym, text, length)) {
-            text = synonyms[i].name;
-            length = strlen(text);
-            break;
-        }
-    while (type < AT_PROBLEM_TYPES && !is_word(at_problem_types[type].name, text, length))
-        type++;
-    return type;
-}
-
-/* Read the name of a type or a synonym of it, such as float32; b1 to b64 are elements of as many
- * bytes. *type is its index in at_problem_types, AT_PROBLEM_TYPES for an element of several words.
- */
-static enum at_status read_type(const char *text, size_t length, int64_t *elem_size, size_t *type,
-                                const char *spec, struct at_error *err)
-{
-    for (size_t i = 0; i < AT_PROBLEM_TYPES; i++) {
-        const char *name = at_problem_types[i].name;
-
-        if (name[0] == text[0] && strlen(name) == length && memcmp(name, text, length) == 0) {
-            *elem_size = at_problem_types[i].size;
-            *type = i;
-            return AT_OK;
-        }
-    }
-    *type = find_synonym(text, length);
-    if (*type < AT_PROBLEM_TYPES) {
-        *elem_size = at_problem_types[*type].size;
-        return AT_OK;
-    }
-    if (length > 1 && *text == 'b' && at_integer_parse(text + 1, length - 1, elem_size) &&
-        *elem_size >= 1 && *elem_size <= AT_ELEM_SIZE_MAX)
-        return AT_OK;
-    return fail_type(err, text, length, spec);
-}
-
-/* ---- steps ---- */
-
-/* The type of the destination, and the operations, as far as they have been read. */
-struct step_reading {
-    const char *to; /* not terminated; NULL: the source's type */
-    size_t to_length;
-    unsigned operations;
-};
-
-/* Cut "SOURCE:DESTINATION" after the first type. Returns its length. */
-static size_t cut_types(struct step_reading *step, const char *text, size_t length)
-{
-    const char *colon = memchr(text, ':', length);
-
-    if (!colon)
-        return length;
-    step->to = colon + 1;
-    step->to_length = length - (size_t)(colon + 1 - text);
-    return (size_t)(colon - text);
-}
-
-/* Read the name of an operation. False: it is none. */
-static bool read_operation(struct step_reading *step, const char *text, size_t length)
-{
-    for (unsigned i = 0; i < AT_OPERATIONS; i++)
-        if (strlen(at_operation_names[i]) == length &&
-            memcmp(at_operation_names[i], text, length) == 0) {
-            step->operations |= 1U << i;
-            return true;
-        }
-    return false;
-}
-
-static enum at_status find_number(enum at_number *number, const char *name, const char *spec,
-                                  struct at_error *err)
-{
-    const char *names[AT_NUMBERS];
-    char *known;
-
-    if (at_number_find(number, name, strlen(name)))
-        return AT_OK;
-    for (int i = 0; i < AT_NUMBERS; i++)
-        names[i] = at_number_formats[i].name;
-    known = at_join(names, AT_NUMBERS);
-    at_problem_fail(err, spec, "nothing computes with %s: a cast or an operation takes %s", name,
-                    known);
-    at_free(known);
-    return AT_USAGE;
-}
-
-/* Make the step that was read. A cast to the same type without an operation is no step. */
-static enum at_status take_step(struct at_problem *problem, const struct step_reading *read,
-                                const char *spec, struct at_error *err)
-{
-    struct at_step step = {.given = true, .operations = read->operations};
-    const char *source = problem->type, *destination = problem->type, *why;
-    enum at_status status;
-    int64_t elem_size;
-    size_t type;
-
-    if (!read->to && read->operations == 0)
-        return AT_OK;
-    if (read->to) {
-        status = read_type(read->to, read->to_length, &elem_size, &type, spec, err);
-        if (status != AT_OK)
-            return status;
-        destination = type < AT_PROBLEM_TYPES ? at_problem_types[type].name : "a type of words";
-    }
-    if (strcmp(source, destination) == 0 && read->operations == 0)
-        return AT_OK;
-    status = find_number(&step.from, source, spec, err);
-    if (status == AT_OK)
-        status = find_number(&step.to, destination, spec, err);
-    if (status != AT_OK)
-        return status;
-    if (!at_step_is_possible(&step, &why))
-        return at_problem_fail(err, spec, "%s", why);
-    if (problem->in_place)
-        return at_problem_fail(err, spec, "in place, elements are moved as they are");
-    problem->step = step;
-    return AT_OK;
-}
-
-/* Write a text, a number, or ",KEY=VALUE" at `at`, and a NUL. Return where it is. printf takes
+/* Write a number, or ",KEY=VALUE", at `at`, and a NUL. Return where it is. printf takes
  * microseconds, and a profile has thousands of problems. */
-static char *put_text(char *at, const char *text)
-{
-    size_t length = strlen(text);
-
-    memcpy(at, text, length + 1);
-    return at + length;
-}
-
 static char *put_number(char *at, int64_t value)
 {
     char digits[24], *first = digits + sizeof digits - 1;
@@ -275,29 +98,13 @@ static char *put_number(char *at, int64_t value)
     while (rest /= 10);
     if (value < 0)
         *--first = '-';
-    return put_text(at, first);
+    return stpcpy(at, first);
 }
 
 static char *put_key(char *at, const char *key, int64_t value)
 {
-    at = put_text(put_text(at, ","), key);
-    return put_number(put_text(at, "="), value);
-}
-
-/* "bf16", or with a step's "bf16:e4m3". */
-static char *put_types(char *at, const struct at_problem *problem)
-{
-    at = put_text(at, problem->type);
-    if (problem->step.given && problem->step.from != problem->step.to)
-        at = put_text(put_text(at, ":"), at_number_formats[problem->step.to].name);
-    return at;
-}
-
-static void put_operations(char *at, const struct at_step *step)
-{
-    for (int i = 0; i < AT_OPERATIONS; i++)
-        if (at_step_has(step, (enum at_operation)i))
-            at = put_text(put_text(at, ","), at_operation_names[i]);
+    at = stpcpy(stpcpy(at, ","), key);
+    return put_number(stpcpy(at, "="), value);
 }
 
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
@@ -306,7 +113,7 @@ static const char tensor_example[] = "as in 8x32x2048x128:f16,perm=0213";
 
 struct reading {
     struct at_tensor tensor;
-    struct step_reading step;
+    struct at_step_reading step;
     unsigned keys; /* that have been read, by bits */
     const char *spec;
     struct at_error *err;
@@ -397,7 +204,7 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                        {OFFSET_SRC, AT_SOURCE, true},
                        {OFFSET_DST, AT_DESTINATION, true}};
 
-    if (read_operation(&t->step, text, length))
+    if (at_step_read_operation(&t->step, text, length))
         return AT_OK;
     for (size_t i = 0; i < AT_COUNT(tensor_keys); i++) {
         const char *key = at_problem_keys[tensor_keys[i].key], *value;
@@ -414,8 +221,8 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
         if (side < 0)
             return read_perm(t, value, left);
         if (tensor_keys[i].offset)
-            return at_integer_parse(value, left, &t->tensor.offsets[side]) &&
-                           t->tensor.offsets[side] >= 1
+            return at_integer_parse(value, left, &t->tensor.elements.offsets[side]) &&
+                           t->tensor.elements.offsets[side] >= 1
                        ? AT_OK
                        : fail(t, "an offset", value, left);
         return read_list(t->tensor.strides[side], value, left, 'x', 1) == t->tensor.rank
@@ -433,8 +240,9 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
 {
     struct reading t = {.spec = spec, .err = err};
     struct at_problem read = {0};
-    size_t length = strcspn(spec, ":,"), type;
+    size_t length = strcspn(spec, ":,");
     const char *at = spec + length;
+    struct at_type type = {0};
     enum at_status status;
 
     t.tensor.rank = read_list(t.tensor.extents, spec, length, 'x', 1);
@@ -442,17 +250,18 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
         return at_problem_fail(err, spec, "expected 1 to %d extents from 1 on and a type, %s",
                                AT_RANK_MAX, tensor_example);
     length = strcspn(++at, ",");
-    status = read_type(at, cut_types(&t.step, at, length), &t.tensor.elem_size, &type, spec, err);
+    status = at_type_read(&type, at, at_step_cut_types(&t.step, at, length), spec, err);
+    t.tensor.elements.bytes = type.bytes;
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = item_length(++at);
         status = read_tensor_key(&t, at, length);
     }
     if (status == AT_OK)
-        status = at_problem_of_tensor(&read, &t.tensor, spec, err);
-    if (status == AT_OK && type < AT_PROBLEM_TYPES && read.elem_size == t.tensor.elem_size)
-        at_problem_take_type(&read, type);
+        status = at_step_make(&t.tensor.elements.step, &t.step, &type, spec, err);
     if (status == AT_OK)
-        status = take_step(&read, &t.step, spec, err);
+        status = at_problem_of_tensor(&read, &t.tensor, spec, err);
+    if (status == AT_OK && type.name && read.elem_size == type.bytes)
+        at_problem_take_type(&read, &type);
     if (status == AT_OK)
         *problem = read;
     return status;
@@ -470,7 +279,7 @@ static char *put_strides(char *at, const char *name, const struct at_axis *axes,
         dense *= axes[i].extent;
     }
     for (size_t i = count; !all && i-- > 0;)
-        at = put_number(put_text(at, i + 1 == count ? name : "x"), at_axis_stride(&axes[i], side));
+        at = put_number(stpcpy(at, i + 1 == count ? name : "x"), at_axis_stride(&axes[i], side));
     return at;
 }
 
@@ -489,15 +298,16 @@ static char *tensor_format(const struct at_problem *problem)
     at_axes_sort(src, count, AT_SOURCE);
     at_axes_sort(dst, count, AT_DESTINATION);
     for (size_t i = count; i-- > 0;)
-        at = put_text(put_number(at, src[i].extent), i ? "x" : "");
-    at = put_text(put_types(put_text(at, ":"), problem), ",perm=");
+        at = stpcpy(put_number(at, src[i].extent), i ? "x" : "");
+    at = at_step_put_type(stpcpy(stpcpy(at, ":"), problem->type), &problem->step);
+    at = stpcpy(at, ",perm=");
     for (size_t i = count; i-- > 0;) {
         size_t axis = 0;
 
         while (memcmp(&src[axis], &dst[i], sizeof *src) != 0)
             axis++;
         at = put_number(at, (int64_t)(count - 1 - axis));
-        at = put_text(at, i && count > 10 ? "." : "");
+        at = stpcpy(at, i && count > 10 ? "." : "");
     }
     at = put_strides(at, ",strides_src=", src, count, AT_SOURCE);
     at = put_strides(at, ",strides_dst=", dst, count, AT_DESTINATION);
@@ -505,7 +315,7 @@ static char *tensor_format(const struct at_problem *problem)
         at = put_key(at, at_problem_keys[OFFSET_SRC], problem->offset_src);
     if (problem->offset_dst)
         at = put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
-    put_operations(at, &problem->step);
+    at_step_put_operations(at, &problem->step);
     return at_strdup(spec);
 }
 
@@ -534,9 +344,11 @@ static enum at_status split_words(struct at_problem *problem, const char *spec,
 
     if (problem->in_place)
         return at_problem_fail(err, spec, "in place, elements have 1, 2, 4, 8 or 16 bytes");
-    return at_problem_of_axes(problem, axes, count, problem->elem_size,
-                              (const int64_t[]){problem->offset_src, problem->offset_dst}, spec,
-                              err);
+    return at_problem_of_axes(
+        problem, axes, count,
+        &(struct at_elements){.bytes = problem->elem_size,
+                              .offsets = {problem->offset_src, problem->offset_dst}},
+        spec, err);
 }
 
 /* Fill in defaults for the keys that are 0, and check the problem. */
@@ -554,23 +366,11 @@ static enum at_status fill(struct at_problem *problem, const char *spec, struct 
     return status;
 }
 
-/* Take the type that is named after the element size, such as "b4". */
-static enum at_status check_elem_size(struct at_problem *problem, const char *spec,
-                                      struct at_error *err)
-{
-    char type[24];
-
-    if (at_problem_name_type(problem) ||
-        (problem->elem_size > 0 && problem->elem_size <= AT_ELEM_SIZE_MAX)) /* of several words */
-        return AT_OK;
-    snprintf(type, sizeof type, "b%lld", (long long)problem->elem_size);
-    return fail_type(err, type, strlen(type), spec);
-}
-
 static enum at_status check_sizes(struct at_problem *problem, const char *spec,
                                   struct at_error *err)
 {
-    enum at_status status = check_elem_size(problem, spec, err);
+    enum at_status status = at_problem_name_type(problem) ? AT_OK /* else it has several words */
+                                                          : at_type_check_size(problem, spec, err);
 
     if (status == AT_OK && problem->in_place != 0 && problem->in_place != 1)
         status = at_problem_fail(err, spec, "in_place can only be 0 or 1");
@@ -632,13 +432,13 @@ static enum at_status read_in_place(struct at_problem *problem, const char *valu
 }
 
 /* Read one key=value of `length` bytes. Members without a value yet are 0. */
-static enum at_status read_key(struct at_problem *problem, struct step_reading *step,
+static enum at_status read_key(struct at_problem *problem, struct at_step_reading *step,
                                const char *text, size_t length, const char *spec,
                                struct at_error *err)
 {
     size_t begin;
 
-    if (read_operation(step, text, length))
+    if (at_step_read_operation(step, text, length))
         return AT_OK;
     if (has_key(text, length, IN_PLACE, &begin))
         return read_in_place(problem, text + begin, length - begin, spec, err);
@@ -659,10 +459,10 @@ static enum at_status read_key(struct at_problem *problem, struct step_reading *
                            at_text_fit(text, length, 40), text);
 }
 
-static enum at_status read_parts(struct at_problem *problem, struct step_reading *step,
-                                 const char *spec, struct at_error *err)
+static enum at_status read_sizes(struct at_problem *problem, const char *spec, const char **types,
+                                 struct at_error *err)
 {
-    size_t rows = strcspn(spec, "x:,"), cols, length, type;
+    size_t rows = strcspn(spec, "x:,"), cols;
     const char *at = spec + rows;
     enum at_status status;
 
@@ -675,33 +475,46 @@ static enum at_status read_parts(struct at_problem *problem, struct step_reading
         return at_problem_fail(err, spec,
                                "a tensor needs its permutation, as in 8x32x2048x128:f16,perm=0213");
     status = read_size(&problem->rows, spec, rows, "ROWS", spec, err);
-    if (status == AT_OK)
-        status = read_size(&problem->cols, at + 1, cols, "COLS", spec, err);
-    if (status != AT_OK)
-        return status;
-    at += 1 + cols + 1;
-    length = strcspn(at, ",");
-    status = read_type(at, cut_types(step, at, length), &problem->elem_size, &type, spec, err);
-    if (status == AT_OK && type < AT_PROBLEM_TYPES)
-        at_problem_take_type(problem, type);
+    *types = at + 1 + cols + 1;
+    return status == AT_OK ? read_size(&problem->cols, at + 1, cols, "COLS", spec, err) : status;
+}
+
+/* Read the types and all that follows. */
+static enum at_status read_rest(struct at_problem *problem, const char *spec, const char *at,
+                                struct at_error *err)
+{
+    struct at_step_reading step = {0};
+    struct at_type type = {0};
+    size_t length = strcspn(at, ",");
+    enum at_status status =
+        at_type_read(&type, at, at_step_cut_types(&step, at, length), spec, err);
+
+    if (status == AT_OK && type.name)
+        at_problem_take_type(problem, &type);
+    else
+        problem->elem_size = type.bytes;
     for (at += length; status == AT_OK && *at == ','; at += length) {
         length = strcspn(++at, ",");
-        status = read_key(problem, step, at, length, spec, err);
+        status = read_key(problem, &step, at, length, spec, err);
     }
+    if (status == AT_OK)
+        status = at_step_make(&problem->step, &step, &type, spec, err);
+    if (status == AT_OK && problem->step.given && problem->in_place)
+        status = at_problem_fail(err, spec, "in place, elements are moved as they are");
     return status;
 }
 
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     struct at_problem read = {0};
-    struct step_reading step = {0};
+    const char *types = NULL;
     enum at_status status;
 
     if (strstr(spec, ",perm="))
         return tensor_parse(problem, spec, err);
-    status = read_parts(&read, &step, spec, err);
+    status = read_sizes(&read, spec, &types, err);
     if (status == AT_OK)
-        status = take_step(&read, &step, spec, err);
+        status = read_rest(&read, spec, types, err);
     if (status == AT_OK)
         status = fill(&read, spec, err);
     if (status == AT_OK)
@@ -729,8 +542,8 @@ char *at_problem_format(const struct at_problem *problem)
     if (given.outer_count > 0)
         return tensor_format(&given);
     at = put_number(at, given.rows);
-    at = put_number(put_text(at, "x"), given.cols);
-    at = put_types(put_text(at, ":"), &given);
+    at = put_number(stpcpy(at, "x"), given.cols);
+    at = at_step_put_type(stpcpy(stpcpy(at, ":"), given.type), &given.step);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         int64_t value = value_of(&given, i), usual;
 
@@ -739,6 +552,6 @@ char *at_problem_format(const struct at_problem *problem)
     }
     if (given.in_place)
         at = put_key(at, at_problem_keys[IN_PLACE], 1);
-    put_operations(at, &given.step);
+    at_step_put_operations(at, &given.step);
     return at_strdup(spec);
 }

@@ -96,6 +96,10 @@ const struct at_schema at_family_schema =
 
 /* ---- from a file ---- */
 
+const char *const at_template_macros[AT_TEMPLATE_MACROS] = {
+    "ELEM_SIZE", "AXES", "TALL", "RESULT_SIZE", "STEP", "STEP_NUMBERS",
+};
+
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define SMALL    "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS   "0123456789"
@@ -174,9 +178,10 @@ static enum at_status take_param(const struct reading *reading, struct at_param_
                           "\"%.*s\" cannot name a parameter: expected a capital, then capitals, "
                           "digits and '_', at most 31 in all",
                           AT_QUOTED(name, 60));
-    if (strcmp(name, "ELEM_SIZE") == 0 || strcmp(name, "AXES") == 0)
-        return at_fail_at(reading->err, source_of(reading, &record->name),
-                          "%s is given to every template and cannot be a parameter", name);
+    for (size_t i = 0; i < AT_TEMPLATE_MACROS; i++)
+        if (strcmp(name, at_template_macros[i]) == 0)
+            return at_fail_at(reading->err, source_of(reading, &record->name),
+                              "%s is given to every template and cannot be a parameter", name);
     for (size_t i = 0; i < family->param_count; i++)
         if (strcmp(family->params[i].name, name) == 0)
             return at_fail_at(reading->err, source_of(reading, &record->name),

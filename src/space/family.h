@@ -17,6 +17,11 @@
 
 enum { AT_PARAMS_MAX = 24, AT_PARAM_VALUES_MAX = 64 };
 
+/* The macros that a template gets besides its parameters, from the problem: no parameter has their
+ * names. */
+enum { AT_TEMPLATE_MACROS = 6 };
+extern const char *const at_template_macros[AT_TEMPLATE_MACROS];
+
 struct at_param {
     char *name;      /* an identifier in capitals; a macro (-D) of the template */
     char *summary;   /* one sentence for users */

@@ -436,8 +436,9 @@ static struct at_problem draw_permutation(struct at_rng *rng)
 {
     static const int sizes[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 6, 12, 24, 32};
     size_t rank = 2 + (size_t)at_rng_below(rng, 7);
-    int64_t most = 1 + (int64_t)at_rng_below(rng, 8192), src = 1, dst = 1, offsets[2] = {0, 0};
+    int64_t most = 1 + (int64_t)at_rng_below(rng, 8192), src = 1, dst = 1;
     bool padded = at_rng_below(rng, 4) == 0;
+    struct at_elements elements = {0};
     struct at_axis axes[8];
     struct at_problem problem;
     struct at_error err = {AT_OK, ""};
@@ -460,9 +461,9 @@ static struct at_problem draw_permutation(struct at_rng *rng)
         dst *= axes[i].extent + (padded ? (int64_t)at_rng_below(rng, 3) : 0);
     }
     for (int i = 0; i < 2 && padded; i++)
-        offsets[i] = (int64_t)at_rng_below(rng, 3);
-    if (at_problem_of_axes(&problem, axes, rank, sizes[at_rng_below(rng, AT_COUNT(sizes))], offsets,
-                           "drawn", &err) != AT_OK)
+        elements.offsets[i] = (int64_t)at_rng_below(rng, 3);
+    elements.bytes = sizes[at_rng_below(rng, AT_COUNT(sizes))];
+    if (at_problem_of_axes(&problem, axes, rank, &elements, "drawn", &err) != AT_OK)
         fail_msg("%s", err.message);
     return problem;
 }

@@ -75,6 +75,10 @@ static const struct {
     {"64x32:f64:u64", "integers of 64 bits are not scaled or cast"},
     {"64x32:f32:bf16:e4m3", "unknown type \"bf16:e4m3\""},
     {"64x32:f32,scales", "unknown \"scales\""},
+    {"64x32:e8m0:f32", "e8m0"},
+    /* The destination's bytes count, too: 2^58 elements of 16. */
+    {"536870912x536870912x1:c64:c128,perm=210", "do not fit 62 bits"},
+    {"536870912x536870912:c64:c128", "do not fit 62 bits"},
 };
 
 static void refuses(void **state)
@@ -89,6 +93,19 @@ static void refuses(void **state)
             fail_msg("%s: \"%s\" is not in \"%s\"", refused[i].spec, refused[i].message,
                      err.message);
     }
+}
+
+/* A tensor whose elements are adjacent in the source alone. Without a step, each of its elements is
+ * a matrix of a batch. With one it stays a batch of columns, which more families take. */
+static void keeps_columns(void **state)
+{
+    struct at_problem moved = problem_of("8x16:f32,perm=10,strides_dst=32x2");
+    struct at_problem computed = problem_of("8x16:f32,perm=10,strides_dst=32x2,scale");
+
+    (void)state;
+    assert_int_equal(moved.rows * moved.cols, 1);
+    assert_int_equal(computed.cols, 16);
+    assert_int_equal(computed.batch, 8);
 }
 
 static void tells_steps_apart(void **state)
@@ -185,11 +202,9 @@ static void draws_all_exponents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spells),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(tells_steps_apart),
-        cmocka_unit_test(computes),
-        cmocka_unit_test(draws_all_exponents),
+        cmocka_unit_test(spells),        cmocka_unit_test(refuses),
+        cmocka_unit_test(keeps_columns), cmocka_unit_test(tells_steps_apart),
+        cmocka_unit_test(computes),      cmocka_unit_test(draws_all_exponents),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

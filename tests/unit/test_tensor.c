@@ -253,7 +253,8 @@ static void keeps_the_permutation(void **state)
             axes[i].stride_dst = dst;
             dst *= axes[i].extent;
         }
-        if (at_problem_of_axes(&problem, axes, rank, 4, (int64_t[]){0, 0}, "drawn", &err) != AT_OK)
+        if (at_problem_of_axes(&problem, axes, rank, &(struct at_elements){.bytes = 4}, "drawn",
+                               &err) != AT_OK)
             fail_msg("%s", err.message);
         assert_true(at_axes_extent(axes, rank, AT_SOURCE, &extent));
         other = at_problem_src_extent(&problem);

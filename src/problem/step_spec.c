@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes steps as text: a second type, and operations. */
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "problem/problem_parts.h"
+#include "problem/step.h"
+
+#include <string.h>
+
+size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t length)
+{
+    const char *colon = memchr(text, ':', length);
+
+    if (!colon)
+        return length;
+    read->to = colon + 1;
+    read->to_length = length - (size_t)(colon + 1 - text);
+    return (size_t)(colon - text);
+}
+
+bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length)
+{
+    for (unsigned i = 0; i < AT_OPERATIONS; i++)
+        if (strlen(at_operation_names[i]) == length &&
+            memcmp(at_operation_names[i], text, length) == 0) {
+            read->operations |= 1U << i;
+            return true;
+        }
+    return false;
+}
+
+static enum at_status find_number(enum at_number *number, const struct at_type *type,
+                                  const char *spec, struct at_error *err)
+{
+    const char *name = type->name ? type->name : "elements of several words", *names[AT_NUMBERS];
+    char *known;
+
+    if (at_number_find(number, name, strlen(name)))
+        return AT_OK;
+    for (int i = 0; i < AT_NUMBERS; i++)
+        names[i] = at_number_formats[i].name;
+    known = at_join(names, AT_NUMBERS);
+    at_problem_fail(err, spec, "nothing computes with %s: a cast or an operation takes %s", name,
+                    known);
+    at_free(known);
+    return AT_USAGE;
+}
+
+enum at_status at_step_make(struct at_step *step, const struct at_step_reading *read,
+                            const struct at_type *source, const char *spec, struct at_error *err)
+{
+    struct at_step made = {.given = true, .operations = read->operations};
+    struct at_type destination = *source;
+    enum at_status status = AT_OK;
+    const char *why;
+
+    if (read->to)
+        status = at_type_read(&destination, read->to, read->to_length, spec, err);
+    if (status != AT_OK)
+        return status;
+    if (read->operations == 0 && destination.bytes == source->bytes &&
+        destination.name == source->name) {
+        *step = (struct at_step){0};
+        return AT_OK;
+    }
+    status = find_number(&made.from, source, spec, err);
+    if (status == AT_OK)
+        status = find_number(&made.to, &destination, spec, err);
+    if (status != AT_OK)
+        return status;
+    if (!at_step_is_possible(&made, &why))
+        return at_problem_fail(err, spec, "%s", why);
+    *step = made;
+    return AT_OK;
+}
+
+char *at_step_put_type(char *at, const struct at_step *step)
+{
+    return step->given && step->from != step->to
+               ? stpcpy(stpcpy(at, ":"), at_number_formats[step->to].name)
+               : at;
+}
+
+char *at_step_put_operations(char *at, const struct at_step *step)
+{
+    for (int i = 0; i < AT_OPERATIONS; i++)
+        if (at_step_has(step, (enum at_operation)i))
+            at = stpcpy(stpcpy(at, ","), at_operation_names[i]);
+    return at;
+}
