@@ -102,13 +102,24 @@ static void write_launches(const struct at_export *export, FILE *out)
 
 /* ---- the functions ---- */
 
+/* Write "cudaError_t autotune_transpose_KEY(...)" without what follows. */
+static void write_signature(const struct at_export *export, const struct at_export_item *item,
+                            FILE *out)
+{
+    fprintf(out, "cudaError_t %s_transpose_%s(void *dst, const void *src,", export->prefix,
+            item->key);
+    if (at_export_takes_numbers(item))
+        fprintf(out, " const struct %s_numbers *numbers,", export->prefix);
+    fputs(" cudaStream_t stream)", out);
+}
+
 static void declare_functions(const struct at_export *export, FILE *out)
 {
-    for (size_t i = 0; i < export->count; i++)
-        fprintf(out,
-                "/* %s */\n"
-                "cudaError_t %s_transpose_%s(void *dst, const void *src, cudaStream_t stream);\n",
-                export->items[i].spec, export->prefix, export->items[i].key);
+    for (size_t i = 0; i < export->count; i++) {
+        fprintf(out, "/* %s */\n", export->items[i].spec);
+        write_signature(export, &export->items[i], out);
+        fputs(";\n", out);
+    }
 }
 
 static void write_prototypes(const struct at_export *export, FILE *out)
@@ -120,14 +131,19 @@ static void write_prototypes(const struct at_export *export, FILE *out)
 
 static void write_functions(const struct at_export *export, FILE *out)
 {
-    for (size_t i = 0; i < export->count; i++)
+    for (size_t i = 0; i < export->count; i++) {
+        bool numbers = at_export_takes_numbers(&export->items[i]);
+
+        fputs("extern \"C\" ", out);
+        write_signature(export, &export->items[i], out);
+        fputs("\n{\n", out);
+        if (numbers)
+            fputs("    if (!numbers)\n        return cudaErrorInvalidValue;\n", out);
         fprintf(out,
-                "extern \"C\" cudaError_t %s_transpose_%s(void *dst, const void *src,\n"
-                "                                         cudaStream_t stream)\n"
-                "{\n"
-                "    return %s_kernels::start(%s_kernels::launches[%zu], dst, src, stream);\n"
+                "    return %s_kernels::start(%s_kernels::launches[%zu], dst, src, %s, stream);\n"
                 "}\n",
-                export->prefix, export->items[i].key, export->prefix, export->prefix, i);
+                export->prefix, export->prefix, i, numbers ? "numbers" : "nullptr");
+    }
 }
 
 /* ---- the formats ---- */

@@ -21,6 +21,9 @@ static int add_number(char *key, int used, const char *letter, int64_t value, in
                            (intmax_t)value);
 }
 
+/* The longest key of a tensor, but for its step. */
+enum { TENSOR_KEY_CHARS = 192 };
+
 /* "6x5x8:f32,perm=021,strides_src=..." becomes "T6_5_8_B4_P021_SS...". Nothing but digits stays, so
  * the key is as unique as the specification. If it is too long, a hash stands for it. */
 static void make_tensor_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem,
@@ -48,18 +51,18 @@ static void make_tensor_key(char key[AT_EXPORT_KEY_CHARS], const struct at_probl
         fputc(*at >= '0' && *at <= '9' ? *at : '_', out);
     }
     text = at_text_close(&stream, &size);
-    if (size < AT_EXPORT_KEY_CHARS) {
+    if (size < TENSOR_KEY_CHARS) {
         memcpy(key, text, size + 1);
     } else {
         char hash[AT_HASH_CHARS];
 
         at_hash(hash, text, size);
-        snprintf(key, AT_EXPORT_KEY_CHARS, "T_%s", hash);
+        snprintf(key, TENSOR_KEY_CHARS, "T_%s", hash);
     }
     free(text);
 }
 
-static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem)
+static void make_matrix_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem)
 {
     int used = snprintf(key, AT_EXPORT_KEY_CHARS, "R%jd_C%jd_B%jd", (intmax_t)problem->rows,
                         (intmax_t)problem->cols, (intmax_t)problem->elem_size);
@@ -71,6 +74,39 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
     used = add_number(key, used, "SD", problem->stride_dst, problem->cols * problem->ld_dst);
     if (problem->in_place)
         snprintf(key + used, (size_t)(AT_EXPORT_KEY_CHARS - used), "_IP");
+}
+
+static void add_word(char key[AT_EXPORT_KEY_CHARS], const char *word)
+{
+    size_t used = strlen(key);
+
+    snprintf(key + used, AT_EXPORT_KEY_CHARS - used, "_%s", word);
+    for (char *c = key + used; *c; c++)
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+}
+
+/* Sizes and strides, and of a step its types and operations: "R512_C512_B2_BF16_E4M3_SCALE". */
+static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem)
+{
+    struct at_problem moved = at_problem_as_given(problem);
+    const struct at_step step = moved.step;
+    char *spec;
+
+    moved.step = (struct at_step){0};
+    spec = at_problem_format(&moved);
+    if (moved.outer_count > 0)
+        make_tensor_key(key, &moved, spec);
+    else
+        make_matrix_key(key, &moved);
+    free(spec);
+    if (!step.given)
+        return;
+    add_word(key, at_number_formats[step.from].name);
+    add_word(key, at_number_formats[step.to].name);
+    for (int i = 0; i < AT_OPERATIONS; i++)
+        if (at_step_has(&step, (enum at_operation)i))
+            add_word(key, at_operation_names[i]);
 }
 
 /* Configs that differ only in parameters of the host share a kernel. */
@@ -101,38 +137,24 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
                                const struct at_problem *problem, struct at_error *err)
 {
     struct at_export_item *item = &export->items[export->count];
-    const struct at_problem given = at_problem_as_given(problem);
     struct at_query query = {.problem = problem,
                              .device = export->device,
                              .environment = export->environment,
                              .policy = export->policy};
-    char key[AT_EXPORT_KEY_CHARS], *spec;
+    char key[AT_EXPORT_KEY_CHARS];
     enum at_status status;
 
     if (problem->offset_src || problem->offset_dst)
         return at_fail(err, AT_USAGE,
                        "a transpose at an offset cannot be exported; the library runs it");
-    spec = at_problem_format(problem);
-    if (problem->step.given) {
-        at_fail(err, AT_USAGE, "%s computes on the way, and exports only move elements", spec);
-        free(spec);
-        return AT_USAGE;
-    }
-    if (given.outer_count > 0)
-        make_tensor_key(key, &given, spec);
-    else
-        make_key(key, &given);
-    if (has_key(export, key)) {
-        free(spec);
+    make_key(key, problem);
+    if (has_key(export, key))
         return AT_OK;
-    }
     status = at_lookup_find(lookup, &query, &item->answer, err);
-    if (status != AT_OK) {
-        free(spec);
+    if (status != AT_OK)
         return status;
-    }
     item->problem = *problem;
-    item->spec = spec;
+    item->spec = at_problem_format(problem);
     item->defines = at_render_options(&item->answer.config, at_problem_kind(problem));
     memcpy(item->key, key, sizeof key);
     item->kernel = find_kernel(export, export->count);
@@ -184,6 +206,11 @@ struct at_export_arguments at_export_arguments(const struct at_export_item *item
     }
     memcpy(arguments.words, word + POINTERS, arguments.word_count * sizeof *word);
     return arguments;
+}
+
+bool at_export_takes_numbers(const struct at_export_item *item)
+{
+    return at_step_has_number(&item->problem.step);
 }
 
 static bool is_prefix(const char *text)
@@ -252,7 +279,7 @@ void at_export_write_sizes(const struct at_export_item *item, FILE *out)
 {
     struct at_problem problem = at_problem_as_given(&item->problem);
 
-    if (problem.outer_count > 0) /* sizes and strides do not describe it */
+    if (problem.outer_count > 0 || problem.step.given) /* sizes and strides do not describe it */
         problem = (struct at_problem){0};
     fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem.rows,
             (intmax_t)problem.cols, (intmax_t)problem.ld_src, (intmax_t)problem.ld_dst,
@@ -375,8 +402,20 @@ static void write_comment(const struct at_export *export, FILE *out)
     at_export_write_origin(export, " * ", out);
 }
 
+/* The struct of numbers, if a kernel takes it. */
+static void write_numbers(const struct at_export *export, FILE *out)
+{
+    static const struct at_export_lines none[] = {{0}};
+    bool some = false;
+
+    for (size_t i = 0; i < export->count; i++)
+        some = some || at_export_takes_numbers(&export->items[i]);
+    if (some)
+        at_export_write_text(export, at_asset_numbers_h, none, out);
+}
+
 static const struct at_export_lines common_lines[] = {
-    {'O', write_comment, NULL}, {'W', write_words, NULL}, {0}};
+    {'O', write_comment, NULL}, {'S', write_numbers, NULL}, {'W', write_words, NULL}, {0}};
 
 /* Write the lines of a mark. False: there are none. */
 static bool write_lines(const struct at_export *export, const struct at_export_lines *lines,

@@ -11,7 +11,7 @@
 #include "lookup/lookup.h"
 #include "problem/arguments.h"
 
-enum { AT_EXPORT_KEY_CHARS = 192, AT_EXPORT_PREFIX_CHARS = 33 };
+enum { AT_EXPORT_KEY_CHARS = 256, AT_EXPORT_PREFIX_CHARS = 33 };
 
 /* A problem with the config that lookup chose for it. */
 struct at_export_item {
@@ -69,6 +69,9 @@ void at_export_clear(struct at_export *export);
 
 struct at_export_arguments at_export_arguments(const struct at_export_item *item);
 
+/* Is the kernel's last argument the struct of numbers.h.in? Its words stand for the number 1. */
+bool at_export_takes_numbers(const struct at_export_item *item);
+
 /* The words in hexadecimal, with `separator` between them. The caller frees it. */
 char *at_export_words(const struct at_export_arguments *arguments, const char *separator);
 
@@ -76,7 +79,7 @@ char *at_export_words(const struct at_export_arguments *arguments, const char *s
 struct at_list at_export_word_counts(const struct at_export_arguments *arguments);
 
 /* Write "8192LL, 8192LL, ...": rows, cols, ld_src, ld_dst, batch, stride_src and stride_dst. All
- * are 0 if it is no matrix, so that no search by sizes finds it. */
+ * are 0 if it is no matrix or has a step, so that no search by sizes finds it. */
 void at_export_write_sizes(const struct at_export_item *item, FILE *out);
 
 /* Write "7, {1, 1, 1, 1, 3, 2, 2}": how many arguments, and the words of each. */
@@ -91,14 +94,15 @@ struct at_export_lines {
 
 /* Write a text with marks: @p, the prefix; @P, the same in capitals; @D, the device's name; @C, its
  * compute capability; @N, the number of problems; @I, 32 bits that two exports are unlikely to
- * share. Alone on a line: @O, the lines of at_export_write_origin; @W, the words of all items, an
- * item a line; and the marks of `lines`, whose last one is 0. */
+ * share. Alone on a line: @O, the lines of at_export_write_origin; @S, the struct of numbers.h.in,
+ * if a kernel takes it; @W, the words of all items, an item a line; and the marks of `lines`, whose
+ * last one is 0. */
 void at_export_write_text(const struct at_export *export, const char *text,
                           const struct at_export_lines *lines, FILE *out);
 
 /* tuned.h.in and others, embedded when the program is built: see assets.awk. */
-extern const char at_asset_tuned_h[], at_asset_prototypes_h[], at_asset_launchers_h[],
-    at_asset_launchers_cu[];
+extern const char at_asset_numbers_h[], at_asset_tuned_h[], at_asset_prototypes_h[],
+    at_asset_launchers_h[], at_asset_launchers_cu[];
 
 /* Copy text for comments and strings of any language: everything but letters, digits, blanks and
  * "._+()-" becomes '_'. The caller frees it. */

@@ -2,7 +2,7 @@
 /* Variables for a Makefile or a CMakeLists.txt to include. Only their syntax differs:
  *   DEVICE, ARCH (sm_90), PROBLEMS (the keys), and for each key
  *   KEY_PROBLEM, KEY_FAMILY, KEY_DEFINES, KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT,
- *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS. */
+ *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS, KEY_TAKES_NUMBERS. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -62,6 +62,7 @@ static void put_arguments(const struct target *target, const struct at_export_it
     counts = at_text_close(&stream, NULL);
     put(target, "WORD_COUNTS", true, "%s", counts);
     put(target, "WORDS", true, "%s", words);
+    put(target, "TAKES_NUMBERS", false, "%d", at_export_takes_numbers(item));
     free(counts);
     free(words);
 }

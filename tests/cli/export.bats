@@ -179,17 +179,19 @@ END
     cd exports
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make AUTOTUNE="$AUTOTUNE" NVCC="$nvcc"
     run -0 ./program
-    [ "$output" = "6 launches of two exports" ]
+    [ "$output" = "8 launches of two exports" ]
     run -0 ./program-shared
-    [ "$output" = "6 launches of two exports" ]
+    [ "$output" = "8 launches of two exports" ]
     # No name but the launchers' is visible, with relocatable device code too.
     "$nvcc" -std=c++17 -arch=sm_90 -dc one.cu -o relocatable.o
     for object in one.o relocatable.o; do
         run -0 sh -c "nm '$object' | grep ' [TDBRG] ' | grep -v ' __fatbinwrap_'"
-        [ "${#lines[@]}" -eq 3 ]
+        [ "${#lines[@]}" -eq 5 ]
         [[ ${lines[0]} == *' T one_transpose' ]]
-        [[ ${lines[1]} == *' T one_transpose_R512_C512_B4' ]]
-        [[ ${lines[2]} == *' T one_transpose_T6_5_8_32_B2_P0213' ]]
+        [[ ${lines[1]} == *' T one_transpose_R512_C512_B2_BF16_E4M3_SCALE' ]]
+        [[ ${lines[2]} == *' T one_transpose_R512_C512_B4' ]]
+        [[ ${lines[3]} == *' T one_transpose_R512_C512_B8_C64_C64_CONJ' ]]
+        [[ ${lines[4]} == *' T one_transpose_T6_5_8_32_B2_P0213' ]]
     done
     # Both in one translation unit, and with the prototypes.
     printf '#include "%s"\n' one.cu two.cu one_launchers.h two_launchers.h two.cu >all.cu
@@ -206,6 +208,48 @@ END
     done
     refused 'the prefix "Fft" is not a name of' export --as make --prefix Fft -p 8x8:f32 "$profile"
     refused 'json has no names that --prefix would change' export --as json --prefix fft "$profile"
+}
+
+@test "a step has its number in every format" {
+    local spec=512x500:bf16:e4m3,scale key=R512_C500_B2_BF16_E4M3_SCALE
+    local words='0x200 0x1f4 0x1f4 0x200 0x1 0x3e800 0x3e800 0x0 0x3ff0000000000000'
+    export_as make out -p "$spec" -p 512x500:f16
+    grep -qx "AUTOTUNE_${key}_WORDS := $words" out
+    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 2" out
+    grep -qx "AUTOTUNE_${key}_TAKES_NUMBERS := 1" out
+    grep -qx "AUTOTUNE_R512_C500_B2_TAKES_NUMBERS := 0" out
+    grep -q "^AUTOTUNE_${key}_DEFINES := .*-DRESULT_SIZE=1 -DSTEP=[0-9]* -DSTEP_NUMBERS=1 " out
+    export_as json out -p "$spec"
+    grep -q "\"words\": \"$words\"" out
+    grep -q '"takes_numbers": 1' out
+    export_as header out -p 512x500:f16
+    run ! grep 'struct autotune_numbers {' out
+}
+
+@test "what exports say of steps compiles in C and C++" {
+    need cc
+    need c++
+    for format in header cu-header; do
+        export_as "$format" "$format.h" -p 512x500:bf16:e4m3,scale -p 64x64:f32:bf16
+    done
+    mkdir cuda
+    printf 'typedef int cudaError_t;\ntypedef struct stream *cudaStream_t;\n' >cuda/cuda_runtime_api.h
+    cat >main.c <<'END'
+#include "header.h"
+#include "cu-header.h"
+
+cudaError_t scale(void *dst, const void *src, double by)
+{
+    const struct autotune_numbers numbers = {0, by};
+
+    (void)&autotune_tuned_find;
+    return autotune_tuned_entries[AUTOTUNE_R64_C64_B4_F32_BF16_INDEX].takes_numbers
+               ? autotune_transpose_R64_C64_B4_F32_BF16(dst, src, 0)
+               : autotune_transpose_R512_C500_B2_BF16_E4M3_SCALE(dst, src, &numbers, 0);
+}
+END
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror -Icuda -c main.c
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Icuda -x c++ -c main.c
 }
 
 @test "a tensor has its arguments in every format" {

@@ -84,7 +84,6 @@ measured() {
 }
 
 @test "what does not compute refuses steps" {
-    refused 'computes on the way, and exports only move elements' export --device h200 64x64:f32:bf16 --as header
     run --separate-stderr -1 "$AUTOTUNE" explain skew 64x64:f32:bf16
     [[ $stderr == *'the family moves elements as they are'* ]]
 }

@@ -142,13 +142,18 @@ static void test_arguments(void **state)
 {
     static const struct {
         const char *spec, *words;
-        int count, word_counts[7];
+        int count, word_counts[8];
     } cases[] = {
         {"8x16:f32,batch=3", "0x8 0x10 0x10 0x8 0x3 0x80 0x80", 7, {1, 1, 1, 1, 1, 1, 1}},
         {"480000x1:f32,batch=3",
          "0x1 0x15f900 0x15f900 0x1 0x1 0x15f900 0x15f900",
          7,
          {1, 1, 1, 1, 1, 1, 1}}, /* a copy */
+        /* Its number is 1, and not on the device. */
+        {"8x16:bf16:e4m3,scale",
+         "0x8 0x10 0x10 0x8 0x1 0x80 0x80 0x0 0x3ff0000000000000",
+         8,
+         {1, 1, 1, 1, 1, 1, 1, 2}},
         /* Runs of 1024 in 2 x 3 x 4. */
         {"2x3x4x1024:f32,perm=2103",
          "0x1 0x400 0x400 0x1 0x18 0x8000000000000002 0x20 0xaaaaaaab00000003 0x21 "

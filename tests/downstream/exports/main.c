@@ -55,6 +55,25 @@ static int words_are_wrong(const unsigned long long *words, int count,
         launched++;                                                                                \
     } while (0)
 
+/* A kernel whose step takes a number gets the caller's; without a number there is no launch. */
+static void check_numbers(void)
+{
+    static const struct one_numbers one = {0, 1}, half = {0, 0.5};
+    const struct one_tuned *step = &one_tuned_entries[ONE_R512_C512_B2_BF16_E4M3_SCALE_INDEX];
+
+    CHECK(one, R512_C512_B2_BF16_E4M3_SCALE, step,
+          one_transpose_R512_C512_B2_BF16_E4M3_SCALE(dst, src, &one, 0), src);
+    one_transpose_R512_C512_B2_BF16_E4M3_SCALE(dst, src, &half, 0);
+    if (last_launch.arguments[1 + step->argument_count] != &half || !step->takes_numbers ||
+        step->word_counts[step->argument_count - 1] * 8 != sizeof half)
+        fail(step->launcher, "number");
+    if (one_transpose_R512_C512_B2_BF16_E4M3_SCALE(dst, src, 0, 0) != cudaErrorInvalidValue)
+        fail(step->launcher, "answer without a number");
+    if (step->elem_size != 2 || step->result_size != 1 ||
+        !strstr(step->defines, "-DRESULT_SIZE=1 "))
+        fail(step->launcher, "sizes");
+}
+
 int main(void)
 {
     const struct one_tuned *one = one_tuned_entries;
@@ -72,14 +91,18 @@ int main(void)
           one_transpose_T6_5_8_32_B2_P0213(dst, src, 0), src);
     if (!strstr(one[ONE_T6_5_8_32_B2_P0213_INDEX].defines, "-DAXES=3 "))
         fail("one", "axes");
+    check_numbers();
+    CHECK(one, R512_C512_B8_C64_C64_CONJ, &one[ONE_R512_C512_B8_C64_C64_CONJ_INDEX],
+          one_transpose_R512_C512_B8_C64_C64_CONJ(dst, src, 0), src);
     CHECK(two, T3_3_3_3_3_3_B8_P543210, &two[TWO_T3_3_3_3_3_3_B8_P543210_INDEX],
           two_transpose_T3_3_3_3_3_3_B8_P543210(dst, src, 0), src);
-    /* A tensor is neither one of its matrices nor the one whose sizes are all 0, and 256x256 was
-     * not exported. */
+    /* A tensor is neither one of its matrices nor the one whose sizes are all 0. A step is not the
+     * move of its sizes, and 256x256 was not exported. */
     if (one_tuned_find(2, 0, 0, 0, 0, 0, 0, 0, 0) ||
         one_tuned_find(2, 1, 32, 32, 1, 5, 256, 32, 0) ||
         one_transpose(2, 1, 32, 32, 1, 5, 256, 32, dst, src, 0) != cudaErrorNotSupported ||
         one_transpose(2, 0, 0, 0, 0, 0, 0, 0, dst, src, 0) != cudaErrorNotSupported ||
+        one_tuned_find(2, 512, 512, 512, 512, 1, 0, 0, 0) ||
         one_transpose(4, 256, 256, 256, 256, 1, 0, 0, dst, src, 0) != cudaErrorNotSupported)
         fail("one_transpose", "answer for what was not exported");
     if (one_transpose_R512_C512_B4(dst, src + 1, 0) != cudaErrorMisalignedAddress ||
