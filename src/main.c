@@ -105,6 +105,17 @@ static enum at_status print_details(struct at_error *err)
     return status == AT_DEVICE ? AT_OK : status;
 }
 
+/* Refuse the name of a command behind it, unless a file is called so. */
+static enum at_status check_second(const struct at_command *command, int argc, char **argv,
+                                   struct at_error *err)
+{
+    int at = at_command_first_argument(command, argc, argv);
+
+    if (at == argc || strcmp(argv[at], command->name) != 0 || access(argv[at], F_OK) == 0)
+        return AT_OK;
+    return at_fail(err, AT_USAGE, "the command %s stands there twice: once is enough", argv[at]);
+}
+
 /* Options and problems without a command belong to the default one. */
 static enum at_status dispatch(int argc, char **argv, struct at_error *err)
 {
@@ -133,6 +144,9 @@ static enum at_status dispatch(int argc, char **argv, struct at_error *err)
     if (command) {
         argc--;
         argv++;
+        status = check_second(command, argc, argv, err);
+        if (status != AT_OK)
+            return status;
     } else {
         command = at_commands[0];
         at = at_command_first_argument(command, argc, argv);

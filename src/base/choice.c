@@ -46,6 +46,11 @@ static size_t distance(const char *a, const char *b)
     return row[b_length];
 }
 
+bool at_is_similar(const char *word, const char *known)
+{
+    return 4 * distance(word, known) <= strlen(word);
+}
+
 void at_suggest(char *list, size_t size, const char *word, const char *const *known, size_t count)
 {
     size_t length = 0, listed = 0, most = WORD_MAX;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A table's entry as a word that an option takes. */
@@ -29,6 +30,9 @@ char *at_choices_list(const char *text, at_choice_fn *entry);
 /* Write up to three known words that are nearest to `word` into list, as "a, b, c", nearest first.
  * A word is listed if its edit distance is at most one more than the smallest. Case is ignored. */
 void at_suggest(char *list, size_t size, const char *word, const char *const *known, size_t count);
+
+/* May `word` be a misspelling of `known`: does at most a quarter of its letters differ? */
+bool at_is_similar(const char *word, const char *known);
 
 /* Fail with this status: WHAT "word" (did you mean a, b?); known are a, b, c. */
 enum at_status at_fail_unknown(struct at_error *err, enum at_status status, const char *what,

@@ -26,7 +26,8 @@ struct check_options {
 };
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("profile", "which profile?", AT_SETS_TEXT(check_options, file)),
+    AT_ARGUMENT("profile", "which profile? Name its file, like best.yaml",
+                AT_SETS_TEXT(check_options, file)),
     AT_GPU(0, check_options, gpu, "Verify and time every winner again on this device"),
     AT_FORMAT(0, check_options, report.format),
     {"stale", 0, NULL, 0, "Fail also if an entry is stale", AT_SETS_FLAG(check_options, stale)},

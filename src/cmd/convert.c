@@ -17,7 +17,8 @@ struct convert_options {
 };
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("file", "which file?", AT_SETS_TEXT(convert_options, file)),
+    AT_ARGUMENT("file", "which recording? Name its file, like space.recording",
+                AT_SETS_TEXT(convert_options, file)),
     {"to", 0, "FORMAT", 0, "Format to write",
      AT_SETS_ENTRY(convert_options, format, struct at_recording_format, at_recording_choice),
      .noun = "format"},

@@ -18,7 +18,8 @@ struct diff_options {
 };
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("profile", "which two profiles?", AT_ADDS_TEXT(diff_options, files)),
+    AT_ARGUMENT("profile", "which two profiles? Name their files, like old.yaml new.yaml",
+                AT_ADDS_TEXT(diff_options, files)),
     {"threshold", 0, "PERCENT", 0,
      "Fail only if a problem has become slower by more than this, like 5%",
      AT_SETS_PERCENT(diff_options, threshold_permille)},
@@ -35,7 +36,9 @@ static enum at_status check(void *given, struct at_error *err)
 
     if (options->files.count != 2)
         return at_fail(err, AT_USAGE, "%s",
-                       options->files.count < 2 ? "which two profiles?" : "two profiles at a time");
+                       options->files.count < 2
+                           ? "which two profiles? Name their files, like old.yaml new.yaml"
+                           : "two profiles at a time");
     return AT_OK;
 }
 

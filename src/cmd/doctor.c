@@ -118,10 +118,21 @@ static char *distribution(void)
     return name ? name : at_strdup("Linux");
 }
 
+/* Return a path, which is freed, without links, "." and "..", if it exists. */
+static char *tidied(char *path)
+{
+    char *tidy = path ? realpath(path, NULL) : NULL;
+
+    if (!tidy)
+        return path;
+    free(path);
+    return tidy;
+}
+
 static void look_at_machine(struct doctor *doctor)
 {
     bool container = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
-    char *program = at_path_program(), *name = distribution();
+    char *program = tidied(at_path_program()), *name = distribution();
     struct utsname system = {0};
 
     uname(&system);
@@ -310,7 +321,7 @@ static void look_at_headers(struct doctor *doctor, const char *folder, int versi
 static void look_at_parts(struct doctor *doctor, struct at_compile_process *process)
 {
     struct at_wire request = {0}, reply = {0};
-    char file[4096], folder[4096], message[256];
+    char file[4096], folder[4096], message[256], *headers;
     bool builtins;
 
     if (!at_compile_process_ask(process, AT_COMPILE_PARTS, &request, &reply, message,
@@ -326,7 +337,9 @@ static void look_at_parts(struct doctor *doctor, struct at_compile_process *proc
          "install NVRTC anew, with all its files in one folder",
          at_format("libnvrtc-builtins.so.%s%s", doctor->compiler.version,
                    builtins ? "" : " is missing"));
-    look_at_headers(doctor, folder, (int)at_wire_get_int(&reply));
+    headers = tidied(at_strdup(folder));
+    look_at_headers(doctor, headers, (int)at_wire_get_int(&reply));
+    free(headers);
     at_wire_clear(&reply);
 }
 

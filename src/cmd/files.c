@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/files.h"
 
+#include "base/choice.h"
+#include "base/memory.h"
 #include "cmd/command_line.h"
+#include "system/file.h"
 #include "system/output.h"
+#include "system/paths.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +78,12 @@ static const struct {
     {"CUDA source", "__global__",
      "autotune explain and study take FILE.cu; the FILE.yaml of a space names it as its template"},
     {"JSON", "\n{", "autotune replay and convert take recordings in JSON"},
+    {"compressed", "\n\x1f\x8b", "gzip -d makes it a text"},
+    {"compressed",
+     "\n\xfd"
+     "7zXZ",
+     "xz -d makes it a text"},
+    {"compressed", "\n\x28\xb5\x2f\xfd", "zstd -d makes it a text"},
 };
 
 /* Set *kind to the index of what a file with content is. */
@@ -102,11 +113,37 @@ bool at_file_is(const char *path, enum at_file_kind kind)
     return find_kind(path, &found) && found == (size_t)kind;
 }
 
+/* Tell which files in the same folder have a similar name. */
+static void advise_names(struct at_error *err, const char *path)
+{
+    const char *name = at_path_name(path);
+    char *place = at_format("%.*s.", (int)(name - path), path), nearest[128], *advice;
+    struct at_folder folder = {0};
+    const char **similar = NULL;
+    size_t count = 0, capacity = 0;
+
+    if (at_folder_list(&folder, place, "") == 0)
+        for (size_t i = 0; i < folder.count; i++)
+            if (at_is_similar(name, folder.names[i]))
+                AT_PUSH(similar, count, capacity, folder.names[i]);
+    if (count > 0) {
+        at_suggest(nearest, sizeof nearest, name, similar, count);
+        advice = at_format("did you mean %s?", nearest);
+        at_advise(err, advice);
+        free(advice);
+    }
+    free(similar);
+    at_folder_clear(&folder);
+    free(place);
+}
+
 enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted)
 {
     size_t kind;
     char *advice;
 
+    if (err->status == AT_USAGE && access(path, F_OK) != 0 && errno == ENOENT)
+        advise_names(err, path);
     if (err->status != AT_USAGE || !find_kind(path, &kind) || (int)kind == (int)wanted ||
         (kind == AT_KIND_JSON && wanted == AT_KIND_RECORDING)) /* those of other tuners */
         return err->status;

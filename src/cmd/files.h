@@ -38,14 +38,17 @@ enum at_file_kind {
     AT_KIND_STUDY,
     AT_KIND_CUDA,
     AT_KIND_JSON,
+    AT_KIND_GZIP,
+    AT_KIND_XZ,
+    AT_KIND_ZSTD,
     AT_KIND_NONE = -1
 };
 
 /* Is it a file of this kind, by its beginning? */
 bool at_file_is(const char *path, enum at_file_kind kind);
 
-/* If a file that cannot be read is of another kind, tell behind the message what takes it. Returns
- * err's status. */
+/* If a file that cannot be read is of another kind, tell behind the message what takes it. If there
+ * is none, tell which has a similar name. Returns err's status. */
 enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted);
 
 /* at_recording_read, and tell of it; - is standard input. */

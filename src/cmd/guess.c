@@ -130,12 +130,55 @@ static const char *take_value(struct guess *guess, const char *key, const char *
     return end;
 }
 
-/* Take a type, or a key with its value. Returns what is behind it. */
-static const char *take_word(struct guess *guess, const char *at)
+/* Read the letters of axes, which may stand apart. Returns what is behind them. */
+static const char *read_axes(char axes[static AT_RANK_MAX + 1], const char *at)
 {
+    size_t rank = 0;
+
+    for (; rank < AT_RANK_MAX && (isalpha((unsigned char)*at) || *at == ' '); at++)
+        if (*at != ' ')
+            axes[rank++] = *at;
+    axes[rank] = '\0';
+    return at;
+}
+
+/* Take the axes of an einsum: ijk->kji is perm=210. Returns what is behind it; NULL: it is none. */
+static const char *take_einsum(struct guess *guess, const char *at)
+{
+    char from[AT_RANK_MAX + 1], to[AT_RANK_MAX + 1];
+    size_t rank;
+
+    at = read_axes(from, at);
+    if (strncmp(at, "->", 2) != 0)
+        return NULL;
+    at = read_axes(to, at + 2);
+    rank = strlen(from);
+    if (rank < 2 || strlen(to) != rank || isalnum((unsigned char)*at))
+        return NULL;
+    for (size_t i = 0; i < rank; i++)
+        if (strchr(from, from[i]) != from + i || !strchr(to, from[i]))
+            return NULL;
+    while (guess->rank < rank) /* an example, where no extents are given */
+        guess->extents[guess->rank++] = 64;
+    for (size_t i = 0; i < rank; i++)
+        fprintf(guess->keys, "%s%zu",
+                i == 0             ? ",perm="
+                : guess->rank > 10 ? "."
+                                   : "",
+                (size_t)(strchr(from, to[i]) - from));
+    guess->has_perm = true;
+    return at;
+}
+
+/* Take a type, or a key with its value, or an einsum. Returns what is behind it. */
+static const char *take_word(struct guess *guess, const char *at, bool behind_arrow)
+{
+    const char *einsum = take_einsum(guess, at);
     size_t length = 0;
     char *word;
 
+    if (einsum)
+        return einsum;
     while (isalnum((unsigned char)at[length]) || (at[length] && strchr("_.", at[length])))
         length++;
     word = at_strndup(at, length);
@@ -146,6 +189,11 @@ static const char *take_word(struct guess *guess, const char *at)
         const char *dot = strrchr(word, '.'); /* torch.float32 */
 
         guess->type = at_strdup(dot ? dot + 1 : word);
+    } else if (behind_arrow) { /* f32->f16 is f32:f16 */
+        char *source = guess->type;
+
+        guess->type = at_format("%s:%s", source, word);
+        free(source);
     }
     free(word);
     return at;
@@ -163,10 +211,11 @@ static char *guess_text(const char *spec)
 
         if (is_digit(*at) && guess.rank < AT_RANK_MAX)
             guess.extents[guess.rank++] = read_number(&at);
-        else if (times && !isalpha((unsigned char)at[times]))
+        else if (times && (!isalpha((unsigned char)at[times]) ||
+                           (times == 1 && at > spec && is_digit(at[-1])))) /* 64x64xf32 */
             at += times;
         else if (isalpha((unsigned char)*at))
-            at = take_word(&guess, at);
+            at = take_word(&guess, at, at > spec && at[-1] == '>');
         else
             at++;
     }

@@ -26,7 +26,8 @@ struct merge_options {
 };
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("profile", "which profiles?", AT_ADDS_TEXT(merge_options, files)),
+    AT_ARGUMENT("profile", "which profiles? Name their files, like old.yaml new.yaml",
+                AT_ADDS_TEXT(merge_options, files)),
     {"answers", 0, NULL, 0,
      "Write only what a lookup needs: each config once, with the problems that it answers, and no "
      "measurements",

@@ -23,14 +23,15 @@ enum { USUAL_CONFIGS = 100 };
  */
 static const double fixed_configs = 24;
 
-/* Figures for a device that the cache does not know: 50 problems on an H200 took 28 s, and six on
- * the emulated one 40 s with two CPUs. */
-static const double usual_seconds = 0.0045, usual_seconds_slow = 0.07;
+/* Figures for a device that the cache does not know, so that its kernels are compiled, too: 50
+ * problems on an H200 took 28 s, and six on the emulated one 45 s with two CPUs. There compiling
+ * takes much of it, whatever the problem's size. */
+static const double usual_seconds = 0.0045, usual_seconds_slow = 0.05, usual_compile_slow = 0.12;
 
 /* How long one config takes that a search tries on a problem of weight 1. */
 struct pace {
-    double seconds;
-    bool known; /* earlier runs here tell; else it is a figure of another machine */
+    double seconds, compile; /* `compile` is what the weight does not change */
+    bool known;              /* earlier runs here tell; else these are figures of another machine */
 };
 
 /* A GPU and its emulation differ by the kind's label. */
@@ -52,23 +53,27 @@ static double read_seconds(struct at_cubin_cache *cache, const struct at_device_
 }
 
 /* Read what the cache of compiled kernels knows of a device. */
-static struct pace read_pace(const struct at_device_info *device)
+static struct pace read_pace(const struct at_tuning_options *run,
+                             const struct at_device_info *device)
 {
     struct at_cubin_cache *cache = NULL;
-    struct pace pace = {at_device_kind(device)->slow ? usual_seconds_slow : usual_seconds, false};
+    struct pace pace = {.seconds = usual_seconds};
     double known = 0;
+
+    if (at_device_kind(device)->slow)
+        pace = (struct pace){usual_seconds_slow, usual_compile_slow / run->session->jobs, false};
 
     if (at_cubin_cache_open(&cache, NULL, NULL) == AT_OK)
         known = read_seconds(cache, device);
     at_cubin_cache_close(cache);
-    return known > 0 ? (struct pace){known, true} : pace;
+    return known > 0 ? (struct pace){known, 0, true} : pace;
 }
 
 /* Seconds that a problem takes if its search tries this many configs. */
 static double seconds_of(const struct pace *pace, const struct at_problem *problem,
                          const struct at_device_info *device, double configs)
 {
-    return pace->seconds * at_tune_weight(problem, device) *
+    return (pace->seconds * at_tune_weight(problem, device) + pace->compile) *
            (configs + fmin(configs, fixed_configs));
 }
 
@@ -146,7 +151,7 @@ struct at_expectation at_pace_expect(const struct at_tuning_options *run)
 
     for (size_t i = 0; i < run->device_count; i++) {
         const struct at_device_info *device = &run->devices[i];
-        struct pace pace = read_pace(device);
+        struct pace pace = read_pace(run, device);
 
         expected.known = expected.known && pace.known;
         for (size_t j = 0; j < run->problem_count; j++) {
@@ -247,7 +252,7 @@ enum at_status at_pace_print_spaces(const struct at_tuning_options *run,
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < run->device_count && status == AT_OK; i++) {
-        struct pace pace = read_pace(&run->devices[i]);
+        struct pace pace = read_pace(run, &run->devices[i]);
 
         expected.known = expected.known && pace.known;
         status = count_configs(run, &run->devices[i], &pace, records, &made, &sum, err);
@@ -266,7 +271,7 @@ enum at_status at_pace_print_spaces(const struct at_tuning_options *run,
 /* The seconds of the records' problems at a pace of 1. */
 static double sum_up(const struct at_list *records)
 {
-    const struct pace unit = {1, true};
+    const struct pace unit = {.seconds = 1};
     const struct at_device_record *record = records->items;
     double sum = 0;
 

@@ -120,7 +120,8 @@ static enum at_status take_curve(void *to, const struct at_option *option, const
 }
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("recording", "which recordings?", AT_ADDS_TEXT(replay_options, given)),
+    AT_ARGUMENT("recording", "which recordings? Name their files, like space.recording",
+                AT_ADDS_TEXT(replay_options, given)),
     {"search", 0, "NAME[,NAME...]", 0, "Strategies to compare (default: all that use the seed)",
      AT_CALLS(take_strategies), .words = at_strategy_choice},
     {"runs", 0, "N", 0, "Searches per strategy, each with its own seed (default: 100)",

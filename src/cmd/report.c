@@ -22,7 +22,8 @@ struct report_options {
 };
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("profile", "which profile?", AT_SETS_TEXT(report_options, file)),
+    AT_ARGUMENT("profile", "which profile? Name its file, like best.yaml",
+                AT_SETS_TEXT(report_options, file)),
     {"journal", 0, "FILE", 0,
      "Also show the measurements of this journal; may be repeated. It is only read",
      AT_ADDS_TEXT(report_options, journals)},

@@ -278,6 +278,23 @@ struct problems {
     size_t count, capacity;
 };
 
+/* Tell of an option that stands in a problem: policy=warm. */
+static void advise_option(struct at_error *err, const char *spec)
+{
+    for (const char *word = spec; (word = strchr(word, ',')) != NULL;) {
+        size_t length = strcspn(++word, "=,");
+
+        for (const struct at_option *o = at_run_table; o->kind != AT_OPTION_END; o++)
+            if (word[length] == '=' && o->name && strlen(o->name) == length &&
+                strncmp(o->name, word, length) == 0) {
+                char *advice = at_format("it is an option: --%.*s", (int)strcspn(word, ","), word);
+
+                at_advise(err, advice);
+                free(advice);
+            }
+    }
+}
+
 enum at_status at_run_problem(struct at_problem *problem, const char *spec,
                               struct at_progress *progress, struct at_error *err)
 {
@@ -287,6 +304,7 @@ enum at_status at_run_problem(struct at_problem *problem, const char *spec,
     if (status != AT_OK) {
         if (!strpbrk(spec, "x:*,."))
             at_advise(err, "a family stands behind --family, and a device behind --gpu");
+        advise_option(err, spec);
         at_advise_kind(err, spec, AT_KIND_NONE);
         return at_guess_advise(err, at_guess_problem(spec));
     }
@@ -349,6 +367,8 @@ static enum at_status add_list(struct problems *problems, const char *path,
 
     if (status != AT_OK)
         at_advise_kind(err, path, AT_KIND_PROBLEMS);
+    if (status != AT_OK && at_file_is(path, AT_KIND_PROBLEMS))
+        at_advise(err, "a list looks like {schema: 1, problems: [64x64:f32, 8192x8192:f16]}");
     for (size_t i = 0; i < list.problems.count && status == AT_OK; i++)
         if (add(problems, specs[i].text, progress, err) != AT_OK)
             status = at_fail_within(err, "%s:%d:%d", path, specs[i].line, specs[i].column);

@@ -28,7 +28,8 @@ struct show_options {
 enum { TOP_MAX = 1000000 };
 
 static const struct at_option options_table[] = {
-    AT_ARGUMENT("profile", "which profile?", AT_ADDS_TEXT(show_options, files)),
+    AT_ARGUMENT("profile", "which profile? Name its file, like best.yaml",
+                AT_ADDS_TEXT(show_options, files)),
     {"configs", 0, NULL, 0, "Also print each winner's parameters and launch",
      AT_SETS_FLAG(show_options, configs)},
     {"top", 0, "N", 0,

@@ -552,8 +552,11 @@ static enum at_status parse_arguments(struct arguments *arguments,
         arguments->count += status == AT_OK;
     }
     if (status == AT_OK && arguments->count != entry->count)
-        status = at_fail(err, AT_USAGE, "%s takes %zu argument%s; --arg gives %zu", takes,
-                         entry->count, entry->count == 1 ? "" : "s", arguments->count);
+        status = at_fail(err, AT_USAGE, "%s takes %zu argument%s; --arg gives %zu%s", takes,
+                         entry->count, entry->count == 1 ? "" : "s", arguments->count,
+                         arguments->count > 0
+                             ? ""
+                             : ": a buffer like --arg float[1024], a number like --arg int=1024");
     for (size_t i = 0; i < entry->count && status == AT_OK; i++) {
         status = check_argument(&arguments->items[i], &entry->parameters[i], i, err);
         if (status != AT_OK)

@@ -451,7 +451,10 @@ static enum at_status load(json_t **root, const char *text, size_t size, struct 
         return AT_OK;
     if (json_error_code(&where) == json_error_out_of_memory || !where.text[0])
         return at_fail(err, AT_INTERNAL, "out of memory"); /* usually without a text */
-    return at_fail(err, AT_USAGE, "%d:%d: %s", where.line, where.column, where.text);
+    return at_fail(err, AT_USAGE, "%d:%d: %s%s", where.line, where.column, where.text,
+                   strstr(where.text, "near ']'") || strstr(where.text, "near '}'")
+                       ? "; JSON takes no comma before ] or }"
+                       : "");
 }
 
 /* ---- from rows to a recording ---- */

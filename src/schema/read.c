@@ -511,7 +511,8 @@ static enum at_status read_list(struct events *in, const struct at_field *field,
     enum at_status status;
 
     if (in->event.kind != AT_EVENT_LIST)
-        return fail_expected(in, field->key, "a list");
+        return fail_expected(in, field->key,
+                             field->kind == AT_FIELD_INTS ? "a list like [32, 8]" : "a list");
     while ((status = events_next(in)) == AT_OK && in->event.kind != AT_EVENT_END) {
         void *item = add_item(list, &capacity, at_field_item_size(field));
 
@@ -605,6 +606,15 @@ static enum at_status find_field(const struct events *in, const struct at_schema
                       AT_QUOTED(in->event.text, 60), keys);
 }
 
+static enum at_status fail_absent(const struct events *in, struct at_source start,
+                                  const struct at_schema *schema, const struct at_field *field)
+{
+    if (field->kind == AT_FIELD_INT && field->min == field->max)
+        return at_fail_at(in->err, start, "%s lacks the key \"%s\": write %s: %lld", schema->what,
+                          field->key, field->key, (long long)field->min);
+    return at_fail_at(in->err, start, "%s lacks the key \"%s\"", schema->what, field->key);
+}
+
 static enum at_status fill_absent(const struct events *in, struct at_source start,
                                   const struct at_schema *schema, void *record, uint64_t seen)
 {
@@ -614,7 +624,7 @@ static enum at_status fill_absent(const struct events *in, struct at_source star
         if (seen >> i & 1)
             continue;
         if (!field->optional)
-            return at_fail_at(in->err, start, "%s lacks the key \"%s\"", schema->what, field->key);
+            return fail_absent(in, start, schema, field);
         if (field->kind == AT_FIELD_INT || field->kind == AT_FIELD_HEX)
             *(int64_t *)at_field_slot(field, record) = field->absent;
     }

@@ -595,7 +595,7 @@ enum at_status at_expr_parse(struct at_expr **expr, const char *text, struct at_
     parser.expr->source = source;
     parser.at = parser.expr->lines;
     if (!parse_choice(&parser) ||
-        (*parser.at != '\0' && !fail_expected(&parser, "an operator or the end"))) {
+        (*parser.at != '\0' && !fail_expected(&parser, "an operator like && or the end"))) {
         at_expr_free(parser.expr);
         return AT_USAGE;
     }

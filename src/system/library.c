@@ -64,7 +64,7 @@ enum at_status at_library_open(void **library, const char *const *names, const c
     if (found) {
         *library = found;
     } else if (reason) {
-        at_fail(err, AT_DEVICE, "cannot load %s", reason);
+        at_fail(err, AT_DEVICE, "cannot load %s; %s", reason, remedy);
     } else {
         char *list = list_names(names);
 

@@ -243,7 +243,8 @@ static enum at_status find_names(struct at_output *output, struct at_error *err)
     if (stat(output->path, &info) == 0) {
         if (!S_ISREG(info.st_mode))
             return at_fail(err, AT_USAGE, "cannot write \"%s\": it is %s", output->path,
-                           S_ISDIR(info.st_mode) ? "a folder, not a file" : "not a regular file");
+                           S_ISDIR(info.st_mode) ? "a folder, not a file: name a file in it"
+                                                 : "not a regular file");
     } else if (errno != ENOENT) {
         return output_cannot(output, errno, err);
     }

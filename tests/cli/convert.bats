@@ -73,7 +73,7 @@ setup() {
 @test "bad arguments and bad files are refused" {
     cp "$srcdir/tests/golden/profile/least.yaml" best.yaml
     cp "$recordings/h200-10007x10009-b1.recording" one.recording
-    refused 'which file?' convert --to t4
+    refused 'which recording?' convert --to t4
     refused 'one file at a time' convert --to t4 a b
     refused 'which format is the recording to get? See --to' convert one.recording
     refused 'best.yaml:1:1: this is no recording of autotune' convert --to t4 best.yaml

@@ -71,6 +71,7 @@ with_disk() {
     finds kernel ok 'run and verified on an NVIDIA H200'
     "$AUTOTUNE" doctor --format json >doctor.json 2>errors
     [ "$(grep -c '"state": "ok"' doctor.json)" -gt 9 ]
+    run ! grep '/\.\.*/' doctor.json # paths as people write them
 }
 
 @test "--version --verbose prints doctor's findings, which are no failure of it" {

@@ -198,6 +198,8 @@ setup() {
     export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
     run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32 --problem 96x64:f32
     [[ ${lines[-1]} =~ ^'2 problems: about '[0-9]+' s, by figures of another machine'$ ]]
+    run --separate-stderr -0 tune --gpu emu --dry-run --jobs 1 --problem 64x96:f32 # its kernels are to be compiled
+    [[ ${lines[-1]} =~ ^'1 problem: about '[0-9]+' s, by figures of another machine'$ ]]
     run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32 --search exhaustive
     [[ ${lines[-1]} =~ ^'1 problem: about '[0-9]+' min, ' ]]
     run --separate-stderr -0 tune --gpu emu --dry-run --problem 64x96:f32 --search exhaustive --budget 30s

@@ -72,7 +72,7 @@ wrong() {
 --entry nothing --grid n --block 1|--grid n:1:1: unknown name "n"
 --entry nothing --grid 1 --block 1 --shared 300000|300000 bytes of dynamic shared memory and 0 of static
 --entry nothing --grid 1 --block 1 --arg int=1|nothing() takes 0 arguments; --arg gives 1
---entry saxpy --grid 1 --block 1|saxpy(int, float, buffer or long, buffer or long) takes 4 arguments; --arg gives 0
+--entry saxpy --grid 1 --block 1|saxpy(int, float, buffer or long, buffer or long) takes 4 arguments; --arg gives 0: a buffer like --arg float[1024]
 --entry saxpy --grid 1 --block 1 --arg long=1 --arg float=1 --arg float[1] --arg float[1]|argument 1 is int, not --arg "long=1"
 --entry saxpy --grid 1 --block 1 --arg int=1 --arg int=1 --arg float[1] --arg float[1]|argument 2 is float, not --arg "int=1"
 --entry saxpy --grid 1 --block 1 --arg int=1 --arg float=1 --arg float=1 --arg float[1]|argument 3 is buffer or long, not --arg "float=1"

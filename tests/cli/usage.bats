@@ -211,6 +211,7 @@ END
 }
 
 @test "problems are taken without --problem, with and without tune" {
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache # how long earlier runs took changes with each
     run --separate-stderr -0 "$AUTOTUNE" tune --dry-run --gpu emu -p 64x64:f32 -p 64x96:f32
     spaces=$output
     run --separate-stderr -0 "$AUTOTUNE" 64x64:f32 --dry-run --gpu emu 64x96:f32

@@ -26,6 +26,14 @@ setup_file() {
     printf 'autotune recording\t3\n' >x.recording
     cp "$srcdir/tuning/study/shared.yaml" study.yaml
     : >empty.cu
+    printf '\037\213\010%64s' '' >compressed.yaml
+    mkdir folder
+    printf '%s\n' 'schema: 1' 'problems:' '  - rows: 64' '    cols: 64' >rows.yaml
+    printf '%s\n' 'problems:' '  - 64x64:f32' >bare.yaml
+    sed 's/^family: .*/family: own/; s/^template: .*/template: tile.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
+    sed 's/values: .*/values: "0, 1"/' own.yaml >values.yaml
+    sed 's/ && / and /' own.yaml >and.yaml
+    echo '{"tune_params_keys": ["x",]}' >comma.json
     printf 'schema: 1\nproblems:\n\t- 64x64:f32\n' >tabs.yaml
 }
 

@@ -280,7 +280,7 @@ static void refuses(void **state)
         {"place: a\n  b", "f.yaml:1:8: place: " ON_ONE_LINE},
         {"places: ['a\n  b']", "f.yaml:1:11: places: " ON_ONE_LINE},
         /* lists */
-        {"numbers: 1", "f.yaml:1:10: numbers: expected a list, found \"1\""},
+        {"numbers: 1", "f.yaml:1:10: numbers: expected a list like [32, 8], found \"1\""},
         {"numbers: []", "f.yaml:1:10: numbers: expected 1 to 3 items, found 0"},
         {"numbers: [1, 2, 3, 4]", "f.yaml:1:10: numbers: expected 1 to 3 items, found 4"},
         {"named: {A: 1, B: 2, C: 3}", "f.yaml:1:8: named: expected 0 to 2 items, found 3"},
