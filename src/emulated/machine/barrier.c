@@ -22,19 +22,19 @@ static void leave(struct at_emu_warp *warp)
     warp->left_at = NULL;
 }
 
-/* bar.red: all threads get the result of the votes. */
-static void give_votes(struct at_emu_block *block)
+/* bar.red: all threads of these warps get the result of the votes. */
+static void give_votes(struct at_emu_block *block, uint32_t warps)
 {
     uint32_t count = 0;
     bool all = true;
 
-    for (uint32_t k = 0; k < block->warp_count; k++) {
+    AT_EACH_OF (k, warps) {
         uint32_t alive = block->warps[k].alive, yes = block->warps[k].yes & alive;
 
         count += (uint32_t)__builtin_popcount(yes);
         all &= yes == alive;
     }
-    for (uint32_t k = 0; k < block->warp_count; k++) {
+    AT_EACH_OF (k, warps) {
         struct at_emu_warp *warp = &block->warps[k];
         const struct at_emu_op *op = warp->waiting ? barrier_of(warp) : NULL;
 
@@ -50,23 +50,13 @@ static void give_votes(struct at_emu_block *block)
     }
 }
 
-/* Are these the same barrier of the source? A compiler that unrolls a loop copies it, and one copy
- * comes after the other. */
-static bool are_copies(const struct at_ptx_kernel *kernel, const struct at_emu_op *a,
-                       const struct at_emu_op *b)
-{
-    return a == b ||
-           (a->vote == b->vote && memcmp(&a->places, &b->places, sizeof a->places) == 0 &&
-            (at_emu_flow_leads(kernel, a, NULL, b) || at_emu_flow_leads(kernel, b, NULL, a)));
-}
-
 /* Can a thread come from here to the barrier, or to a copy of it? */
 static bool comes_again(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
                         const struct at_emu_op *barrier)
 {
     for (size_t i = 0; i < kernel->op_count; i++)
         if (kernel->ops[i].flow == AT_EMU_BARRIER_WAIT &&
-            are_copies(kernel, &kernel->ops[i], barrier) &&
+            at_emu_flow_copies(kernel, &kernel->ops[i], barrier) &&
             at_emu_flow_leads(kernel, from, NULL, &kernel->ops[i]))
             return true;
     return false;
@@ -96,7 +86,7 @@ static void check_release(struct at_emu_block *block, struct at_emu_warp *first)
         const struct at_emu_op *other = warp->waiting ? barrier_of(warp) : barrier;
 
         if (warp->waiting &&
-            (warp->barrier != first->barrier || !are_copies(block->kernel, other, barrier)))
+            (warp->barrier != first->barrier || !at_emu_flow_copies(block->kernel, other, barrier)))
             at_emu_raise(first, barrier, AT_EMU_BARRIER, lane, 0,
                          "other threads of the block wait at another one, at line %d",
                          at_emu_line(other));
@@ -130,7 +120,7 @@ bool at_emu_barrier_release(struct at_emu_block *block)
     check_release(block, first);
     if (block->fault.kind)
         return false;
-    give_votes(block);
+    give_votes(block, UINT32_MAX >> (AT_EMU_WARPS_MAX - block->warp_count));
     for (uint32_t i = 0; i < block->warp_count; i++)
         leave(&block->warps[i]);
     at_emu_order_barrier(block);
@@ -156,10 +146,13 @@ static bool arrive(struct at_emu_warp *warp, struct at_emu_named *named)
         at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0,
                      "barrier %u for %u threads, and others wait there for %u", warp->barrier,
                      threads, named->threads);
+    else if (named->arrived && named->vote != op->vote)
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0,
+                     "barrier %u, where others vote otherwise or not at all", warp->barrier);
     if (warp->block->fault.kind)
         return false;
     if (named->arrived == 0)
-        *named = (struct at_emu_named){.threads = threads};
+        *named = (struct at_emu_named){.threads = threads, .vote = op->vote};
     named->arrived += AT_WARP;
     named->came |= 1u << warp->first_thread / AT_WARP;
     at_emu_order_arrive(warp, named);
@@ -169,6 +162,7 @@ static bool arrive(struct at_emu_warp *warp, struct at_emu_named *named)
 /* Let the warps that wait at a named barrier go on. */
 static void complete(struct at_emu_block *block, struct at_emu_named *named)
 {
+    give_votes(block, named->waiting);
     AT_EACH_OF (i, named->waiting) {
         leave(&block->warps[i]);
         at_emu_order_leave(&block->warps[i], named);

@@ -184,6 +184,20 @@ static void execute(const struct at_emu_op *op, struct at_emu_warp *warp, uint32
     }
 }
 
+/* The same if some lanes wait at copies of the instruction. False if a fault was raised. */
+static bool execute_copies(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
+{
+    struct at_emu_brought brought;
+    bool good;
+
+    at_emu_flow_bring(&brought, op, warp);
+    good = !warp->undefined_rows || undefined_step(op, warp, lanes);
+    if (good)
+        execute(op, warp, lanes);
+    at_emu_flow_give(&brought, op, warp);
+    return good;
+}
+
 /* Run until the set of active lanes changes or the warp stops. False: it stopped. */
 static bool run_lanes(struct at_emu_warp *warp)
 {
@@ -208,10 +222,15 @@ static bool run_lanes(struct at_emu_warp *warp)
             if (!lanes)
                 continue;
         }
-        if (warp->undefined_rows && !undefined_step(op, warp, lanes))
-            return false;
-        if (op->run && lanes)
-            execute(op, warp, lanes);
+        if (op->flow == AT_EMU_GATHER && warp->away) {
+            if (!execute_copies(op, warp, lanes))
+                return false;
+        } else {
+            if (warp->undefined_rows && !undefined_step(op, warp, lanes))
+                return false;
+            if (op->run && lanes)
+                execute(op, warp, lanes);
+        }
         if (block->fault.kind)
             return false;
         if (observer && observer->executed)

@@ -129,6 +129,15 @@ bool at_emu_flow_leads(const struct at_ptx_kernel *kernel, const struct at_emu_o
     return found;
 }
 
+bool at_emu_flow_copies(const struct at_ptx_kernel *kernel, const struct at_emu_op *a,
+                        const struct at_emu_op *b)
+{
+    return a == b ||
+           (a->run == b->run && a->vote == b->vote &&
+            memcmp(&a->places, &b->places, sizeof a->places) == 0 &&
+            (at_emu_flow_leads(kernel, a, NULL, b) || at_emu_flow_leads(kernel, b, NULL, a)));
+}
+
 /* Lanes exit while others wait for them. Lanes that have exited are not waited for. But did these
  * run past the instruction, to an access that all lanes come to after it? */
 static void leave_gathered(struct at_emu_warp *warp, uint32_t lanes)
@@ -223,23 +232,30 @@ static bool all_name(const uint32_t *members, uint32_t lanes, uint32_t alive)
     return !differ && (named & alive) == lanes;
 }
 
-/* The lanes that wait where lane i does, for the same lanes. A barrier may have several places. */
+/* The lanes that wait where lane i does, for the same lanes. A barrier may have several places, and
+ * other instructions several copies. */
 static uint32_t gathered_with(const struct at_emu_warp *warp, int lane)
 {
-    const struct at_emu_op *op = op_of_lane(warp, lane);
+    const struct at_emu_op *op = op_of_lane(warp, lane), *known = op;
     uint32_t lanes = 0;
+    bool together = true;
 
     AT_EACH_OF (i, warp->gathered) {
         const struct at_emu_op *other = op_of_lane(warp, i);
 
-        if (other == op || (op->row_count == 1 && other->run == op->run))
+        if (other != known)
+            together = op->row_count == 1 ? other->run == op->run
+                                          : at_emu_flow_copies(warp->block->kernel, op, other);
+        known = other;
+        if (together)
             lanes |= at_lane_bit[i];
     }
     return lanes;
 }
 
-/* Lanes with one mask wait together (PTX ISA, shfl.sync: for all that execute it "with the same
- * qualifiers and same membermask value"). False if a fault was raised. */
+/* Lanes with one mask wait together (PTX ISA, shfl.sync: "all non-exited threads corresponding to
+ * membermask have executed shfl.sync with the same qualifiers and same membermask value"). False if
+ * a fault was raised. */
 static bool check_masks(struct at_emu_warp *warp, int lane, uint32_t together)
 {
     uint32_t named = warp->named[lane];
@@ -263,6 +279,7 @@ uint32_t at_emu_flow_gather(struct at_emu_warp *warp, const struct at_emu_op *op
     AT_SOURCE(u32, members, op->row_count - 1);
     uint32_t ready = 0;
 
+    warp->away = 0;
     if (lanes == warp->active && !warp->gathered && all_name(members, lanes, warp->alive)) {
         memcpy(warp->named, members, sizeof warp->named);
         return lanes;
@@ -280,11 +297,66 @@ uint32_t at_emu_flow_gather(struct at_emu_warp *warp, const struct at_emu_op *op
             ready |= warp->named[i] & warp->alive;
     }
     warp->gathered &= ~ready;
+    AT_EACH_OF (i, op->row_count > 1 ? ready : 0)
+        if (op_of_lane(warp, i) != op)
+            warp->away |= at_lane_bit[i];
     if (!ready) {
         place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
         choose_lanes(warp);
     }
     return ready;
+}
+
+static struct at_emu_value take(const struct at_emu_warp *warp, const struct at_emu_op *op, int k,
+                                int lane)
+{
+    return (struct at_emu_value){
+        .bits = at_read_lane(warp, op->row[k], op->operand_bytes[k], lane),
+        .undefined = at_emu_undefined(warp, op->row[k]) >> lane & 1,
+        .origin = warp->origin[op->row[k] / AT_EMU_ROW_ALIGN],
+    };
+}
+
+static void put(struct at_emu_warp *warp, const struct at_emu_op *op, int k, int lane,
+                struct at_emu_value value)
+{
+    at_write_lane(warp, op->row[k], op->operand_bytes[k], lane, value.bits);
+    if (warp->undefined_rows)
+        at_emu_undefined_mark(warp, op->row[k], at_lane_bit[lane],
+                              value.undefined ? at_lane_bit[lane] : 0, value.origin);
+}
+
+void at_emu_flow_bring(struct at_emu_brought *brought, const struct at_emu_op *op,
+                       struct at_emu_warp *warp)
+{
+    AT_EACH_OF (i, warp->away) {
+        const struct at_emu_op *copy = op_of_lane(warp, i);
+        struct at_emu_value own[AT_EMU_OPERANDS];
+
+        for (int k = 0; k < op->row_count; k++) {
+            own[k] = take(warp, copy, k, i);
+            brought->before[i][k] = take(warp, op, k, i);
+        }
+        for (int k = op->result_count; k < op->row_count; k++)
+            put(warp, op, k, i, own[k]);
+    }
+}
+
+void at_emu_flow_give(const struct at_emu_brought *brought, const struct at_emu_op *op,
+                      struct at_emu_warp *warp)
+{
+    AT_EACH_OF (i, warp->away) {
+        const struct at_emu_op *copy = op_of_lane(warp, i);
+        struct at_emu_value results[AT_EMU_OPERANDS];
+
+        for (int k = 0; k < op->result_count; k++)
+            results[k] = take(warp, op, k, i);
+        for (int k = 0; k < op->row_count; k++)
+            put(warp, op, k, i, brought->before[i][k]);
+        for (int k = 0; k < op->result_count; k++)
+            put(warp, copy, k, i, results[k]);
+    }
+    warp->away = 0;
 }
 
 /* Lanes have run an instruction with masks. Those of a barrier may have come from several places.

@@ -20,4 +20,24 @@ void at_emu_flow_pass_turn(struct at_emu_warp *warp);
 bool at_emu_flow_leads(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
                        const struct at_emu_op *avoided, const struct at_emu_op *goal);
 
+/* Are these copies of one barrier or instruction of the source, made by a compiler that unrolls a
+ * loop? One copy comes after the other. */
+bool at_emu_flow_copies(const struct at_ptx_kernel *kernel, const struct at_emu_op *a,
+                        const struct at_emu_op *b);
+
+/* Lanes that are away at a copy of op have their operands there. Bring them to the rows of op, and
+ * after it has run, give the results to the copies. */
+struct at_emu_value {
+    uint64_t bits;
+    bool undefined;
+    uint32_t origin;
+};
+struct at_emu_brought {
+    struct at_emu_value before[AT_WARP][AT_EMU_OPERANDS]; /* in the rows of op */
+};
+void at_emu_flow_bring(struct at_emu_brought *brought, const struct at_emu_op *op,
+                       struct at_emu_warp *warp);
+void at_emu_flow_give(const struct at_emu_brought *brought, const struct at_emu_op *op,
+                      struct at_emu_warp *warp);
+
 #endif

@@ -46,19 +46,22 @@ static inline void at_keep_predicate(struct at_emu_warp *warp, uint32_t row, uin
     *predicate = (*predicate & ~lanes) | (value & lanes);
 }
 
-/* One lane's register of 2, 4 or 8 bytes; of 1, the lower half of 2. */
+/* One lane's register of 2, 4 or 8 bytes, or predicate; of 1, the lower half of 2. */
 static inline uint64_t at_read_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, int i)
 {
-    return bytes == 1   ? AT_EMU_ROW(u16, warp, row)[i] & 0xff
-           : bytes == 2 ? AT_EMU_ROW(u16, warp, row)[i]
-           : bytes == 4 ? AT_EMU_ROW(u32, warp, row)[i]
-                        : AT_EMU_ROW(u64, warp, row)[i];
+    return bytes == AT_EMU_PREDICATE ? *AT_EMU_ROW(u32, warp, row) >> i & 1
+           : bytes == 1              ? AT_EMU_ROW(u16, warp, row)[i] & 0xff
+           : bytes == 2              ? AT_EMU_ROW(u16, warp, row)[i]
+           : bytes == 4              ? AT_EMU_ROW(u32, warp, row)[i]
+                                     : AT_EMU_ROW(u64, warp, row)[i];
 }
 
-static inline void at_write_lane(const struct at_emu_warp *warp, uint32_t row, int bytes, int i,
+static inline void at_write_lane(struct at_emu_warp *warp, uint32_t row, int bytes, int i,
                                  uint64_t value)
 {
-    if (bytes == 1)
+    if (bytes == AT_EMU_PREDICATE)
+        at_keep_predicate(warp, row, value ? UINT32_MAX : 0, at_lane_bit[i]);
+    else if (bytes == 1)
         AT_EMU_ROW(u16, warp, row)[i] = (u8)value;
     else if (bytes == 2)
         AT_EMU_ROW(u16, warp, row)[i] = (u16)value;

@@ -137,6 +137,8 @@ struct at_emu_op {
             uint32_t number, threads;
             bool arrives;
         } barrier;
+        /* Per lane, of each row of an instruction that gathers lanes. */
+        uint8_t operand_bytes[AT_EMU_OPERANDS];
         /* A function of CUDA's: the places in the frame of its result and arguments. */
         struct {
             uint32_t result, argument[3];

@@ -95,6 +95,7 @@ struct at_emu_warp {
     uint32_t yes;     /* the lanes that vote for it there */
     uint32_t held;    /* lanes that wait there for others of the warp */
     uint32_t gathered;            /* lanes that wait for those of their masks (flow.c) */
+    uint32_t away;                /* lanes that run an instruction now at a copy of it */
     uint32_t named[AT_WARP];      /* their masks */
     const struct at_emu_op *last; /* the last access to memory, and its lanes since a barrier */
     uint32_t last_lanes, last_waiting; /* lanes that waited for others then */
@@ -146,6 +147,7 @@ struct at_emu_ticks {
 enum { AT_EMU_NAMED = 16 };
 struct at_emu_named {
     uint32_t threads, arrived; /* arrived is 0: nobody has come, and the rest means nothing */
+    uint8_t vote;              /* at_emu_vote */
     uint32_t came, waiting;    /* warps */
     uint32_t known[AT_EMU_WARPS_MAX]; /* what its warps know of others when they arrive (order.c) */
 };

@@ -228,8 +228,8 @@ bool at_ptx_decode_trap(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
-/* bar.red.{popc.u32,and.pred,or.pred} d, barrier, {!}p: a barrier whose result is of all threads'
- * predicates. */
+/* bar.red.{popc.u32,and.pred,or.pred} d, barrier{, threads}, {!}p: a barrier whose result is of all
+ * threads' predicates. */
 static const struct {
     const char *name;
     uint8_t vote; /* at_emu_vote */
@@ -252,6 +252,19 @@ static const struct {
     {"barrier.cta.red.or.aligned.pred", AT_EMU_VOTE_ANY, AT_EMU_PREDICATE},
 };
 
+/* A number of threads follows. What votes has one more operand behind it. */
+static bool take_threads(struct at_ptx_reader *reader, bool votes)
+{
+    struct at_ptx_lexer ahead = reader->lexer;
+    struct at_ptx_token after;
+
+    if (!votes)
+        return at_ptx_take(reader, ",");
+    at_ptx_lex(&ahead); /* an operand, behind the comma */
+    after = at_ptx_lex(&ahead);
+    return at_ptx_token_is(&after, ",") && at_ptx_take(reader, ",");
+}
+
 /* Read a barrier's number and, if there is one, the number of threads. */
 static bool read_barrier(struct at_ptx_reader *reader, struct at_emu_op *op)
 {
@@ -261,7 +274,7 @@ static bool read_barrier(struct at_ptx_reader *reader, struct at_emu_op *op)
     if (!at_ptx_read_source(reader, op, 4))
         return false;
     op->barrier.number = op->row[op->row_count - 1];
-    if (op->vote || !at_ptx_take(reader, ","))
+    if (!take_threads(reader, op->vote != AT_EMU_NO_VOTE))
         return true;
     if (!at_ptx_read_source(reader, op, 4))
         return false;

@@ -146,6 +146,16 @@ static bool read_operand(struct at_ptx_reader *reader, struct at_emu_op *op, cha
     }
 }
 
+/* Lanes may wait at copies of an instruction that gathers them: then registers move between these.
+ */
+static void note_bytes(struct at_emu_op *op, const char *letters)
+{
+    for (int k = 0; k < op->row_count; k++)
+        op->operand_bytes[k] = letters[k] == 'v'             ? 8
+                               : strchr("Wwxum", letters[k]) ? 4
+                                                             : AT_EMU_PREDICATE;
+}
+
 /* Read operands by their letters, and the commas between them. */
 static bool read_operands(struct at_ptx_reader *reader, struct at_emu_op *op, const char *letters)
 {
@@ -170,7 +180,11 @@ bool at_ptx_decode_row(struct at_ptx_reader *reader, struct at_emu_op *op, const
     if (!row)
         return at_ptx_fail(reader, "unknown instruction \"%s\"", name);
     op->run = row->run;
-    return read_operands(reader, op, row->operands);
+    if (!read_operands(reader, op, row->operands))
+        return false;
+    if (op->flow == AT_EMU_GATHER)
+        note_bytes(op, row->operands);
+    return true;
 }
 
 /* cvt (PTX ISA, "Data Movement and Conversion Instructions: cvt"). */
