@@ -409,6 +409,27 @@ static bool note_global(const struct at_emu_op *op, struct at_emu_warp *warp, ui
     return !changing || at_emu_races_note(op, warp, changing, true, bytes, address);
 }
 
+static void store_units(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                        char *const host[AT_WARP])
+{
+    at_emu_access_change(op, warp);
+    for (uint32_t k = 0; k < op->units; k++)
+        store_unit(op, warp, lanes, element_row(op, k), k * op->unit_bytes, host);
+}
+
+/* Blocks of several host threads may store one value at a time: the first changes memory, and the
+ * next find what they store. */
+static void store_global(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                         uint32_t bytes, const uint64_t address[AT_WARP], char *const host[AT_WARP])
+{
+    struct at_emu_races *races = warp->block->races;
+
+    at_emu_races_hold(races);
+    if (!races || note_global(op, warp, lanes, bytes, address, host))
+        store_units(op, warp, lanes, host);
+    at_emu_races_let_go(races);
+}
+
 static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                        enum at_emu_space space, const uint64_t address[AT_WARP])
 {
@@ -428,12 +449,10 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
         return;
     if (space == AT_EMU_LOCAL)
         note_local_store(warp, lanes, bytes, address, undefined_elements(op, warp));
-    if (space == AT_EMU_GLOBAL && warp->block->races &&
-        !note_global(op, warp, lanes, bytes, address, host))
-        return;
-    at_emu_access_change(op, warp);
-    for (uint32_t k = 0; k < op->units; k++)
-        store_unit(op, warp, lanes, element_row(op, k), k * op->unit_bytes, host);
+    if (space == AT_EMU_GLOBAL)
+        store_global(op, warp, lanes, bytes, address, host);
+    else
+        store_units(op, warp, lanes, host);
 }
 
 void at_emu_run_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)

@@ -68,11 +68,15 @@ struct at_emu_races *at_emu_races_new(const struct at_emu_memory *memory, uint64
                                       uint64_t blocks)
 {
     struct at_emu_races *races;
+    pthread_mutexattr_t recursive;
 
     if (blocks > BLOCKS_MAX)
         return NULL;
     races = at_alloc(sizeof *races);
-    pthread_mutex_init(&races->lock, NULL);
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&races->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
     races->memory = memory;
     races->blocks = blocks;
     races->fences = at_alloc_array(blocks, sizeof(struct at_emu_ticks *));
@@ -93,6 +97,18 @@ void at_emu_races_free(struct at_emu_races *races)
     free(races->fences);
     pthread_mutex_destroy(&races->lock);
     free(races);
+}
+
+void at_emu_races_hold(struct at_emu_races *races)
+{
+    if (races)
+        pthread_mutex_lock(&races->lock);
+}
+
+void at_emu_races_let_go(struct at_emu_races *races)
+{
+    if (races)
+        pthread_mutex_unlock(&races->lock);
 }
 
 /* Does this region have records? Neighbours are chosen by chance: even steps might miss a pattern.

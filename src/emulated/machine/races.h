@@ -16,4 +16,9 @@ void at_emu_races_free(struct at_emu_races *races);
 bool at_emu_races_note(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                        bool store, uint32_t bytes, const uint64_t address[AT_WARP]);
 
+/* Keep the blocks of other host threads from recording until it is let go. NULL: nothing is kept.
+ */
+void at_emu_races_hold(struct at_emu_races *races);
+void at_emu_races_let_go(struct at_emu_races *races);
+
 #endif
