@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const invalidities[AT_OUTCOMES] = {
     [AT_CORRECT] = "correct",   [AT_CONSTRAINT] = "constraints",
@@ -17,38 +18,37 @@ static const char *const invalidities[AT_OUTCOMES] = {
 
 /* ---- reading ---- */
 
-/* Read the unit of times. The schema has none. Kernel Tuner writes "milliseconds" as its metadata
- * (get_t4_results in kernel_tuner/file_utils.py); benchmark_hub spells it "miliseconds". */
-static enum at_status read_unit(const struct at_json_reader *reader, const json_t *root,
-                                double *unit_ns)
+/* Set *unit_ns to a unit of times, in any case. Kernel Tuner writes "milliseconds" (get_t4_results
+ * in kernel_tuner/file_utils.py), benchmark_hub "miliseconds". */
+static bool take_unit(const json_t *unit, double *unit_ns)
 {
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"milliseconds", 1e6}, {"miliseconds", 1e6},  {"ms", 1e6},
-                 {"seconds", 1e9},      {"microseconds", 1e3}, {"nanoseconds", 1}};
-    const json_t *unit = json_object_get(json_object_get(root, "metadata"), "timeunit");
+    } units[] = {{"milliseconds", 1e6}, {"miliseconds", 1e6}, {"ms", 1e6},
+                 {"seconds", 1e9},      {"s", 1e9},           {"microseconds", 1e3},
+                 {"us", 1e3},           {"nanoseconds", 1},   {"ns", 1}};
 
-    *unit_ns = AT_JSON_NS_PER_MS;
-    for (size_t i = 0; i < AT_COUNT(units) && unit; i++)
-        if (json_is_string(unit) && strcmp(json_string_value(unit), units[i].name) == 0) {
+    for (size_t i = 0; i < AT_COUNT(units) && json_is_string(unit); i++)
+        if (strcasecmp(json_string_value(unit), units[i].name) == 0) {
             *unit_ns = units[i].ns;
-            return AT_OK;
+            return true;
         }
-    return unit ? at_fail(reader->err, AT_USAGE, "timeunit: unknown unit") : AT_OK;
+    return false;
 }
 
-/* Find the measurement with this name. */
-static const json_t *find_measurement(const json_t *result, const char *name)
+/* Find the measurement of the first objective, "time" if none is named; NULL: there is none. */
+static const json_t *find_time(const json_t *result)
 {
     const json_t *measurements = json_object_get(result, "measurements");
+    const char *name = json_string_value(json_array_get(json_object_get(result, "objectives"), 0));
 
     for (size_t i = 0; i < json_array_size(measurements); i++) {
         const json_t *measurement = json_array_get(measurements, i);
         const char *its_name = json_string_value(json_object_get(measurement, "name"));
 
-        if (its_name && strcmp(its_name, name) == 0)
-            return json_object_get(measurement, "value");
+        if (its_name && strcmp(its_name, name ? name : "time") == 0)
+            return measurement;
     }
     return NULL;
 }
@@ -60,10 +60,12 @@ static enum at_status read_result(struct at_json_reader *reader, const json_t *r
     static const char *const times[] = {"compilation_time", "compilation", "benchmark", "framework",
                                         "validation"};
     const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
+    const json_t *time = find_time(result);
     struct at_json_row row = {0};
     enum at_status status =
         at_json_read_config(reader, json_object_get(result, "configuration"), &row);
 
+    take_unit(json_object_get(time, "unit"), &unit_ns); /* KTT writes it here alone */
     if (status == AT_OK)
         status = at_json_read_cost(reader, result, json_object_get(result, "times"), times,
                                    AT_COUNT(times), unit_ns, &row.result);
@@ -73,15 +75,21 @@ static enum at_status read_result(struct at_json_reader *reader, const json_t *r
     if (status == AT_OK && row.result.outcome == AT_CORRECT)
         status = at_json_read_samples(reader,
                                       json_object_get(json_object_get(result, "times"), "runtimes"),
-                                      find_measurement(result, "time"), unit_ns, &row.result);
+                                      json_object_get(time, "value"), unit_ns, &row.result);
     return status == AT_OK ? at_json_add_row(reader, &row) : status;
 }
 
 static enum at_status read_results(struct at_json_reader *reader, const json_t *root)
 {
     const json_t *results = json_object_get(root, "results");
-    double unit_ns;
-    enum at_status status = read_unit(reader, root, &unit_ns);
+    const json_t *unit = json_object_get(json_object_get(root, "metadata"), "timeunit");
+    double unit_ns = AT_JSON_NS_PER_MS;
+    enum at_status status = AT_OK;
+
+    if (unit && !take_unit(unit, &unit_ns))
+        status = at_fail(reader->err, AT_USAGE,
+                         "timeunit: unknown unit; known are milliseconds, seconds, microseconds "
+                         "and nanoseconds");
 
     for (size_t i = 0; i < json_array_size(results) && status == AT_OK; i++) {
         const json_t *result = json_array_get(results, i);

@@ -340,6 +340,23 @@ static void test_t4_file(void **state)
     at_recording_clear(&recording);
 }
 
+/* As KTT writes it: the objective has a name of its own, and each measurement its unit. */
+static void test_t4_units(void **state)
+{
+    char *name = path_of("tests/data/interchange/t4-microseconds.json");
+    struct at_recording recording;
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_recording_read(&recording, name, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    assert_true(recording.results[0].time_ns == 96256);
+    assert_true(recording.results[1].time_ns == 53792);
+    assert_int_equal(recording.results[0].cost_ns, 1032411800);
+    free(name);
+    at_recording_clear(&recording);
+}
+
 /* What tune_kernel returns, as Python's json.dump writes it: with the environment or without, and
  * with members that are no parameters. */
 static void test_kernel_tuner_list(void **state)
@@ -602,6 +619,7 @@ int main(void)
         cmocka_unit_test(test_kernel_tuner_list),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_t4_file),
+        cmocka_unit_test(test_t4_units),
         cmocka_unit_test(test_others_are_not_written),
         cmocka_unit_test(test_read_what_is_wrong),
         cmocka_unit_test(test_bounds),
