@@ -37,9 +37,10 @@ make_stub() {
         cc -shared -Wl,-soname,libcuda.so.1 -x c - -o stub/libcuda.so.1
 }
 
+# build_driver FILE: of the driver API.
 build_driver() {
     make_stub
-    build_example cc driver.c -std=c99 stub/libcuda.so.1
+    build_example cc "$1" -std=c99 stub/libcuda.so.1
 }
 
 build_runtime() {

@@ -35,8 +35,13 @@ static void free_memo(struct autotune_memo *memo)
 
 static size_t first_slot(const struct at_problem *problem)
 {
-    const int64_t told[] = {problem->rows,   problem->cols,   problem->batch,
-                            problem->ld_src, problem->ld_dst, problem->elem_size};
+    const int64_t told[] = {problem->rows,
+                            problem->cols,
+                            problem->batch,
+                            problem->ld_src,
+                            problem->ld_dst,
+                            problem->elem_size,
+                            at_step_code(&problem->step)};
 
     return at_hash64(told, sizeof told, 0);
 }

@@ -115,6 +115,10 @@ typedef struct autotune_problem {
      * allocators guarantee, but not views into a matrix. */
     int64_t align_bytes;
     size_t struct_size; /* bytes, or 0: see above */
+    /* What is computed on the way: the types of source and destination, and operations, as
+     * `autotune` spells them: "bf16:e4m3,scale", "c64,conj" (doc/arithmetic.md). elem_size is that
+     * of the source's type; ld_dst and stride_dst count results. NULL: elements are moved. */
+    const char *step;
 } autotune_problem;
 
 /* A permutation of a tensor, in the terms of NumPy and PyTorch: the first axis is the slowest, and
@@ -129,6 +133,7 @@ typedef struct autotune_tensor {
     int64_t strides_dst[AUTOTUNE_RANK_MAX]; /* of the result's axes; the first 0: it is dense */
     int64_t align_bytes;                    /* as in autotune_problem */
     size_t struct_size;                     /* as in autotune_problem */
+    const char *step;                       /* as in autotune_problem */
 } autotune_tensor;
 
 typedef struct autotune_device autotune_device;

@@ -21,7 +21,8 @@ enum at_status autotune_take_struct(const struct autotune_layout *layout, void *
     size_t size;
 
     memcpy(&size, bytes + layout->struct_size_at, sizeof size);
-    if (size < layout->least && (size != 0 || layout->is_required))
+    /* All members are of 8 bytes or several times that. */
+    if ((size < layout->least && (size != 0 || layout->is_required)) || size % 8 != 0)
         return at_fail(err, AT_USAGE, "struct_size of %s is %zu, and has to be %sits sizeof",
                        layout->name, size, layout->is_required ? "" : "0 or ");
     for (size_t i = layout->known; i < size; i++)
@@ -54,14 +55,31 @@ static enum at_status take_align(int64_t *bytes, int64_t given, struct at_error 
                    (long long)given);
 }
 
+static enum at_status take_step(struct at_step *step, const char *text, int64_t elem_size,
+                                struct at_error *err)
+{
+    int64_t bytes = elem_size;
+    enum at_status status = text ? at_step_parse(step, &bytes, text, err) : AT_OK;
+
+    return status == AT_OK && bytes != elem_size
+               ? at_fail(err, AT_USAGE,
+                         "elem_size is %lld, and the step \"%.60s\" takes elements of %lld bytes",
+                         (long long)elem_size, text, (long long)bytes)
+               : status;
+}
+
 static enum at_status take_tensor(struct at_problem *problem, const autotune_tensor *given,
                                   struct at_error *err)
 {
     struct at_tensor tensor = {.rank = (size_t)given->rank, .elements.bytes = given->elem_size};
+    enum at_status status;
 
     if (given->rank < 1 || given->rank > AUTOTUNE_RANK_MAX)
         return at_fail(err, AT_USAGE, "the rank is %lld, and has to be 1 to %d",
                        (long long)given->rank, AUTOTUNE_RANK_MAX);
+    status = take_step(&tensor.elements.step, given->step, given->elem_size, err);
+    if (status != AT_OK)
+        return status;
     memcpy(tensor.extents, given->extents, sizeof tensor.extents);
     memcpy(tensor.perm, given->permutation, sizeof tensor.perm);
     memcpy(tensor.strides[0], given->strides_src, sizeof tensor.strides[0]);
@@ -74,7 +92,7 @@ _Static_assert(AUTOTUNE_RANK_MAX == AT_RANK_MAX, "the arrays are copied whole");
 static enum at_status take_matrix(struct at_problem *problem, const autotune_problem *given,
                                   struct at_error *err)
 {
-    *problem = (struct at_problem){
+    struct at_problem made = {
         .elem_size = given->elem_size,
         .rows = given->rows,
         .cols = given->cols,
@@ -85,7 +103,13 @@ static enum at_status take_matrix(struct at_problem *problem, const autotune_pro
         .stride_dst = given->stride_dst,
         .in_place = given->in_place,
     };
-    return at_problem_complete(problem, err);
+    enum at_status status = take_step(&made.step, given->step, given->elem_size, err);
+
+    if (status == AT_OK)
+        status = at_problem_complete(&made, err);
+    if (status == AT_OK)
+        *problem = made;
+    return status;
 }
 
 /* Convert what was asked, and tell the alignment that was asked for. */

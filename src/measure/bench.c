@@ -79,15 +79,33 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
     };
 }
 
+/* Where in a table of values the results are, and the number. */
+static size_t results_at(const struct at_step *step)
+{
+    return AT_STEP_VALUES * (size_t)at_number_formats[step->from].bytes;
+}
+
+static size_t number_at(const struct at_step *step)
+{
+    return results_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
+}
+
+static size_t table_bytes(const struct at_step *step)
+{
+    return number_at(step) + sizeof(double);
+}
+
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
                          const struct at_device_info *device)
 {
     struct at_buffers buffers = lay_out(problem, sets, device);
-    int64_t bytes;
+    int64_t values = problem->step.given ? (int64_t)table_bytes(&problem->step) : 0, bytes;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    return __builtin_mul_overflow(sets, buffers.src.pitch + buffers.dst.pitch, &bytes) ? INT64_MAX
-                                                                                       : bytes;
+    return __builtin_mul_overflow(sets, buffers.src.pitch + buffers.dst.pitch, &bytes) ||
+                   __builtin_add_overflow(bytes, values, &bytes)
+               ? INT64_MAX
+               : bytes;
 }
 
 static enum at_outcome poison(const struct at_bench *bench, at_address address, int64_t bytes,
@@ -126,17 +144,6 @@ enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_bu
     return outcome;
 }
 
-/* Where in a table of values the results are, and the number. */
-static size_t results_at(const struct at_step *step)
-{
-    return AT_STEP_VALUES * (size_t)at_number_formats[step->from].bytes;
-}
-
-static size_t number_at(const struct at_step *step)
-{
-    return results_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
-}
-
 /* Ordinary numbers, powers of two, and such as make results too large and too small. */
 static double number_for(const struct at_problem *problem)
 {
@@ -150,7 +157,7 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
                                    struct at_error *err)
 {
     const struct at_step *step = &buffers->problem.step;
-    size_t number = number_at(step), size = number + sizeof(double);
+    size_t number = number_at(step), size = table_bytes(step);
     unsigned char *table = at_alloc_raw(size);
     enum at_outcome outcome;
 

@@ -96,9 +96,9 @@ extern const char *const at_problem_keys[AT_PROBLEM_KEYS];
  * Numbers with 'x' between them and a colon are its beginning. */
 bool at_problem_is_spec(const char *text);
 
-/* Complete a problem whose elem_size, rows, cols and in_place are given. Other members that are 0
- * take their defaults; the type is named after the size, such as "b4". Errors are those of
- * at_problem_parse; the problem is then unchanged. */
+/* Complete a problem whose elem_size, rows, cols, in_place and step are given. Other members that
+ * are 0 take their defaults; the type is the step's or named after the size, such as "b4". Errors
+ * are those of at_problem_parse; the problem is then unchanged. */
 enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err);
 
 /* The elements of a tensor: 1 to 64 bytes of the source each, what is computed, and the offsets of

@@ -29,7 +29,8 @@ enum at_status at_type_check_size(const struct at_problem *problem, const char *
 /* Set the type, which has a name, with its size. */
 void at_problem_take_type(struct at_problem *problem, const struct at_type *type);
 
-/* Set the type that is named after the element size, such as "b4". False: none is. */
+/* Set the type that a step computes with, or the one that is named after the element size, such as
+ * "b4". False: there is none. */
 bool at_problem_name_type(struct at_problem *problem);
 
 /* ---- step_spec.c ---- */

@@ -355,7 +355,10 @@ static enum at_status split_words(struct at_problem *problem, const char *spec,
 static enum at_status fill(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     bool words = problem->elem_size > 16 || (problem->elem_size & (problem->elem_size - 1)) != 0;
-    enum at_status status = fill_defaults(problem, spec, err);
+    enum at_status status =
+        problem->step.given && problem->in_place
+            ? at_problem_fail(err, spec, "in place, elements are moved as they are")
+            : fill_defaults(problem, spec, err);
 
     if (status == AT_OK)
         status = at_problem_check_layout(problem, spec, err);
@@ -499,8 +502,6 @@ static enum at_status read_rest(struct at_problem *problem, const char *spec, co
     }
     if (status == AT_OK)
         status = at_step_make(&problem->step, &step, &type, spec, err);
-    if (status == AT_OK && problem->step.given && problem->in_place)
-        status = at_problem_fail(err, spec, "in place, elements are moved as they are");
     return status;
 }
 

@@ -41,6 +41,11 @@ static inline bool at_step_has_number(const struct at_step *step)
     return at_step_has(step, AT_SCALE) || at_step_has(step, AT_DIVIDE);
 }
 
+/* Read a step as specifications have it, such as "bf16:e4m3,scale"; *bytes are those of an element
+ * of the source. One type alone is no step. AT_USAGE if it makes no sense. */
+enum at_status at_step_parse(struct at_step *step, int64_t *bytes, const char *text,
+                             struct at_error *err);
+
 /* Do source and destination have the same types and the same operations? */
 bool at_step_equal(const struct at_step *a, const struct at_step *b);
 

@@ -74,6 +74,38 @@ enum at_status at_step_make(struct at_step *step, const struct at_step_reading *
     return AT_OK;
 }
 
+static enum at_status fail_operation(const char *text, size_t length, const char *spec,
+                                     struct at_error *err)
+{
+    char *known = at_join(at_operation_names, AT_OPERATIONS);
+
+    at_problem_fail(err, spec, "unknown operation \"%.*s\"; known are %s",
+                    at_text_fit(text, length, 40), text, known);
+    at_free(known);
+    return AT_USAGE;
+}
+
+enum at_status at_step_parse(struct at_step *step, int64_t *bytes, const char *text,
+                             struct at_error *err)
+{
+    struct at_step_reading read = {0};
+    struct at_type source = {0};
+    size_t length = strcspn(text, ",");
+    enum at_status status =
+        at_type_read(&source, text, at_step_cut_types(&read, text, length), text, err);
+
+    for (const char *at = text + length; status == AT_OK && *at == ','; at += length) {
+        length = strcspn(++at, ",");
+        if (!at_step_read_operation(&read, at, length))
+            status = fail_operation(at, length, text, err);
+    }
+    if (status == AT_OK)
+        status = at_step_make(step, &read, &source, text, err);
+    if (status == AT_OK)
+        *bytes = source.bytes;
+    return status;
+}
+
 char *at_step_put_type(char *at, const struct at_step *step)
 {
     return step->given && step->from != step->to

@@ -34,6 +34,12 @@ void at_problem_take_type(struct at_problem *problem, const struct at_type *type
 
 bool at_problem_name_type(struct at_problem *problem)
 {
+    const struct at_number_format *from = &at_number_formats[problem->step.from];
+
+    if (problem->step.given) {
+        at_problem_take_type(problem, &(struct at_type){from->name, from->bytes});
+        return true;
+    }
     for (size_t i = 0; i < AT_COUNT(sizes); i++)
         if (sizes[i].bytes == problem->elem_size) {
             at_problem_take_type(problem, &sizes[i]);

@@ -24,7 +24,12 @@ ends_with_message() {
 }
 
 @test "the C example, with the driver API, builds and ends with a message" {
-    build_driver
+    build_driver driver.c
+    LD_LIBRARY_PATH=$PWD/stub:$LD_LIBRARY_PATH ends_with_message ./example
+}
+
+@test "the example with a step builds and ends with a message" {
+    build_driver step.c
     LD_LIBRARY_PATH=$PWD/stub:$LD_LIBRARY_PATH ends_with_message ./example
 }
 

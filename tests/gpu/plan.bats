@@ -51,7 +51,14 @@ transposed() {
 @test "the C example, with the driver API, is right" {
     find_cuda
     use_library
-    build_driver
+    build_driver driver.c
+    transposed '0 of 3000000 elements are wrong' ./example
+}
+
+@test "the example with a step is right" {
+    find_cuda
+    use_library
+    build_driver step.c
     transposed '0 of 3000000 elements are wrong' ./example
 }
 

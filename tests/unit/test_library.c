@@ -137,6 +137,88 @@ static void test_copies(void **state)
     autotune_profile_free(profile);
 }
 
+/* Problems with a step, as the command spells them. Where none was tuned, the answer is that of the
+ * same move. */
+static void test_steps(void **state)
+{
+    static const struct {
+        autotune_problem problem;
+        const char *spec, *from;
+    } cases[] = {
+        {{.elem_size = 2, .rows = 8192, .cols = 8192, .step = "bf16:e4m3,scale"},
+         "8192x8192:bf16:e4m3,scale on ",
+         "8192x8192:f16"},
+        {{.elem_size = 4, .rows = 8192, .cols = 8192, .ld_dst = 8200, .step = "float32:bfloat16"},
+         "8192x8192:f32:bf16,ld_dst=8200 on ",
+         "8192x8192:f32"},
+        {{.elem_size = 8, .rows = 6000, .cols = 5000, .step = "c64,conj"},
+         "6000x5000:c64,conj on ",
+         NULL},
+        {{.elem_size = 4, .rows = 8192, .cols = 8192, .step = "f32"},
+         "8192x8192:b4 on ",
+         "8192x8192:f32"},
+    };
+    autotune_profile *profile = open_profile(NULL);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_problem problem = cases[i].problem;
+        autotune_answer *answer = NULL;
+        autotune_error *error = NULL;
+        char text[4096];
+
+        problem.struct_size = sizeof problem;
+        if (autotune_lookup(&answer, profile, device, &problem, NULL, &error) != AUTOTUNE_OK)
+            fail_msg("%s", autotune_error_message(error));
+        autotune_answer_describe(answer, text, sizeof text);
+        if (strncmp(text, cases[i].spec, strlen(cases[i].spec)) != 0)
+            fail_msg("%s", text);
+        if (cases[i].from)
+            assert_string_equal(autotune_answer_tuned_problem(answer), cases[i].from);
+        assert_int_equal(autotune_answer_tier(answer) == AUTOTUNE_TIER_EXACT,
+                         strcmp(cases[i].problem.step, "f32") == 0);
+        autotune_answer_free(answer);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
+static void test_bad_steps(void **state)
+{
+    static const struct {
+        autotune_problem problem;
+        const char *words;
+    } cases[] = {
+        {{.elem_size = 2, .rows = 8, .cols = 8, .step = "bf16:e4m4"}, "unknown type \"e4m4\""},
+        {{.elem_size = 2, .rows = 8, .cols = 8, .step = "bf16:e4m3,sale"},
+         "unknown operation \"sale\""},
+        {{.elem_size = 2, .rows = 8, .cols = 8, .step = "bf16:e4m3,"}, "unknown operation \"\""},
+        {{.elem_size = 2, .rows = 8, .cols = 8, .step = ""}, "unknown type \"\""},
+        {{.elem_size = 4, .rows = 8, .cols = 8, .step = "bf16:e4m3"}, "takes elements of 2 bytes"},
+        {{.elem_size = 8, .rows = 8, .cols = 8, .step = "f64,conj"}, "no imaginary part"},
+        {{.elem_size = 2, .rows = 8, .cols = 8, .step = "bf16,scale", .in_place = 1}, "in place"},
+    };
+    autotune_profile *profile = open_profile(shipped);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_problem problem = cases[i].problem;
+        autotune_answer *answer = NULL;
+        autotune_error *error = NULL;
+
+        problem.struct_size = sizeof problem;
+        assert_int_equal(autotune_lookup(&answer, profile, device, &problem, NULL, &error),
+                         AUTOTUNE_INVALID);
+        if (!strstr(autotune_error_message(error), cases[i].words))
+            fail_msg("%s", autotune_error_message(error));
+        autotune_error_free(error);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
 /* Configs with vector accesses are not for views that begin anywhere. */
 static void test_alignment(void **state)
 {
@@ -264,13 +346,17 @@ static void test_struct_size(void **state)
         size_t struct_size;
         int64_t beyond; /* the member after those of this library */
         bool taken;
+        const char *step; /* after those of the first version */
     } cases[] = {
-        {0, 1, true},
-        {sizeof(autotune_problem), 1, true},
-        {sizeof(autotune_problem) + sizeof(int64_t), 0, true},
-        {sizeof(autotune_problem) + sizeof(int64_t), 1, false},
-        {sizeof(autotune_problem) - 1, 0, false},
-        {1, 0, false},
+        {0, 1, true, "not read"},
+        {offsetof(autotune_problem, step), 1, true, "not read"},
+        {sizeof(autotune_problem), 1, true, NULL},
+        {sizeof(autotune_problem), 1, false, "read"},
+        {sizeof(autotune_problem) + sizeof(int64_t), 0, true, NULL},
+        {sizeof(autotune_problem) + sizeof(int64_t), 1, false, NULL},
+        {sizeof(autotune_problem) - 1, 0, false, NULL},
+        {offsetof(autotune_problem, step) - 8, 0, false, NULL},
+        {1, 0, false, NULL},
     };
     autotune_profile *profile = open_profile(shipped);
     autotune_device *device = h200();
@@ -286,9 +372,11 @@ static void test_struct_size(void **state)
         autotune_status status;
 
         newer.problem.struct_size = cases[i].struct_size;
+        newer.problem.step = cases[i].step;
         status = autotune_lookup(&answer, profile, device, &newer.problem, NULL, &error);
         assert_int_equal(status, cases[i].taken ? AUTOTUNE_OK : AUTOTUNE_INVALID);
-        assert_true(cases[i].taken || strstr(autotune_error_message(error), "autotune_problem"));
+        assert_true(cases[i].taken || cases[i].step ||
+                    strstr(autotune_error_message(error), "autotune_problem"));
         autotune_error_free(error);
         autotune_answer_free(answer);
     }
@@ -536,7 +624,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lookup),       cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_copies),       cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_copies),       cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_bad_steps),    cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_describe),     cmocka_unit_test(test_bad_profiles),
         cmocka_unit_test(test_bad_problems), cmocka_unit_test(test_struct_size),
         cmocka_unit_test(test_version),      cmocka_unit_test(test_tensors),

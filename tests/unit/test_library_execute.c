@@ -141,6 +141,102 @@ static void test_launches(void **state)
     assert_memory_equal(&launches[0][0], &launches[1][0], sizeof **launches);
 }
 
+/* ---- steps ---- */
+
+static autotune_plan *plan_with_step(const char *step, int64_t elem_size)
+{
+    const autotune_problem problem = {.elem_size = elem_size,
+                                      .rows = 1000,
+                                      .cols = 3000,
+                                      .struct_size = sizeof problem,
+                                      .step = step};
+    autotune_plan *made = NULL;
+    autotune_error *error = NULL;
+
+    if (autotune_plan_create(&made, profile, &problem, &error) != AUTOTUNE_OK)
+        fail_msg("%s", autotune_error_message(error));
+    return made;
+}
+
+static double double_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The number comes after the nine arguments of every kernel, by value or by address. */
+static void test_numbers(void **state)
+{
+    static const struct {
+        const char *step;
+        int64_t elem_size;
+        autotune_scalar scale;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {"bf16:e4m3,scale", 2, {NULL, {0.5, 0}}, NULL},
+        {"bf16:e4m3,scale", 2, {(void *)1028, {0, 0}}, NULL},
+        {"f64,divide", 8, {NULL, {0, 0}}, NULL},
+        {"bf16:e4m3,scale",
+         2,
+         {(void *)1026, {0, 0}},
+         "scale.at has to be a device address that is a multiple of 4"},
+        {"f64,divide", 8, {(void *)1028, {0, 0}}, "a multiple of 8"},
+        {"bf16:e4m3,scale", 2, {(void *)1028, {1, 0}}, "scale has an address and a value"},
+        {"bf16:e4m3,scale", 2, {NULL, {1, 2}}, "scale has an imaginary part"},
+        {"f32:bf16", 4, {NULL, {1, 0}}, "the member scale of the execution is given"},
+        {"c64,conj", 8, {NULL, {0, 0}}, NULL},
+    };
+    autotune_plan *const usual_plan = plan;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool takes = strstr(cases[i].step, "scale") || strstr(cases[i].step, "divide");
+        autotune_execution execution = usual();
+
+        plan = plan_with_step(cases[i].step, cases[i].elem_size);
+        execution.scale = cases[i].scale;
+        fake_cuda_last_at = takes ? 9 : 0;
+        assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
+        if (takes && !cases[i].words) {
+            assert_int_equal(fake_cuda_last[0], (uintptr_t)cases[i].scale.at);
+            assert_true(double_of(fake_cuda_last[1]) == cases[i].scale.value[0]);
+        }
+        assert_int_equal(autotune_plan_execute(plan, destination, source, NULL, NULL),
+                         takes ? AUTOTUNE_INVALID : AUTOTUNE_OK);
+        autotune_plan_free(plan);
+    }
+    fake_cuda_last_at = 0;
+    plan = usual_plan;
+}
+
+/* Addresses are multiples of each side's element. */
+static void test_sides(void **state)
+{
+    static const struct {
+        const char *step;
+        int64_t elem_size;
+        uintptr_t dst, src;
+        bool refused;
+    } cases[] = {
+        {"bf16:e4m3", 2, 4097, 8194, false},
+        {"bf16:e4m3", 2, 4097, 8193, true},
+        {"f32:f64", 4, 4096, 8196, false},
+        {"f32:f64", 4, 4100, 8196, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_plan *made = plan_with_step(cases[i].step, cases[i].elem_size);
+
+        assert_int_equal(
+            autotune_plan_execute(made, (void *)cases[i].dst, (void *)cases[i].src, NULL, NULL),
+            cases[i].refused ? AUTOTUNE_INVALID : AUTOTUNE_OK);
+        autotune_plan_free(made);
+    }
+}
+
 /* ---- contexts and threads ---- */
 
 static void check_context(void *current)
@@ -203,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
         cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_sides),
         cmocka_unit_test(test_contexts),
     };
 
