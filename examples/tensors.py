@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Transposes and permutes PyTorch tensors with the package transpose_autotune (doc/python.md): any element size
-and strides, given results, and a CUDA graph."""
+and strides, given results, a cast, and a CUDA graph."""
 import torch
 
 from transpose_autotune import permute, transpose
@@ -22,6 +22,7 @@ def main():
             assert torch.equal(permute(src, dims), src.permute(*dims))
             checked += 1
     src = torch.rand(500, 700, device="cuda")
+    assert torch.equal(transpose(src, dtype=torch.bfloat16, scale=0.5), (src.t() * 0.5).to(torch.bfloat16))
     out = transpose(src)  # makes the plan, which a graph cannot
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -29,7 +30,7 @@ def main():
     src.uniform_()
     graph.replay()
     assert torch.equal(out, src.t())
-    print(f"{checked + 1} tensors are right")
+    print(f"{checked + 2} tensors are right")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Arrays of any kind: what they are, and new ones like them."""
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any, Dict, Optional, Sequence, Tuple
@@ -9,6 +10,33 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 from . import _cuda, _dlpack
 
 LEGACY_STREAM = 1  # the number of the default stream in both protocols
+
+# Names of types that `autotune` spells otherwise: those of frameworks, and of DLPack (_dlpack.py).
+_NAMES = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "e4m3_1": "e4m3", "e5m2_1": "e5m2", "bool": "u8", "b1": "u8"}
+_LETTERS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+
+
+def type_name(kind: Any) -> str:
+    """A type as `autotune` spells it. Takes types of frameworks, and what a View has. Others keep their name."""
+    name = str(getattr(kind, "name", None) or getattr(kind, "__name__", None) or kind).rpartition(".")[2]
+    bits, size = re.fullmatch(r"(b?float|u?int|complex)(\d+)", name), re.fullmatch(r"(bf|[fiuc])(\d+)", name)
+    return _NAMES.get(name) or (_LETTERS[bits[1]] + bits[2] if bits else
+                                f"{size[1]}{8 * int(size[2])}" if size else name)
+
+
+def step_of(source: Any, result: Any, scaled: bool) -> Optional[str]:
+    """The step from one type to another; None: elements are moved."""
+    names = type_name(source), type_name(result)
+    if not all(names):
+        raise TypeError("these elements have no type, and cannot be cast or scaled")
+    if names[0] == names[1] and not scaled:
+        return None
+    return ":".join(names) + (",scale" if scaled else "")
+
+
+def type_of_scale(step: str) -> str:
+    """The type that a scale has on the device: that of the values that are computed."""
+    return "f64" if "f64" in step or "c128" in step else "f32"
 
 
 @dataclass(frozen=True)
@@ -94,11 +122,11 @@ class Kind:
         """The current stream."""
         return view.stream or 0
 
-    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
-        """A new array like x, dense."""
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
+        """A new array like x, dense, of this type."""
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(f"cannot make an array of type {type(x).__name__}: give `out`")
-        return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
+        return x.__array_namespace__().empty(shape, dtype=dtype, device=x.device)
 
     def finish(self, stream: int) -> None:
         """Called when the work is in the stream."""
@@ -134,17 +162,17 @@ class CuPy(Kind):
     def stream(self, view: View) -> int:
         return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
 
-    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
         cupy = sys.modules["cupy"]
         if stream is None:
-            return cupy.empty(shape, x.dtype)
+            return cupy.empty(shape, dtype)
         with cupy.cuda.ExternalStream(stream):  # the memory pool knows by this when it may be used again
-            return cupy.empty(shape, x.dtype)
+            return cupy.empty(shape, dtype)
 
 
 class Numba(Kind):
-    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
-        return sys.modules["numba.cuda"].device_array(shape, x.dtype)
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
+        return sys.modules["numba.cuda"].device_array(shape, dtype)
 
 
 class Jax(Kind):
@@ -158,12 +186,12 @@ class Jax(Kind):
         x.block_until_ready()
         return View(*_dlpack.read(x.__dlpack__()))
 
-    def empty(self, x: Any, shape: Tuple[int, ...], stream: Optional[int]) -> Any:
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
         jax = sys.modules["jax"]
         if not hasattr(jax.lax, "empty"):  # which, unlike jax.numpy.empty, fills nothing
-            return jax.numpy.empty(shape, x.dtype, device=x.sharding)
+            return jax.numpy.empty(shape, dtype, device=x.sharding)
         with jax.default_device(x.device):
-            return jax.lax.empty(shape, x.dtype)
+            return jax.lax.empty(shape, dtype)
 
     def finish(self, stream: int) -> None:
         _cuda.synchronize(stream)

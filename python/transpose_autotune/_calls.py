@@ -7,7 +7,7 @@ import threading
 from typing import Any, Dict, Optional, Sequence, Tuple, TypeVar
 
 from . import _cuda
-from ._arrays import Jax, View, is_dense, kind_of, stream_number
+from ._arrays import Jax, View, is_dense, kind_of, step_of, stream_number, type_name, type_of_scale
 from ._library import AutotuneError, Status
 from ._objects import Plan, Problem, Profile, normalized, set_default_profile, swap_last
 
@@ -54,44 +54,62 @@ def alignment(addresses: int) -> int:
     return min(16, addresses & -addresses) or 16
 
 
-def check_out(source: View, target: View, shape: Tuple[int, ...]) -> None:
+def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) -> None:
+    """The result's type is dtype, or for None that of the source."""
     if target.shape != shape:
         raise ValueError(f"out has shape {target.shape}, and the result has {shape}")
-    if source.itemsize != target.itemsize or (source.type and target.type and source.type != target.type):
-        raise TypeError(f"out has elements of another type ({target.type} for {source.type})")
+    if dtype is None:
+        if source.itemsize != target.itemsize or (source.type and target.type and source.type != target.type):
+            raise TypeError(f"out has elements of another type ({target.type} for {source.type}): give `dtype` to cast")
+    elif type_name(target.type) != type_name(dtype):
+        raise TypeError(f"out has elements of type {target.type}, and dtype is {dtype}")
     if source.device != target.device:
         raise ValueError(f"out is on device {target.device}, and the source on {source.device}")
     if target.readonly:
         raise ValueError("out is read-only")
 
 
-def problem_of(source: View, target: View, dims: Tuple[int, ...]) -> Problem:
+def scale_for(scale: Any, step: Optional[str], device: int) -> Tuple[Optional[float], int]:
+    """A scale for Plan.execute: the number, or where the device has it. Takes a number, or a View of one."""
+    if not isinstance(scale, View):
+        return scale, 0
+    kind = type_of_scale(step or "")
+    if scale.size != 1 or type_name(scale.type) != kind:
+        raise TypeError(f"a scale on the device is one number of type {kind}, and this is {scale.size} of type "
+                        f"{type_name(scale.type)}")
+    if scale.device != device:
+        raise ValueError(f"the scale is on device {scale.device}, and the source on {device}")
+    return None, scale.pointer
+
+
+def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional[str] = None) -> Problem:
     """The problem of two views."""
     align = alignment(source.pointer | target.pointer)
     if not source.shape:  # a single element
-        return Problem((1,), source.itemsize, (0,), align=align)
+        return Problem((1,), source.itemsize, (0,), align=align, step=step)
     return Problem(source.shape, source.itemsize, dims,
                    None if is_dense(source.shape, source.strides) else source.strides,
                    None if is_dense(target.shape, target.strides) else target.strides,
-                   align, source.pointer == target.pointer)
+                   align, source.pointer == target.pointer, step)
 
 
 # Plans and results' shapes of repeated calls, by the kinds' keys.
 _known: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
 
 
-def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any) -> Any:
+def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, dtype: Any, scale: Any) -> Any:
     from . import _jax
     if out is not None or stream is not None:
         raise TypeError("JAX's arrays do not change, and it has no streams: give neither `out` nor `stream`")
     if not _jax.is_registered:
-        return _permute_any(x, dims, None, None)
-    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims)
+        return _permute_any(x, dims, None, None, dtype, scale)
+    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims, dtype, scale)
 
 
-def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any) -> Any:
+def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, dtype: Any, scale: Any) -> Any:
     kind = kind_of(x)
-    key = kind.key(x, dims) if out is None and stream is None else None
+    is_usual = out is None and stream is None and dtype is None and scale is None
+    key = kind.key(x, dims) if is_usual else None
     known = None if key is None else _known.get(key)
     if known:
         return kind.run(x, *known)
@@ -104,45 +122,62 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any)
         number = kind.stream(source) if asked is None else asked
         if source.stream is not None:
             _cuda.order(source.stream, number)
-        result = kind.empty(x, shape, asked) if out is None else out
+        result = kind.empty(x, shape, dtype or getattr(x, "dtype", None), asked) if out is None else out
         other = kind if out is None else kind_of(out)
         target = other.view(result, number)
-        check_out(source, target, shape)
+        check_out(source, target, shape, dtype)
         if source.size:
-            plan = plan_for(problem_of(source, target, permutation), source.device, number)
-            plan.execute(target.pointer, source.pointer, number)
+            step = None if dtype is None and scale is None else step_of(source.type, target.type, scale is not None)
+            plan = plan_for(problem_of(source, target, permutation, step), source.device, number)
+            plan.execute(target.pointer, source.pointer, number,
+                         *scale_for(_view_scale(scale, number), step, source.device))
             if key is not None and target.pointer % 16 == 0:  # as allocators always have it
                 _known[key] = plan, shape
         kind.finish(number)
     return result
 
 
-def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
+def _view_scale(scale: Any, stream: int) -> Any:
+    """A View, unless it is a number."""
+    if scale is None or isinstance(scale, (int, float)):
+        return scale
+    view = kind_of(scale).view(scale, stream)
+    if view.stream is not None:
+        _cuda.order(view.stream, stream)
+    return view
+
+
+def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: Any, scale: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
         calls: Any = sys.modules.get("transpose_autotune._torch")  # takes less time than an import
         if calls is None:
             from . import _torch
             calls = _torch
-        return calls.permute(x, dims, out, stream)
+        return calls.permute(x, dims, out, stream, dtype, scale)
     permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
-    return permute_it(x, None if dims is None else tuple(dims), out, stream)
+    return permute_it(x, None if dims is None else tuple(dims), out, stream, dtype, scale)
 
 
-def transpose(x: T, out: Optional[T] = None, stream: Any = None) -> T:
+def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None) -> T:
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
     __cuda_array_interface__. `out` may be x itself for square matrices. The work goes into `stream` (a number or
     a framework's stream), by default the framework's current one, and may be captured into a graph, if the same
-    was called once before. Raises AutotuneError if the library refuses."""
-    result: T = _call(x, None, out, stream)
+    was called once before.
+
+    On the way, each element is multiplied by `scale` and cast to `dtype`, a type of the framework. The scale is a
+    number, or an array of one on the device: float32, or float64 if x or the result has that precision. Raises
+    AutotuneError if the library refuses."""
+    result: T = _call(x, None, out, stream, dtype, scale)
     return result
 
 
-def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = None) -> T:
+def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = None, *, dtype: Any = None,
+            scale: Any = None) -> T:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
-    result: T = _call(x, dims, out, stream)
+    result: T = _call(x, dims, out, stream, dtype, scale)
     return result

@@ -15,6 +15,7 @@ import jax.ffi
 import numpy
 
 from . import _cuda
+from ._arrays import step_of, type_of_scale
 from ._calls import alignment, plan_for
 from ._objects import Problem, normalized
 
@@ -98,12 +99,24 @@ def _describe(frame: Any) -> None:
 
 def _execute(frame: Any) -> None:
     source, target = frame.arguments.items[0][0], frame.results.items[0][0]
-    numbers = frame.attributes.items[0][0]
-    itemsize, *dims = numbers.data[:numbers.size]
-    problem = Problem(tuple(source.dims[:source.rank]), itemsize, tuple(dims),
-                      align=alignment(source.data | target.data))
+    scale_at = frame.arguments.items[1][0].data if frame.arguments.size > 1 else 0
+    itemsize, step, dims = _read_numbers(frame.attributes.items[0][0])
+    problem = Problem(tuple(source.dims[:source.rank]), itemsize, dims,
+                      align=alignment(source.data | target.data), step=step)
     stream = _stream_of(frame)
-    plan_for(problem, _cuda.device_of(source.data), stream).execute(target.data, source.data, stream)
+    plan_for(problem, _cuda.device_of(source.data), stream).execute(target.data, source.data, stream, None, scale_at)
+
+
+# The one attribute of the call: the size of an element, the step's text with its length before it, the axes.
+
+def _write_numbers(itemsize: int, step: Optional[str], dims: Sequence[int]) -> Any:
+    letters = (step or "").encode()
+    return numpy.array([itemsize, len(letters), *letters, *dims], numpy.int64)
+
+
+def _read_numbers(given: Any) -> Tuple[int, Optional[str], Tuple[int, ...]]:
+    itemsize, length, *rest = given.data[:given.size]
+    return itemsize, bytes(rest[:length]).decode() or None, tuple(rest[length:])
 
 
 def _answer(address: int) -> Optional[int]:
@@ -147,28 +160,47 @@ is_registered = register("CUDA")
 
 # ---- what JAX calls ----
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
-def _linear(x: Any, dims: Tuple[int, ...]) -> Any:
+def _plainly(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
+    """The same by JAX alone, but for the rounding."""
+    result = jax.numpy.transpose(x, dims)
+    return (result if scale is None else result * scale).astype(dtype)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _linear(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
     if x.size == 0 or x.ndim == 0:
-        return jax.numpy.transpose(x, dims)
-    result = jax.ShapeDtypeStruct(tuple(x.shape[dim] for dim in dims), x.dtype)
-    return jax.ffi.ffi_call(TARGET, result)(x, numbers=numpy.array([x.dtype.itemsize, *dims], numpy.int64))
+        return _plainly(x, scale, dims, dtype)
+    result = jax.ShapeDtypeStruct(tuple(x.shape[dim] for dim in dims), dtype)
+    numbers = _write_numbers(x.dtype.itemsize, _step(x, dtype, scale), dims)
+    return jax.ffi.ffi_call(TARGET, result)(*((x,) if scale is None else (x, scale)), numbers=numbers)
 
 
-def _forward(x: Any, dims: Tuple[int, ...]) -> Tuple[Any, None]:
-    return _linear(x, dims), None
+def _step(x: Any, dtype: Any, scale: Any) -> Optional[str]:
+    return None if scale is None and dtype == x.dtype else step_of(x.dtype, dtype, scale is not None)
 
 
-def _backward(dims: Tuple[int, ...], _: None, gradient: Any) -> Tuple[Any]:
-    return (_linear(gradient, tuple(sorted(range(len(dims)), key=dims.__getitem__))),)
+def _forward(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Tuple[Any, Any]:
+    return _linear(x, scale, dims, dtype), (x if scale is not None else jax.numpy.zeros(0, x.dtype), scale)
+
+
+def _backward(dims: Tuple[int, ...], dtype: Any, kept: Any, gradient: Any) -> Tuple[Any, Any]:
+    x, scale = kept
+    of_x = _linear(gradient, scale, tuple(sorted(range(len(dims)), key=dims.__getitem__)), x.dtype)
+    if scale is None:
+        return of_x, None
+    return of_x, jax.vjp(lambda number: _plainly(x, number, dims, dtype), scale)[1](gradient)[0]
 
 
 _linear.defvjp(_forward, _backward)
-_compiled = jax.jit(_linear, static_argnums=1)
+_compiled = jax.jit(_linear, static_argnums=(2, 3))
 
 
-def permute(x: Any, dims: Sequence[int]) -> Any:
+def permute(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None) -> Any:
     """permute of a JAX array, or of a tracer within jax.jit."""
     if not isinstance(x, jax.core.Tracer) and any(device.platform == HOST for device in x.devices()):
         raise TypeError("the array is not in a CUDA device's memory")
-    return _compiled(x, normalized(dims, x.ndim))
+    dtype = x.dtype if dtype is None else jax.numpy.dtype(dtype)
+    if scale is not None:
+        kind = "float64" if type_of_scale(step_of(x.dtype, dtype, True) or "") == "f64" else "float32"
+        scale = jax.numpy.asarray(scale, kind).reshape(())
+    return _compiled(x, scale, normalized(dims, x.ndim), dtype)

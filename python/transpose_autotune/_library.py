@@ -45,9 +45,9 @@ class AutotuneError(RuntimeError):
 
 class MatrixStruct(ctypes.Structure):
     """autotune_problem"""
-    _fields_ = [(name, c_int64) for name in (
+    _fields_ = [*((name, c_int64) for name in (
         "elem_size", "rows", "cols", "ld_src", "ld_dst", "batch", "stride_src", "stride_dst", "in_place",
-        "align_bytes")] + [("struct_size", c_size_t), ("step", c_char_p)]
+        "align_bytes")), ("struct_size", c_size_t), ("step", c_char_p)]
 
 
 class TensorStruct(ctypes.Structure):
@@ -126,7 +126,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
                                                  POINTER(PlanOptionsStruct), _ERROR]),
     # The error stays NULL in the usual call: see Plan.execute.
     "autotune_plan_execute": (c_int, [c_void_p] * 5),
-    "autotune_plan_execute_with": (c_int, [c_void_p, POINTER(ExecutionStruct), c_void_p]),
+    "autotune_plan_execute_with": (c_int, [c_void_p, POINTER(ExecutionStruct), _ERROR]),
     "autotune_plan_launches": (c_size_t, [c_void_p, c_void_p, c_void_p, POINTER(LaunchStruct), c_size_t]),
     "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_free": (None, [c_void_p]),

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _cuda
-from ._library import (RANK_MAX, AutotuneError, LaunchStruct, MatrixStruct, PlanOptionsStruct, Status, TensorStruct,
-                       Tier, call, create, library, raise_error, text)
+from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct, PlanOptionsStruct,
+                       ScalarStruct, Status, TensorStruct, Tier, call, create, library, text)
 
 
 def swap_last(rank: int) -> Tuple[int, ...]:
@@ -28,7 +28,8 @@ class Problem:
 
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
     order of axes and those of the result in the result's; without them, a side is dense. Addresses are
-    multiples of `align` bytes, a power of two. In place, source and result are the same square matrices."""
+    multiples of `align` bytes, a power of two. In place, source and result are the same square matrices. `step` is
+    what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's."""
     shape: Tuple[int, ...]
     itemsize: int
     dims: Optional[Tuple[int, ...]] = None
@@ -36,6 +37,7 @@ class Problem:
     out_strides: Optional[Tuple[int, ...]] = None
     align: int = 16
     in_place: bool = False
+    step: Optional[str] = None
 
     def permutation(self) -> Tuple[int, ...]:
         """dims, complete and without negative numbers."""
@@ -57,7 +59,7 @@ class Problem:
         row = strides[-2] if strides else 0
         batch, between = (self.shape[0], strides[0] if strides else 0) if rank == 3 else (1, 0)
         return MatrixStruct(self.itemsize, self.shape[-2], self.shape[-1], row, row, batch, between, between, 1,
-                            self.align, ctypes.sizeof(MatrixStruct))
+                            self.align, ctypes.sizeof(MatrixStruct), self._step())
 
     def _tensor(self) -> TensorStruct:
         rank, row = len(self.shape), ctypes.c_int64 * RANK_MAX
@@ -68,7 +70,10 @@ class Problem:
         return TensorStruct(self.itemsize, rank, row(*self.shape), row(*permutation),
                             row(*given_strides(self.shape, self.strides)),
                             row(*given_strides(out_shape, self.out_strides)), self.align,
-                            ctypes.sizeof(TensorStruct))
+                            ctypes.sizeof(TensorStruct), self._step())
+
+    def _step(self) -> Optional[bytes]:
+        return None if self.step is None else self.step.encode()
 
 
 def given_strides(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]]) -> Tuple[int, ...]:
@@ -257,20 +262,24 @@ class Plan:
         self._execute = library().autotune_plan_execute
         weakref.finalize(self, _free_plan, self._handle, self.device).atexit = False
 
-    def execute(self, dst: int, src: int, stream: int = 0) -> None:
+    def execute(self, dst: int, src: int, stream: int = 0, scale: Optional[float] = None, scale_at: int = 0) -> None:
         """Start the permutation of src into dst, and return before it has ended.
 
-        All are numbers: device addresses, and a CUstream or cudaStream_t of the plan's device. Streams may be
-        captured. Nothing is checked but that the addresses are multiples of an element."""
-        if self._execute(self._handle, dst, src, stream, None):
+        Addresses and streams are numbers: those of the device, and a CUstream or cudaStream_t of the plan's device.
+        Streams may be captured. A step that scales takes `scale`, or the address where the device has it. Nothing
+        is checked but that the addresses are multiples of an element."""
+        if scale is not None or scale_at:
+            self._execute_with(dst, src, stream, ScalarStruct(scale_at, (scale or 0, 0)))
+        elif self._execute(self._handle, dst, src, stream, None):
             self._execute_again(dst, src, stream)
+
+    def _execute_with(self, dst: int, src: int, stream: int, scale: ScalarStruct) -> None:
+        execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scale)
+        call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:
         """The call has failed, so nothing was started. The library says what is wrong."""
-        error = ctypes.c_void_p()
-        status = self._execute(self._handle, dst, src, stream, ctypes.byref(error))
-        if status != 0:
-            raise_error(status, error)
+        call("autotune_plan_execute", self._handle, dst, src, stream)
 
     def launches(self, dst: int = 0, src: int = 0) -> Tuple[Launch, ...]:
         """What execute starts at these addresses; 0: at aligned ones."""

@@ -9,8 +9,8 @@ import torch
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
-from ._arrays import View, stream_number
-from ._calls import check_out, plan_for, problem_of
+from ._arrays import View, step_of, stream_number
+from ._calls import check_out, plan_for, problem_of, scale_for
 from ._objects import Plan, normalized, swap_last
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -46,7 +46,7 @@ def _dims(dims: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
 
 
 def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
-    """A new tensor, in the current stream. The tensor is on the current device."""
+    """A new tensor of the same type, in the current stream. The tensor is on the current device."""
     pointer, device = x.data_ptr(), x.get_device()
     key = (x.shape, x.stride(), dims, x.dtype, device, pointer & 15)
     known = _new.get(key)
@@ -60,84 +60,100 @@ def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
 
 def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
     """The same for a key that is not known."""
-    shape = tuple(x.shape[dim] for dim in dims)
-    out = torch.empty(shape, dtype=x.dtype, device=x.device)
+    out = _new_like(x, dims, None)
     plan = _permute_into(x, dims, out)
     if plan and out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
-        _new[key] = plan, shape
+        _new[key] = plan, tuple(out.shape)
     return out
 
 
-def _permute_into(x: Any, dims: Tuple[int, ...], out: Any) -> Optional[Plan]:
+def _new_like(x: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
+    return torch.empty(tuple(x.shape[dim] for dim in dims), dtype=dtype or x.dtype, device=x.device)
+
+
+def _permute_into(x: Any, dims: Tuple[int, ...], out: Any, dtype: Any = None, scale: Any = None) -> Optional[Plan]:
     """Returns the plan; None: the next tensor like this needs more than a plan."""
     if not isinstance(out, torch.Tensor) or not out.is_cuda:
         raise TypeError("out has to be a tensor on a GPU too")
     if x.numel() == 0:
-        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims))
+        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims), dtype)
         return None
     expanded = 0 in x.stride() and x.numel() > 1
     source, target = _view(x.contiguous() if expanded else x), _view(out)
-    check_out(source, target, tuple(source.shape[dim] for dim in dims))
+    check_out(source, target, tuple(source.shape[dim] for dim in dims), dtype)
     stream = _current_stream(source.device)
-    plan = plan_for(problem_of(source, target, dims), source.device, stream)
-    plan.execute(target.pointer, source.pointer, stream)
+    step = None if dtype is None and scale is None else step_of(source.type, target.type, scale is not None)
+    number = _view(scale) if isinstance(scale, torch.Tensor) else scale
+    plan = plan_for(problem_of(source, target, dims, step), source.device, stream)
+    plan.execute(target.pointer, source.pointer, stream, *scale_for(number, step, source.device))
     return None if expanded else plan
 
 
-def _permute_here(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
+def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, dtype: Any = None, scale: Any = None) -> Any:
     if x.get_device() < 0:
         raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
     if x.is_conj() or x.is_neg():  # what the memory holds is not what the tensor is
         x = x.resolve_conj().resolve_neg()
     if x.get_device() != _current_device():
         with torch.cuda.device(x.get_device()):
-            return _permute_here(x, dims, out)
-    if out is None:
+            return _permute_here(x, dims, out, dtype, scale)
+    if out is None and dtype is None and scale is None:
         return _permute_new(x, dims)
-    _permute_into(x, dims, out)
+    if out is None:
+        out = _new_like(x, dims, dtype)
+    _permute_into(x, dims, out, dtype, scale)
     return out
 
 
-def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any) -> Any:
+def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: Any = None, scale: Any = None) -> Any:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
+    if isinstance(scale, torch.Tensor) and scale.requires_grad:
+        raise TypeError("the scale gets no gradient: detach it")
     if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
             x.requires_grad and torch.is_grad_enabled()):
         if out is not None or stream is not None:
             raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
                             "without gradients")
-        return operator(x, list(permutation))
+        by_value = not isinstance(scale, torch.Tensor)
+        return operator(x, list(permutation), dtype, scale if by_value else None, None if by_value else scale)
     if stream is None:
-        return _permute_here(x, permutation, out)
+        return _permute_here(x, permutation, out, dtype, scale)
     if not isinstance(stream, torch.cuda.Stream):
         number = stream_number(stream)
         stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
     with torch.cuda.stream(stream):
-        return _permute_here(x, permutation, out)
+        return _permute_here(x, permutation, out, dtype, scale)
 
 
 # ---- the operator ----
 
-def _run_operator(x: Any, dims: Sequence[int]) -> Any:
-    return _permute_here(x.detach(), normalized(dims, x.dim()), None)
+# Its scale is a number, or a tensor of one.
+_SCHEMA = "(Tensor x, int[] dims, ScalarType? dtype=None, float? scale=None, Tensor? scale_at=None) -> Tensor"
 
 
-def _fake(x: Any, dims: Sequence[int]) -> Any:
-    return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())])
+def _run_operator(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None) -> Any:
+    return _permute_here(x.detach(), normalized(dims, x.dim()), None, dtype, scale if scale_at is None else scale_at)
 
 
-def _keep_dims(ctx: Any, inputs: Tuple[Any, Sequence[int]], output: Any) -> None:
-    ctx.dims = inputs[1]
+def _fake(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None) -> Any:
+    return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())], dtype=dtype or x.dtype)
 
 
-def _backward(ctx: Any, gradient: Any) -> Tuple[Any, None]:
+def _keep(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
+    x, ctx.dims, _, ctx.scale, scale_at = inputs
+    ctx.dtype = x.dtype
+    ctx.save_for_backward(scale_at)
+
+
+def _backward(ctx: Any, gradient: Any) -> Tuple[Any, ...]:
     inverse = [0] * len(ctx.dims)
     for i, dim in enumerate(ctx.dims):
         inverse[dim] = i
-    return operator(gradient, inverse), None
+    dtype = None if ctx.dtype == gradient.dtype else ctx.dtype
+    return operator(gradient, inverse, dtype, ctx.scale, *ctx.saved_tensors), None, None, None, None
 
 
-operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(),
-                                        schema="(Tensor x, int[] dims) -> Tensor")
+operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(), schema=_SCHEMA)
 operator.register_fake(_fake)
-operator.register_autograd(_backward, setup_context=_keep_dims)
+operator.register_autograd(_backward, setup_context=_keep)

@@ -74,7 +74,7 @@ transposed() {
     find_cuda
     use_library
     export PYTHONPATH=$srcdir/python PYTHONDONTWRITEBYTECODE=1
-    transposed '37 tensors are right' python3 "$srcdir/examples/tensors.py"
+    transposed '38 tensors are right' python3 "$srcdir/examples/tensors.py"
 }
 
 @test "all calls are timed" {

@@ -36,6 +36,8 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
         return 201;
     driver_dst = *(void **)args[0];
     driver_src = *(void **)args[1];
+    if (fake_cuda_last_at)
+        memcpy(fake_cuda_last, args[fake_cuda_last_at], sizeof fake_cuda_last);
     driver_stream = stream;
     driver_launches++;
     return 0;

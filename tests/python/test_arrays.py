@@ -120,6 +120,53 @@ class Arrays(unittest.TestCase):
                 self.assertEqual(get("launches"), before + 1)
                 self.assertEqual(self.made(), problem)
 
+    def test_steps(self):
+        """Types of all protocols are told to the library, and numbers to the kernel."""
+        half, at = ctypes.c_double(0.5), 1 << 24
+        usual, wide = Interface((), "<f4", at), Interface((1, 1), "<f8", at)
+        number = (ctypes.c_uint64 * 2).in_dll(driver, "fake_cuda_last")
+        place = ctypes.c_int.in_dll(driver, "fake_cuda_last_at")
+        for kind, target, dtype, scale, problem in (
+                ("<f4", "<f2", "float16", None, "30x50:f32:f16"),
+                ("<f4", "<f4", "float32", None, "30x50:b4"),
+                ("<f4", "<f4", None, 0.5, "30x50:f32,scale"),
+                ("|u1", "<f2", "float16", usual, "30x50:u8:f16,scale"),
+                ("<f8", "<f4", "float32", wide, "30x50:f64:f32,scale"),
+                ("<c8", "<c8", None, usual, "30x50:c64,scale"),
+                ("|b1", "<f4", "float32", None, "30x50:u8:f32")):
+            with self.subTest(problem=problem):
+                x, out = Interface((30, 50), kind), Interface((50, 30), target, 1 << 22)
+                place.value = 9 if scale else 0
+                try:
+                    self.assertIs(transpose(x, out, dtype=dtype, scale=scale), out)
+                finally:
+                    place.value = 0
+                self.assertEqual(self.made(), problem)
+                if scale:
+                    self.assertEqual(list(number), [0, int.from_bytes(half, "little")] if scale == 0.5 else [at, 0])
+        transpose(Capsules((30, 50), code=4, bits=16), Capsules((50, 30), pointer=1 << 22, code=10, bits=8),
+                  dtype="float8_e4m3fn")
+        self.assertEqual(self.made(), "30x50:bf16:e4m3")
+        with mock.patch.object(Namespace, "empty", lambda shape, dtype, device: Interface(shape, "<" + dtype, 1 << 23)):
+            self.assertEqual(permute(Member((2, 3, 4)), (2, 0, 1), dtype="f2").__cuda_array_interface__["typestr"], "<f2")
+
+    def test_steps_refused(self):
+        x, out = Interface((30, 50)), Interface((50, 30), "<f2", 1 << 22)
+        for more, error, words in (
+                ({}, TypeError, "give `dtype` to cast"),
+                ({"scale": 2}, TypeError, "give `dtype` to cast"),
+                ({"dtype": "float64"}, TypeError, "out has elements of type f2, and dtype is float64"),
+                ({"dtype": "float16", "scale": Interface((), "<f8")}, TypeError, "one number of type f32, and this is 1 of"),
+                ({"dtype": "float16", "scale": Interface((2,), "<f4")}, TypeError, "and this is 2 of type f32"),
+                ({"dtype": "float16", "scale": Interface((), "<f4", 64)}, ValueError, "the scale is on device 1"),
+                ({"dtype": "float16", "scale": "2"}, TypeError, "neither __dlpack__")):
+            with self.subTest(words=words), self.assertRaisesRegex(error, words):
+                transpose(x, out, **more)
+        with self.assertRaisesRegex(AutotuneError, "c64"):
+            transpose(Interface((30, 50), "<c8"), out, dtype="float16")
+        with self.assertRaisesRegex(AutotuneError, "unknown type"):
+            transpose(Interface((30, 50), "|V4"), out, dtype="float16")
+
     def test_dlpack(self):
         x, out = Capsules((30, 50), offset=256), Capsules((50, 30), pointer=1 << 22)
         self.assertIs(transpose(x, out), out)

@@ -13,9 +13,10 @@ from transpose_autotune import permute, transpose
 from transpose_autotune import _torch
 
 
-def run_on_host(x, dims, out):
+def run_on_host(x, dims, out, dtype=None, scale=None):
     assert out is None
-    return x.permute(dims).clone(memory_format=torch.contiguous_format)
+    result = x.permute(dims).clone(memory_format=torch.contiguous_format)
+    return (result if scale is None else result * scale).to(dtype or x.dtype)
 
 
 class Operator(unittest.TestCase):
@@ -38,6 +39,30 @@ class Operator(unittest.TestCase):
         x = torch.rand(3, 4, 5, dtype=torch.float64, requires_grad=True)
         self.assertTrue(torch.autograd.gradcheck(lambda x: permute(x, (2, 0, 1)), (x,)))
         self.assertTrue(torch.autograd.gradgradcheck(lambda x: transpose(x), (x,)))
+
+    def test_steps(self):
+        x = torch.rand(3, 4, 5)
+        for scale in 0.5, torch.tensor(0.5):
+            found = permute(x, (2, 0, 1), dtype=torch.bfloat16, scale=scale)
+            self.assertTrue(torch.equal(found, (x.permute(2, 0, 1) * 0.5).to(torch.bfloat16)))
+            torch.library.opcheck(_torch.operator, (x, [2, 0, 1], torch.float16, *(
+                (None, scale) if isinstance(scale, torch.Tensor) else (scale, None))))
+        result = transpose(torch.empty(3, 4, device="meta"), dtype=torch.float8_e4m3fn)
+        self.assertEqual((result.shape, result.dtype), ((4, 3), torch.float8_e4m3fn))
+
+    def test_gradients_of_steps(self):
+        x = torch.rand(3, 4, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda x: transpose(x, scale=3.0), (x,)))
+        transpose(x, dtype=torch.float32, scale=torch.tensor(2.0, dtype=torch.float64)).sum().backward()
+        self.assertTrue(torch.equal(x.grad, torch.full_like(x, 2)))
+        with self.assertRaisesRegex(TypeError, "no gradient"):
+            transpose(x, scale=torch.tensor(2.0, requires_grad=True))
+
+    def test_step_compiled_whole(self):
+        x = torch.rand(3, 4)
+        calls, result = self.compiled(lambda x: transpose(x * 2, dtype=torch.float16, scale=0.5) + 1, x)
+        self.assertTrue(torch.equal(result, x.t().to(torch.float16) + 1))
+        self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
 
     def compiled(self, function, *arguments, **options):
         """The calls in the graph of a function that is compiled whole, and its result."""
