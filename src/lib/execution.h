@@ -13,7 +13,7 @@
 uint64_t autotune_execution_words(const struct at_problem *problem);
 
 /* Copy an execution of a caller. AT_USAGE, with the member's name, if one makes no sense for the
- * problem, or if one that is not among the `words` is not 0. */
+ * problem, or if one that is not among the `words` is not 0. dst and src are not checked. */
 enum at_status autotune_take_execution(autotune_execution *taken, const autotune_execution *given,
                                        const struct at_problem *problem, uint64_t words,
                                        struct at_error *err);

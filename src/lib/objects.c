@@ -33,8 +33,10 @@ enum at_status autotune_take_struct(const struct autotune_layout *layout, void *
                            layout->name);
     if (size == 0)
         size = layout->least;
-    memset(taken, 0, layout->known);
-    memcpy(taken, given, size < layout->known ? size : layout->known);
+    if (size > layout->known)
+        size = layout->known;
+    memcpy(taken, given, size);
+    memset((unsigned char *)taken + size, 0, layout->known - size);
     return AT_OK;
 }
 

@@ -403,30 +403,31 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
 
 static const struct kernel *kernel_for(const autotune_plan *plan, const void *dst, const void *src)
 {
-    bool aligned = ((uintptr_t)dst | (uintptr_t)src) % (uintptr_t)plan->align_bytes == 0;
+    uintptr_t below = (uintptr_t)plan->align_bytes - 1; /* a power of two */
+    bool aligned = (((uintptr_t)dst | (uintptr_t)src) & below) == 0;
 
     return &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
 }
 
-/* Start the plan's kernel for a checked execution. */
-static enum at_status start(const autotune_plan *plan, const autotune_execution *execution,
-                            struct at_error *err)
+/* Start the plan's kernel. `numbers` is for a step that takes them, and NULL otherwise. */
+static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
+                            const struct at_step_numbers *numbers, struct at_error *err)
 {
-    const struct kernel *kernel = kernel_for(plan, execution->dst, execution->src);
-    const struct at_step_numbers numbers = autotune_execution_numbers(execution);
-    const struct at_cuda_given given = {
-        .dst = (uintptr_t)execution->dst,
-        .src = (uintptr_t)execution->src,
-        .other = at_step_has_number(&plan->problem.step) ? &numbers : NULL,
-        .other_number = kernel->arg_count - 1,
-    };
+    const struct kernel *kernel = kernel_for(plan, dst, src);
+    const struct at_cuda_given given = {.dst = (uintptr_t)dst,
+                                        .src = (uintptr_t)src,
+                                        .other = numbers,
+                                        .other_number = kernel->arg_count - 1};
     bool entered;
-    enum at_status status = enter(plan, &entered, err);
+    enum at_status status = autotune_check_addresses(&plan->problem, dst, src, err);
 
+    if (status == AT_OK)
+        status = autotune_check_process(err);
+    if (status == AT_OK)
+        status = enter(plan, &entered, err);
     if (status != AT_OK)
         return status;
-    status = check(at_cuda_launch(&kernel->call, &given, execution->stream), "starting a transpose",
-                   err);
+    status = check(at_cuda_launch(&kernel->call, &given, stream), "starting a transpose", err);
     leave(entered);
     return status;
 }
@@ -437,35 +438,35 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
                                            autotune_error **error)
 {
     autotune_execution taken;
+    struct at_step_numbers numbers;
     struct at_error err;
     enum at_status status;
 
     if (!plan || !execution)
         return autotune_fail_null(error, plan ? "execution" : "plan");
     status = autotune_take_execution(&taken, execution, &plan->problem, plan->words, &err);
-    if (status == AT_OK)
-        status = autotune_check_process(&err);
-    if (status == AT_OK)
-        status = start(plan, &taken, &err);
+    if (status == AT_OK) {
+        numbers = autotune_execution_numbers(&taken);
+        status = start(plan, taken.dst, taken.src, taken.stream,
+                       at_step_has_number(&plan->problem.step) ? &numbers : NULL, &err);
+    }
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 
 autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
                                       void *stream, autotune_error **error)
 {
-    autotune_execution execution = autotune_execution_init();
     struct at_error err;
+    enum at_status status;
 
-    if (plan && at_step_has_number(&plan->problem.step)) {
-        at_fail(&err, AT_USAGE,
-                "the problem has a step that takes a number: give it to "
-                "autotune_plan_execute_with");
-        return autotune_fail(error, &err);
-    }
-    execution.dst = dst;
-    execution.src = src;
-    execution.stream = stream;
-    return autotune_plan_execute_with(plan, &execution, error);
+    if (!plan)
+        return autotune_fail_null(error, "plan");
+    status = at_step_has_number(&plan->problem.step)
+                 ? at_fail(&err, AT_USAGE,
+                           "the problem has a step that takes a number: give it to "
+                           "autotune_plan_execute_with")
+                 : start(plan, dst, src, stream, NULL, &err);
+    return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 
 size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const void *src,
