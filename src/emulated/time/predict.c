@@ -254,6 +254,7 @@ const char *const at_bound_names[AT_BOUNDS] = {
     [AT_BOUND_SECTORS] = "uncoalesced accesses",
     [AT_BOUND_SHARED] = "shared memory",
     [AT_BOUND_ISSUE] = "instructions",
+    [AT_BOUND_ATOMICS] = "atomics",
     [AT_BOUND_LAUNCH] = "launch",
 };
 
@@ -266,6 +267,17 @@ static double l2_ns(const struct model_block *b)
 
     return loaded * SECTOR_BYTES * 1e3 / (double)b->rates->l2_load_MB_per_s +
            store->sectors * SECTOR_BYTES * 1e3 / (double)b->rates->l2_store_MB_per_s;
+}
+
+/* Operations of one address wait for each other, and so do those of a slice of L2. */
+static double atomics_ns(const struct model_block *b)
+{
+    const struct at_atomics *atomics = &b->traffic->atomics;
+    double integer_ns = (double)b->rates->atomic_ps / 1e3;
+    double float_ns = (double)b->rates->atomic_float_ps / 1e3;
+
+    return fmax(atomics->steps * integer_ns, atomics->operations[AT_ATOMIC_INTEGER] * integer_ns +
+                                                 atomics->operations[AT_ATOMIC_FLOAT] * float_ns);
 }
 
 static double norm(double a, double b, double order)
@@ -312,6 +324,7 @@ static void predict(const struct model_block *b, bool cold, struct at_prediction
         [AT_BOUND_SECTORS] = b->each * block_lines_ns(b),
         [AT_BOUND_SHARED] = b->each * block_shared_ns(b, &b->traffic->work),
         [AT_BOUND_ISSUE] = b->each * block_issue_ns(b, &b->traffic->work),
+        [AT_BOUND_ATOMICS] = atomics_ns(b),
     };
     double ns = fmax(together(bounds), started) + ends_ns(b);
 

@@ -15,6 +15,8 @@
 /* The rates of a device, which turn counts into times. Its description in tuning/devices gives the
  * source of each. */
 #define AT_RATES(X)                                                                                \
+    X(atomic_ps)            /* of an integer atomic operation after one of its address or slice */ \
+    X(atomic_float_ps)      /* the same of a float after one of its address */                     \
     X(again_bytes)          /* DRAM traffic per sector that a block writes again */                \
     X(block_ns)             /* to start a block */                                                 \
     X(blocks_per_us)        /* started by the whole device */                                      \
@@ -73,6 +75,7 @@ enum at_bound {
     AT_BOUND_SECTORS, /* global requests that are not coalesced */
     AT_BOUND_SHARED,  /* wavefronts of shared memory */
     AT_BOUND_ISSUE,   /* instructions */
+    AT_BOUND_ATOMICS, /* atomic operations that wait for each other */
     AT_BOUND_LAUNCH,  /* too small a grid */
     AT_BOUNDS,
 };

@@ -22,11 +22,13 @@ struct cost {
     int barriers;   /* of the block */
     bool streaming; /* an access that asks the caches not to keep its data */
     bool waits;     /* for asynchronous copies */
+    int wavefronts; /* of a step in shared memory */
 };
 
 struct traffic_seen {
     struct at_traffic sums;
-    const struct cost *costs; /* of the kernel's instructions */
+    const struct cost *costs;        /* of the kernel's instructions */
+    struct at_atomics_seen *atomics; /* NULL: not looked at */
     /* Arrays of two: loads, stores. */
     struct pieces touched[2]; /* sectors of the current block */
     struct pieces loaded;     /* sectors of each neighbour */
@@ -103,7 +105,8 @@ static int lanes_together(const struct at_emu_access *access)
     return access->bytes <= BANK_BYTES ? AT_WARP : AT_WARP * BANK_BYTES / access->bytes;
 }
 
-/* The wavefronts of lanes first .. first + count - 1: the most words wanted from one bank. */
+/* The wavefronts of lanes first .. first + count - 1: the most words wanted from one bank. Atomic
+ * operations on one word take turns. */
 static int group_wavefronts(const struct at_emu_access *access, int first, int count)
 {
     struct small_set words = {0};
@@ -116,7 +119,7 @@ static int group_wavefronts(const struct at_emu_access *access, int first, int c
         for (int i = 0; i < words_per_lane; i++) {
             uint64_t word = access->address[lane] / BANK_BYTES + (uint64_t)i;
 
-            if (add(&words, word) && ++in_bank[word % BANKS] > most)
+            if ((access->atomic || add(&words, word)) && ++in_bank[word % BANKS] > most)
                 most = in_bank[word % BANKS];
         }
     }
@@ -293,11 +296,14 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     if (load || seen->loading != access->instruction) /* an asynchronous copy stays a load */
         seen->loading = load ? access->instruction : NONE;
     if (access->shared) {
-        seen->sums.work.wavefronts += at_request_wavefronts(access);
+        seen->sums.work.wavefronts +=
+            at_request_wavefronts(access) * seen->costs[access->instruction].wavefronts;
         return;
     }
     if (access->store)
         see_store(seen, access);
+    if (access->atomic && seen->atomics)
+        at_atomics_see(seen->atomics, block, access);
     way->requests++;
     way->sectors += at_request_sectors(access);
     if (seen->costs[access->instruction].streaming)
@@ -399,6 +405,7 @@ static struct cost cost_of(const char *text)
     cost.barriers = begins(text, "bar");
     cost.waits = begins(text, "cp.async.wait");
     cost.streaming = strstr(text, ".cs.") != NULL;
+    cost.wavefronts = begins(text, "atom") || begins(text, "red") ? at_atomic_wavefronts(text) : 1;
     return cost;
 }
 
@@ -533,7 +540,7 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
                                  const struct at_emu_launch *emu, int64_t wave_blocks,
                                  struct at_error *err)
 {
-    struct traffic_seen seen = {0};
+    struct traffic_seen seen = {.atomics = at_atomics_new(emu->kernel)};
     uint64_t blocks = at_emu_blocks(emu);
     uint64_t wave = (uint64_t)wave_blocks < blocks ? (uint64_t)wave_blocks : blocks;
     uint64_t neighbours = wave < NEIGHBOURS ? wave : NEIGHBOURS;
@@ -563,7 +570,10 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
         *traffic = average(&seen, warps, (double)neighbours, (double)spread, (double)wave);
         traffic->blocks = (int64_t)blocks;
         traffic->edge = edges[edges[1].load_rounds > edges[0].load_rounds];
+        traffic->atomics =
+            at_atomics_of(seen.atomics, (double)(neighbours + spread), (double)blocks);
     }
+    at_atomics_free(seen.atomics);
     traffic_seen_clear(&seen);
     free(costs);
     return status;

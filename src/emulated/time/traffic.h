@@ -6,6 +6,7 @@
 #define AT_EMULATED_TIME_TRAFFIC_H
 
 #include "emulated/machine/machine.h"
+#include "emulated/time/atomics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,7 @@ struct at_traffic {
     double partial_sectors;     /* per block: stored, but not whole */
     double far_partial_sectors; /* part of these that neighbouring blocks do not complete */
     struct at_traffic_way load, store;
+    struct at_atomics atomics; /* of the grid */
 };
 
 /* Runs a sample of the launch `emu`, whose observer and block list are not used. wave_blocks: the
