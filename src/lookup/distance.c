@@ -24,6 +24,10 @@ static const float log2_pitch_min = 15, log2_pitch_max = 22;
  * access. */
 enum { ROW_ALIGN_MAX = 128, STEP_ALIGN_MAX = 16 };
 
+/* What a result's size counts, of a source element's: an entry with the same sizes on both sides is
+ * nearer than the move of the source's elements, and this move is still near. */
+static const float cast_share = 1.0F / 32;
+
 /* Blocks per multiprocessor that keep all of them busy, with a second one to follow the first. */
 enum { BLOCKS_ENOUGH = 2 };
 
@@ -62,29 +66,30 @@ static inline float lesser(float a, float b)
 struct at_traits at_traits_of(const struct at_problem *problem, const struct at_device_info *device)
 {
     float rows = log2f((float)problem->rows), cols = log2f((float)problem->cols);
-    float element = log2f((float)problem->elem_size);
+    int64_t result_size = at_problem_elem_size(problem, AT_DESTINATION);
+    float element = log2f((float)problem->elem_size), result = log2f((float)result_size);
     int64_t matrices = at_problem_matrices(problem);
     bool runs = has_runs(problem, matrices);
     float elements = rows + cols + (matrices > 1 ? log2f((float)matrices) : 0);
     float bytes = 1 + elements + element; /* read and written */
     float pitch =
-        element + (problem->ld_dst == problem->rows ? rows : log2f((float)problem->ld_dst));
+        result + (problem->ld_dst == problem->rows ? rows : log2f((float)problem->ld_dst));
 
     struct at_traits traits = {
         .at =
             {
-                [AT_ELEMENT] = element,
+                [AT_ELEMENT] = element + cast_share * (result - element),
                 [AT_ROWS] = fminf(rows, log2_narrow_max),
                 [AT_COLS] = fminf(cols, log2_narrow_max),
                 [AT_SOURCE_ROW] = fminf(cols + element, log2_row_max),
-                [AT_DEST_ROW] = fminf(rows + element, log2_row_max),
+                [AT_DEST_ROW] = fminf(rows + result, log2_row_max),
                 [AT_ASPECT] = rows - cols,
                 [AT_SIZE] = fminf(bytes, log2_size_max),
                 [AT_LARGE] = fmaxf(bytes, log2_size_max),
                 [AT_SOURCE_ALIGN] = at_alignment(problem->ld_src | problem->offset_src,
                                                  problem->elem_size, ROW_ALIGN_MAX),
-                [AT_DEST_ALIGN] = at_alignment(problem->ld_dst | problem->offset_dst,
-                                               problem->elem_size, ROW_ALIGN_MAX),
+                [AT_DEST_ALIGN] =
+                    at_alignment(problem->ld_dst | problem->offset_dst, result_size, ROW_ALIGN_MAX),
                 [AT_DEST_PITCH] = fminf(fmaxf(pitch, log2_pitch_min), log2_pitch_max),
                 [AT_BATCHED] = matrices > 1,
                 [AT_RUNS] = runs,

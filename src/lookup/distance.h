@@ -11,7 +11,7 @@
 
 /* What is compared. All but batched and runs are logarithms to base 2. */
 enum at_coordinate {
-    AT_ELEMENT,      /* bytes of an element */
+    AT_ELEMENT,      /* bytes of an element, and a little of those of a result */
     AT_ROWS,         /* rows, up to 64: fewer are narrow */
     AT_COLS,         /* columns, up to 64 */
     AT_SOURCE_ROW,   /* bytes of a source row, up to 256: a tile takes no more */

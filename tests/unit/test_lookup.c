@@ -170,6 +170,11 @@ static void test_distance(void **state)
         {"4194304x8:f32", "2097152x8:f64", "8192x8192:f32"}, /* narrow */
         {"8x4194304:f32", "16x4194304:f32", "4194304x8:f32"},
         {"10007x10009:f32", "9001x9003:f32", "8192x8192:f32"}, /* alignment */
+        /* A step's bytes on each side, then those of the source's elements. */
+        {"8192x8192:bf16:e4m3,scale", "8192x8192:f16:u8", "8192x8192:f16"},
+        {"8192x8192:f16", "8192x8192:bf16:f16,scale", "8192x8192:bf16:e4m3,scale"},
+        {"8192x8192:bf16:e4m3,scale", "8192x8192:f16", "8192x8192:f32"},
+        {"8192x8192:bf16:e4m3,scale", "8192x8192:f16", "8192x8192:u8"},
         {"512x512:f32,batch=256", "256x256:f32,batch=1024", "8192x8192:f32"},
     };
 
