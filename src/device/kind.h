@@ -19,6 +19,7 @@ struct at_device_kind {
     bool slow;         /* an evaluation takes longer than a compilation */
     bool keeps_l2;     /* L2 keeps data between launches */
     bool finds_faults; /* a kernel's access outside its buffers is found and harms nothing */
+    bool host_checks;  /* its memory is the host's, which fills and checks it without kernels */
     bool runs_ptx;     /* its images are PTX; else machine code */
     int64_t elements_max; /* of a buffer; 0: any number */
 };

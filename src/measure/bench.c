@@ -320,9 +320,6 @@ enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size
 
     for (size_t i = 0; i < AT_COUNT(entries) && outcome == AT_CORRECT; i++)
         outcome = ops->find(bench->device, bench->module, entries[i], &bench->harness[i], err);
-    if (outcome == AT_CORRECT && !bench->results)
-        outcome = ops->allocate(bench->device, CHECKS_MAX * sizeof(struct at_check_result),
-                                &bench->results, err);
     return outcome;
 }
 
@@ -348,6 +345,9 @@ enum at_outcome at_bench_prepare(struct at_bench *bench, const struct at_gpu_cas
     }
     while (bench->case_count > 0)
         at_buffers_release(bench, &bench->cases[--bench->case_count]);
+    if (!bench->results)
+        outcome = bench->ops->allocate(bench->device, CHECKS_MAX * sizeof(struct at_check_result),
+                                       &bench->results, err);
     while (bench->case_count < count && outcome == AT_CORRECT) {
         outcome = at_buffers_make(bench, &bench->cases[bench->case_count],
                                   &cases[bench->case_count], err);

@@ -500,13 +500,13 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
         hash_families(opened);
         status = open_builder(opened, info, err);
     }
-    if (status == AT_OK) /* it is compiled while the device opens */
+    if (status == AT_OK && !opened->kind->host_checks) /* it is compiled while the device opens */
         status = start_harness(opened, &harness, err);
     if (status == AT_OK)
         status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, options->turn, err);
     if (status == AT_OK)
         status = open_journal(opened, err);
-    if (status == AT_OK)
+    if (status == AT_OK && !opened->kind->host_checks)
         status = load_harness(opened, err);
     if (status == AT_OK)
         *session = opened;
