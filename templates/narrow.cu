@@ -18,11 +18,23 @@
  * are K vectors apart. For an even K that would mean bank conflicts; swizzle() avoids them.
  *
  * With SHIFT, planes need not begin on a vector's boundary. A thread then also loads the vectors
- * after its own, and takes the vector that it needs out of each two. */
+ * after its own, and takes the vector that it needs out of each two.
+ *
+ * A step computes at the planes: results are made just before they are stored there, or as soon as
+ * elements are loaded from there. Through registers and shared memory go what the records have. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -34,7 +46,7 @@
 #define FEW_ROWS 0 /* 0: K columns, records to planes; 1: K rows, planes to records */
 #endif
 #ifndef VEC
-#define VEC 16 /* bytes per access */
+#define VEC 16 /* bytes per access to the records */
 #endif
 #ifndef SHIFT
 #define SHIFT 0 /* 1: planes begin anywhere; 0: all on a vector's boundary */
@@ -70,12 +82,28 @@
 using namespace at;
 
 using element = word<ELEM_SIZE>;
+using result = word<RESULT_SIZE>;
+using step = step_of<STEP, ELEM_SIZE>;
 using item_vector = vector<VEC, 4>;
 
-constexpr int unit_records = VEC / ELEM_SIZE;
+/* Bytes of an element of the records and of the planes. */
+constexpr int record_size = FEW_ROWS ? RESULT_SIZE : ELEM_SIZE;
+constexpr int plane_size = FEW_ROWS ? ELEM_SIZE : RESULT_SIZE;
+
+constexpr int unit_records = VEC / record_size;
 constexpr int block_units = THREADS * ITEMS / PARTS;
 constexpr int item_planes = K / PARTS; /* also its vectors */
 constexpr int vector_words = VEC / 4;
+
+/* A unit has a vector of each plane, too. If it has more than 16 bytes, several accesses move it:
+ * its pieces. */
+constexpr int plane_vec = unit_records * plane_size;
+constexpr int piece_bytes = minimum(16, plane_vec);
+constexpr int pieces = plane_vec / piece_bytes;
+constexpr int piece_records = piece_bytes / plane_size;
+
+using plane_piece = vector<piece_bytes, 4>;
+using item_pieces = vector<VEC, piece_records * record_size>; /* the same of the records */
 
 /* The largest power of two that divides K. */
 constexpr int power_of_two = K & -K;
@@ -142,14 +170,14 @@ __device__ __forceinline__ unsigned gather(const item_vector *from, int a, int b
 /* Return the byte that becomes byte `byte` of the transposed vectors. */
 template <bool to_planes> __device__ __forceinline__ int origin(int byte)
 {
-    int within = byte % ELEM_SIZE;
+    int within = byte % record_size;
 
     if constexpr (to_planes) {
-        int plane = byte / VEC, record = byte % VEC / ELEM_SIZE;
-        return (record * item_planes + plane) * ELEM_SIZE + within;
+        int plane = byte / VEC, record = byte % VEC / record_size;
+        return (record * item_planes + plane) * record_size + within;
     } else {
-        int plane = byte / ELEM_SIZE % item_planes, record = byte / ELEM_SIZE / item_planes;
-        return plane * VEC + record * ELEM_SIZE + within;
+        int plane = byte / record_size % item_planes, record = byte / record_size / item_planes;
+        return plane * VEC + record * record_size + within;
     }
 }
 
@@ -274,9 +302,23 @@ __device__ __forceinline__ void store_item(unsigned char *run, const item_vector
     }
 }
 
+#if !FEW_ROWS /* a step goes one way, so only one way compiles */
+/* Return piece `number` of a plane's vector, given its elements. */
+__device__ __forceinline__ plane_piece result_piece(const item_vector &elements, int number,
+                                                    const step &result_of)
+{
+    item_pieces from;
+    plane_piece to;
+
+    from.whole = elements.whole;
+    to.whole = result_of.template of_vector<piece_records>(from.part[number]);
+    return to;
+}
+
 /* Move units from the run to the planes. `planes` points into the first plane. */
 __device__ __forceinline__ void records_to_planes(unsigned char *planes, long long plane_bytes,
-                                                  const unsigned char *run, int units)
+                                                  const unsigned char *run, int units,
+                                                  const step &result_of)
 {
 #pragma unroll
     for (int item = 0; item < ITEMS; item++) {
@@ -293,40 +335,70 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
             transpose_unit<true>(next, records);
         }
 
-        unsigned char *to = planes + part * item_planes * plane_bytes + unit * VEC;
+        unsigned char *to = planes + part * item_planes * plane_bytes + unit * plane_vec;
 #pragma unroll
         for (int i = 0; i < item_planes; i++) {
-            const int skip = SHIFT ? bytes_to_boundary<VEC>(to) : 0;
+            const int skip = SHIFT ? bytes_to_boundary<piece_bytes>(to) : 0;
+            plane_piece piece = result_piece(vectors[i], 0, result_of);
 
-            if constexpr (SHIFT)
-                vectors[i] = funnel_shift<ELEM_SIZE>(vectors[i], next[i], skip);
-            store<STORE>(reinterpret_cast<word<VEC> *>(to + skip), vectors[i].whole);
+#pragma unroll
+            for (int number = 0; number < pieces; number++) {
+                plane_piece stored = piece;
+
+                if constexpr (SHIFT) {
+                    piece = number + 1 < pieces ? result_piece(vectors[i], number + 1, result_of)
+                                                : result_piece(next[i], 0, result_of);
+                    stored = funnel_shift<plane_size>(stored, piece, skip);
+                } else if (number + 1 < pieces) {
+                    piece = result_piece(vectors[i], number + 1, result_of);
+                }
+                store<STORE>(
+                    reinterpret_cast<word<piece_bytes> *>(to + skip + number * piece_bytes),
+                    stored.whole);
+            }
             to += plane_bytes;
         }
     }
 }
 
+#else
+/* Return a vector of a plane as the records have its elements, given its pieces. */
+__device__ __forceinline__ item_vector results_of(const plane_piece *from, const step &result_of)
+{
+    item_vector whole;
+    item_pieces to;
+
+#pragma unroll
+    for (int number = 0; number < pieces; number++)
+        to.part[number] = result_of.template of_vector<piece_records>(from[number].whole);
+    whole.whole = to.whole;
+    return whole;
+}
+
 /* Move units from the planes to the run. `planes` points into the first plane. */
 __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsigned char *planes,
-                                                  long long plane_bytes, int units)
+                                                  long long plane_bytes, int units,
+                                                  const step &result_of)
 {
-    item_vector vectors[ITEMS][item_planes], next[ITEMS][item_planes];
+    plane_piece vectors[ITEMS][item_planes * pieces], next[ITEMS][item_planes];
 
 #pragma unroll
     for (int item = 0; item < ITEMS; item++) {
         const int unit = (threadIdx.x + item * THREADS) % block_units;
         const int part = (threadIdx.x + item * THREADS) / block_units;
-        const unsigned char *from = planes + part * item_planes * plane_bytes + unit * VEC;
+        const unsigned char *from = planes + part * item_planes * plane_bytes + unit * plane_vec;
 
 #pragma unroll
         for (int i = 0; i < item_planes; i++) {
-            const word<VEC> *aligned = reinterpret_cast<const word<VEC> *>(
-                SHIFT ? from - bytes_past_boundary<VEC>(from) : from);
+            const word<piece_bytes> *aligned = reinterpret_cast<const word<piece_bytes> *>(
+                SHIFT ? from - bytes_past_boundary<piece_bytes>(from) : from);
 
             if (unit < units) {
-                vectors[item][i].whole = load<LOAD>(aligned);
+#pragma unroll
+                for (int number = 0; number < pieces; number++)
+                    vectors[item][i * pieces + number].whole = load<LOAD>(aligned + number);
                 if constexpr (SHIFT)
-                    next[item][i].whole = load<LOAD>(aligned + 1);
+                    next[item][i].whole = load<LOAD>(aligned + pieces);
             }
             from += plane_bytes;
         }
@@ -342,14 +414,29 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
             continue;
 #pragma unroll
         for (int i = 0; SHIFT && i < item_planes; i++) {
-            vectors[item][i] = funnel_shift<ELEM_SIZE>(vectors[item][i], next[item][i],
-                                                       bytes_past_boundary<VEC>(from));
+            const int skip = bytes_past_boundary<piece_bytes>(from);
+            plane_piece *piece = &vectors[item][i * pieces];
+
+#pragma unroll
+            for (int number = 0; number < pieces; number++)
+                piece[number] = funnel_shift<plane_size>(
+                    piece[number], number + 1 < pieces ? piece[number + 1] : next[item][i], skip);
             from += plane_bytes;
         }
+#if STEP
+        item_vector elements[item_planes];
+
+#pragma unroll
+        for (int i = 0; i < item_planes; i++)
+            elements[i] = results_of(&vectors[item][i * pieces], result_of);
+        transpose_unit<false>(records, elements);
+#else /* with another array, CUDA 13.0 schedules the move otherwise */
         transpose_unit<false>(records, vectors[item]);
+#endif
         store_item(run, records, unit, part);
     }
 }
+#endif
 
 /* Which elements of a plane that is written: all, only those before the boundary where vectors
  * begin, or only those from there on. */
@@ -357,8 +444,9 @@ enum { ALL_OF_PLANE, BEFORE_BOUNDARY, FROM_BOUNDARY };
 
 /* Move records by single elements: at most `count` records from `first` on, all below `records`. */
 template <int which>
-__device__ __forceinline__ void copy_elements(element *dst, const element *src, long long first,
-                                              int count, long long records, long long ld)
+__device__ __forceinline__ void copy_elements(result *dst, const element *src, long long first,
+                                              int count, long long records, long long ld,
+                                              const step &result_of)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < count * K; i += THREADS) {
@@ -368,14 +456,23 @@ __device__ __forceinline__ void copy_elements(element *dst, const element *src, 
 
         if (which == BEFORE_BOUNDARY)
             end = minimum<long long>(
-                records, (SHIFT ? bytes_to_boundary<VEC>(dst + plane * ld) : 0) / ELEM_SIZE);
+                records,
+                (SHIFT ? bytes_to_boundary<piece_bytes>(dst + plane * ld) : 0) / plane_size);
         if (which == FROM_BOUNDARY)
-            from = first + (SHIFT ? bytes_to_boundary<VEC>(dst + plane * ld) : 0) / ELEM_SIZE;
+            from =
+                first + (SHIFT ? bytes_to_boundary<piece_bytes>(dst + plane * ld) : 0) / plane_size;
         if (first + i / K >= from && first + i / K < end) {
+#if STEP
+            if constexpr (FEW_ROWS)
+                dst[in_run] = result_of(src[in_plane]);
+            else
+                dst[in_plane] = result_of(src[in_run]);
+#else /* with a call, CUDA 13.0 schedules the move otherwise */
             if constexpr (FEW_ROWS)
                 dst[in_run] = src[in_plane];
             else
                 dst[in_plane] = src[in_run];
+#endif
         }
     }
 }
@@ -383,7 +480,7 @@ __device__ __forceinline__ void copy_elements(element *dst, const element *src, 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     const long long records = FEW_ROWS ? cols : rows;
     const unsigned blocks =
@@ -392,7 +489,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const unsigned block = blockIdx.x - matrix * blocks;
     const batch_place<AXES> place = place_in(batch, matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src;
-    element *to = static_cast<element *>(dst) + place * stride_dst;
+    result *to = static_cast<result *>(dst) + place * stride_dst;
+    const step result_of{STEP_ARGUMENT};
     /* Only whole units are moved by vectors. With SHIFT the unit after each must be whole too. If
      * planes are read from the boundary before a unit, there must be a unit before. Eight of them
      * make the run begin on a boundary of 32 bytes. */
@@ -402,38 +500,39 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const long long first = head_units + (long long)block * block_units;
     const int units = first < whole_end ? minimum<long long>(whole_end - first, block_units) : 0;
 
-    if constexpr (FEW_ROWS) {
-        unsigned char *run = reinterpret_cast<unsigned char *>(to + first * unit_records * K);
-        const unsigned char *planes =
-            reinterpret_cast<const unsigned char *>(from + first * unit_records);
-        unsigned char *target = SHARED ? dynamic_shared() : run;
+#if FEW_ROWS
+    unsigned char *run = reinterpret_cast<unsigned char *>(to + first * unit_records * K);
+    const unsigned char *planes =
+        reinterpret_cast<const unsigned char *>(from + first * unit_records);
+    unsigned char *target = SHARED ? dynamic_shared() : run;
 
-        planes_to_records(target, planes, ld_src * ELEM_SIZE, units);
-        if constexpr (SHARED) {
-            __syncthreads();
-            drain_shared(run, target, units * K * VEC);
-        }
-        if (SHIFT && block == 0)
-            copy_elements<ALL_OF_PLANE>(to, from, 0, head_units * unit_records, records, ld_src);
-        if (block == blocks - 1)
-            copy_elements<ALL_OF_PLANE>(to, from, whole_end * unit_records,
-                                        unit_records * (1 + SHIFT), records, ld_src);
-    } else {
-        const unsigned char *run =
-            reinterpret_cast<const unsigned char *>(from + first * unit_records * K);
-        unsigned char *planes = reinterpret_cast<unsigned char *>(to + first * unit_records);
-        const unsigned char *source = SHARED ? dynamic_shared() : run;
-
-        if constexpr (SHARED) {
-            if (units > 0)
-                fill_shared(dynamic_shared(), run, (units + SHIFT) * K * VEC);
-            __syncthreads();
-        }
-        records_to_planes(planes, ld_dst * ELEM_SIZE, source, units);
-        if (SHIFT && block == 0)
-            copy_elements<BEFORE_BOUNDARY>(to, from, 0, unit_records, records, ld_dst);
-        if (block == blocks - 1)
-            copy_elements<FROM_BOUNDARY>(to, from, whole_end * unit_records,
-                                         unit_records * (1 + SHIFT), records, ld_dst);
+    planes_to_records(target, planes, ld_src * ELEM_SIZE, units, result_of);
+    if constexpr (SHARED) {
+        __syncthreads();
+        drain_shared(run, target, units * K * VEC);
     }
+    if (SHIFT && block == 0)
+        copy_elements<ALL_OF_PLANE>(to, from, 0, head_units * unit_records, records, ld_src,
+                                    result_of);
+    if (block == blocks - 1)
+        copy_elements<ALL_OF_PLANE>(to, from, whole_end * unit_records, unit_records * (1 + SHIFT),
+                                    records, ld_src, result_of);
+#else
+    const unsigned char *run =
+        reinterpret_cast<const unsigned char *>(from + first * unit_records * K);
+    unsigned char *planes = reinterpret_cast<unsigned char *>(to + first * unit_records);
+    const unsigned char *source = SHARED ? dynamic_shared() : run;
+
+    if constexpr (SHARED) {
+        if (units > 0)
+            fill_shared(dynamic_shared(), run, (units + SHIFT) * K * VEC);
+        __syncthreads();
+    }
+    records_to_planes(planes, ld_dst * RESULT_SIZE, source, units, result_of);
+    if (SHIFT && block == 0)
+        copy_elements<BEFORE_BOUNDARY>(to, from, 0, unit_records, records, ld_dst, result_of);
+    if (block == blocks - 1)
+        copy_elements<FROM_BOUNDARY>(to, from, whole_end * unit_records, unit_records * (1 + SHIFT),
+                                     records, ld_dst, result_of);
+#endif
 }

@@ -21,12 +21,23 @@
  * of 2 bytes, are first packed into one word. So no access is smaller than a bank. A row of the
  * destination that begins inside a cell is shifted into place when it is written.
  *
+ * A step computes as soon as rows are in place: cells have results.
+ *
  * Blocks read single elements at the lower edge of the matrix, and where a vector would reach
  * beyond its first or last element. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -56,21 +67,23 @@
 using namespace at;
 
 using element = word<ELEM_SIZE>;
+using result = word<RESULT_SIZE>;
+using step = step_of<STEP, ELEM_SIZE>;
 
-/* A cell has the elements of `pack` rows in one column. */
-constexpr int cell_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
-constexpr int pack = cell_bytes / ELEM_SIZE;
+/* A cell has the results of `pack` rows in one column. */
+constexpr int cell_bytes = RESULT_SIZE < 4 ? 4 : RESULT_SIZE;
+constexpr int pack = cell_bytes / RESULT_SIZE;
 using cell = word<cell_bytes>;
 
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
-constexpr int tile_rows = DST_BYTES / ELEM_SIZE; /* without the halo */
+constexpr int tile_rows = DST_BYTES / RESULT_SIZE; /* without the halo */
 constexpr int load_cols = LOAD_BYTES / ELEM_SIZE;
 constexpr int store_bytes = 16; /* per write */
-constexpr int store_rows = store_bytes / ELEM_SIZE;
+constexpr int store_rows = store_bytes / RESULT_SIZE;
 constexpr int store_cells = store_bytes / cell_bytes;
 
 /* At most this many rows are before a boundary. The halo has them, rounded up to whole cells. */
-constexpr int head_rows = ALIGN / ELEM_SIZE - 1;
+constexpr int head_rows = ALIGN / RESULT_SIZE - 1;
 constexpr int held_rows = tile_rows + (head_rows + pack - 1) / pack * pack;
 constexpr int held_cells = held_rows / pack;
 
@@ -103,17 +116,21 @@ __device__ __forceinline__ unsigned col_offset(unsigned col)
            col % chunk_cols * cell_bytes;
 }
 
-/* Return the offset of an element in shared memory. */
-__device__ __forceinline__ unsigned element_offset(unsigned row, unsigned col)
+/* Return the offset of a result in shared memory. */
+__device__ __forceinline__ unsigned result_offset(unsigned row, unsigned col)
 {
-    return row_offset(row / pack) + col_offset(col) + row % pack * ELEM_SIZE;
+    return row_offset(row / pack) + col_offset(col) + row % pack * RESULT_SIZE;
 }
 
 /* What a thread reads from one row. */
 using load_vector = vector<LOAD_BYTES, 4>;
 
+/* Its results. */
+constexpr int result_bytes = load_cols * RESULT_SIZE;
+using result_vector = vector<result_bytes, 4>;
+
 /* Pack a thread's columns of a row of cells, and store them to shared memory. */
-__device__ __forceinline__ void stage_cells(unsigned char *to, const load_vector *rows)
+__device__ __forceinline__ void stage_cells(unsigned char *to, const result_vector *rows)
 {
     constexpr int bytes = minimum(16, load_cols * cell_bytes);
     constexpr int words = load_cols * cell_bytes / 4;
@@ -121,7 +138,7 @@ __device__ __forceinline__ void stage_cells(unsigned char *to, const load_vector
     vector<4, 4> cells[words];
 
 #pragma unroll
-    for (int part = 0; part < LOAD_BYTES / 4; part++)
+    for (int part = 0; part < result_bytes / 4; part++)
         transpose_words<pack>(cells + part * pack, 0, rows, part);
 #pragma unroll
     for (int i = 0; i < words; i++)
@@ -135,7 +152,7 @@ __device__ __forceinline__ void stage_cells(unsigned char *to, const load_vector
 /* Read `cols` columns of the tile and its halo into shared memory. src points to the tile's
  * first element. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const element *src, long long ld,
-                                          int cols)
+                                          int cols, const step &result_of)
 {
     constexpr int lanes = tile_cols / load_cols; /* threads per row */
     constexpr int step_cells = THREADS / lanes;
@@ -184,8 +201,18 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 #pragma unroll
                 for (int row = 0; row < pack; row++)
                     own[i][row] = funnel_shift<ELEM_SIZE>(own[i][row], next[i][row], skip[row]);
-            if (first + (step + i) * step_cells < held_cells && col < cols)
+            if (first + (step + i) * step_cells < held_cells && col < cols) {
+#if STEP
+                result_vector results[pack];
+
+#pragma unroll
+                for (int row = 0; row < pack; row++)
+                    results[row].whole = result_of.template of_vector<load_cols>(own[i][row].whole);
+                stage_cells(shared + i * step_offset, results);
+#else
                 stage_cells(shared + i * step_offset, own[i]);
+#endif
+            }
         }
         shared += unroll * step_offset;
     }
@@ -194,7 +221,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 /* Read the tile by single elements. `rows` rows of the matrix are left. Vectors of the destination
  * may include rows after these, which become 0. */
 __device__ __forceinline__ void read_edge(unsigned char *shared, const element *src, long long ld,
-                                          int rows, int cols)
+                                          int rows, int cols, const step &result_of)
 {
     const int filled_rows = minimum(held_rows, rows + store_rows + pack);
 
@@ -203,36 +230,36 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const element *
         const int row = (unsigned)i / tile_cols, col = (unsigned)i % tile_cols;
 
         if (col < cols)
-            *reinterpret_cast<element *>(shared + element_offset(row, col)) =
-                row < rows ? load<LOAD_PLAIN>(src + row * ld + col) : element{};
+            *reinterpret_cast<result *>(shared + result_offset(row, col)) =
+                row < rows ? result_of(load<LOAD_PLAIN>(src + row * ld + col)) : result{};
     }
 }
 
-/* Return how many elements it is to the boundary where a block begins to write. */
-__device__ __forceinline__ int elements_to_boundary(const element *address)
+/* Return how many results it is to the boundary where a block begins to write. */
+__device__ __forceinline__ int results_to_boundary(const result *address)
 {
-    return bytes_to_boundary<ALIGN>(address) / ELEM_SIZE;
+    return bytes_to_boundary<ALIGN>(address) / RESULT_SIZE;
 }
 
 /* Make the vector that a thread writes, from `shift` bits into the first of its cells on. */
 template <class T>
 __device__ __forceinline__ word<store_bytes> join_cells(const T *cells, int shift)
 {
-    vector<store_bytes, cell_bytes> result;
+    vector<store_bytes, cell_bytes> joined;
 
 #pragma unroll
     for (int i = 0; i < store_cells; i++)
         if constexpr (pack > 1)
-            result.part[i] = __funnelshift_r(cells[i], cells[i + 1], shift);
+            joined.part[i] = __funnelshift_r(cells[i], cells[i + 1], shift);
         else
-            result.part[i] = cells[i];
-    return result.whole;
+            joined.part[i] = cells[i];
+    return joined.whole;
 }
 
 /* Write the tile from shared memory, each row of the destination from its boundary on. dst points
  * to the tile's first element there. At an edge, `rows` rows of the matrix are left. */
 template <bool edge>
-__device__ __forceinline__ void write_tile(element *dst, const unsigned char *shared, long long ld,
+__device__ __forceinline__ void write_tile(result *dst, const unsigned char *shared, long long ld,
                                            int rows, int cols)
 {
     constexpr int sections = tile_rows / (8 * store_rows); /* warps per destination row */
@@ -243,9 +270,9 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
 
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int col = warp / sections * 4 + lane / 8;
-    element *to = dst + col * ld;
-    /* The same in all steps, because step_cols elements are a multiple of ALIGN. */
-    const int row = (warp % sections * 8 + lane % 8) * store_rows + elements_to_boundary(to);
+    result *to = dst + col * ld;
+    /* The same in all steps, because step_cols results are a multiple of ALIGN. */
+    const int row = (warp % sections * 8 + lane % 8) * store_rows + results_to_boundary(to);
     int offsets[needed_cells];
 
     to += row;
@@ -256,7 +283,7 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
 #pragma unroll(edge ? 1 : steps)
     for (int step = 0; step < steps; step++) {
         const bool inside = col + step * step_cols < cols && (!edge || row < rows);
-        vector<store_bytes, ELEM_SIZE> result;
+        vector<store_bytes, RESULT_SIZE> joined;
 
         if (inside) {
             cell cells[needed_cells];
@@ -265,37 +292,37 @@ __device__ __forceinline__ void write_tile(element *dst, const unsigned char *sh
             for (int i = 0; i < needed_cells; i++)
                 cells[i] =
                     *reinterpret_cast<const cell *>(shared + offsets[i] + step * step_offset);
-            result.whole = join_cells(cells, row % pack * ELEM_SIZE * 8);
+            joined.whole = join_cells(cells, row % pack * RESULT_SIZE * 8);
             if (!edge || row + store_rows <= rows)
-                store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to), result.whole);
+                store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to), joined.whole);
             else
 #pragma unroll
                 for (int i = 0; i < store_rows - 1; i++)
                     if (row + i < rows)
-                        to[i] = result.part[i];
+                        to[i] = joined.part[i];
         }
         to += step_cols * ld;
     }
 }
 
 /* Write the elements before the boundaries, in the first row of tiles. */
-__device__ __forceinline__ void write_head(element *dst, const unsigned char *shared, long long ld,
+__device__ __forceinline__ void write_head(result *dst, const unsigned char *shared, long long ld,
                                            long long rows, int cols)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < head_rows * cols; i += THREADS) {
         const int row = i % (head_rows + !head_rows), col = i / (head_rows + !head_rows);
-        element *to = dst + col * ld;
+        result *to = dst + col * ld;
 
-        if (row < elements_to_boundary(to) && row < rows)
-            to[row] = *reinterpret_cast<const element *>(shared + element_offset(row, col));
+        if (row < results_to_boundary(to) && row < rows)
+            to[row] = *reinterpret_cast<const result *>(shared + result_offset(row, col));
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     unsigned char *shared = dynamic_shared();
     const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER_COLUMN, 1>(rows, cols);
@@ -306,8 +333,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const long long first = tile.first_row * ld_src + tile.first_col;
     const element *from = static_cast<const element *>(src) + place * stride_src + first;
-    element *to =
-        static_cast<element *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    result *to =
+        static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    const step result_of{STEP_ARGUMENT};
     const long long rows_left = rows - tile.first_row;
     /* Vectors reach up to two vectors beyond the tile. Are they inside the matrix? */
     const bool whole =
@@ -315,9 +343,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         first + (held_rows - 1) * ld_src + tile.cols + 2 * load_cols <= (rows - 1) * ld_src + cols;
 
     if (whole)
-        read_tile(shared, from, ld_src, tile.cols);
+        read_tile(shared, from, ld_src, tile.cols, result_of);
     else
-        read_edge(shared, from, ld_src, (int)minimum<long long>(rows_left, held_rows), tile.cols);
+        read_edge(shared, from, ld_src, (int)minimum<long long>(rows_left, held_rows), tile.cols,
+                  result_of);
     __syncthreads();
     if (whole)
         write_tile<false>(to, shared, ld_dst, 0, tile.cols);

@@ -13,13 +13,22 @@
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
 #endif
 #ifndef VEC
-#define VEC 0 /* bytes per access; 0: an element */
+#define VEC 0 /* bytes per access to the source; 0: an element */
 #endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
@@ -37,16 +46,18 @@
 using namespace at;
 
 constexpr int bytes = VEC ? VEC : ELEM_SIZE;
+constexpr int elements = bytes / ELEM_SIZE; /* of a vector */
 constexpr int block_vectors = THREADS * UNROLL;
 
 using unit = word<bytes>;
+using step = step_of<STEP, ELEM_SIZE>;
+using result_unit = word<elements * RESULT_SIZE>;
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long, long long cols, long long, long long,
               batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
-    constexpr int elements = bytes / ELEM_SIZE;
     const unsigned run_vectors = (unsigned)(cols / elements);
     /* 64 bits once, to the block's first vector; then 32. */
     const long long first = (long long)blockIdx.x * block_vectors;
@@ -54,8 +65,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         first >> 32 ? (unsigned)(first / run_vectors) : (unsigned)first / run_vectors;
     const unsigned within = (unsigned)(first - (long long)first_run * run_vectors);
     const unsigned runs = (unsigned)matrices_of(batch);
+    const step result_of{STEP_ARGUMENT};
     unit moved[UNROLL];
-    unit *to[UNROLL];
+    result_unit *to[UNROLL];
     bool exists[UNROLL];
 
 #pragma unroll
@@ -67,8 +79,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const int at = (int)(vector - skipped * run_vectors);
 
         exists[i] = run < runs;
-        to[i] =
-            reinterpret_cast<unit *>(static_cast<word<ELEM_SIZE> *>(dst) + place * stride_dst) + at;
+        to[i] = reinterpret_cast<result_unit *>(static_cast<word<RESULT_SIZE> *>(dst) +
+                                                place * stride_dst) +
+                at;
         if (exists[i])
             moved[i] =
                 load<LOAD>(reinterpret_cast<const unit *>(
@@ -78,5 +91,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < UNROLL; i++)
         if (exists[i])
-            store<STORE>(to[i], moved[i]);
+            store<STORE>(to[i], result_of.template of_vector<elements>(moved[i]));
 }

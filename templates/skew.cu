@@ -27,7 +27,16 @@
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
-#define ELEM_SIZE 4 /* bytes */
+#define ELEM_SIZE 4 /* bytes, of the source */
+#endif
+#ifndef RESULT_SIZE
+#define RESULT_SIZE ELEM_SIZE /* bytes of an element of the destination */
+#endif
+#ifndef STEP
+#define STEP 0 /* arithmetic on the way; 0: elements are moved as they are */
+#endif
+#ifndef STEP_NUMBERS
+#define STEP_NUMBERS 0 /* 1: the launch gives the step a number */
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -60,12 +69,14 @@
 using namespace at;
 
 using element = word<ELEM_SIZE>;
+using result = word<RESULT_SIZE>;
+using step = step_of<STEP, ELEM_SIZE>;
 
 constexpr int tile_cols = SRC_BYTES / ELEM_SIZE;
-constexpr int tile_rows = DST_BYTES / ELEM_SIZE; /* without the halo */
-constexpr int halo_rows = ALIGN / ELEM_SIZE;
+constexpr int tile_rows = DST_BYTES / RESULT_SIZE; /* without the halo */
+constexpr int halo_rows = ALIGN / RESULT_SIZE;
 constexpr int held_rows = tile_rows + halo_rows;
-constexpr int store_rows = 16 / ELEM_SIZE;
+constexpr int store_rows = 16 / RESULT_SIZE;
 
 /* Tiles are taken by column, so that successive blocks extend the same rows of the destination. A
  * row's piece begins and ends within a line of 128 bytes, which the tile beside it needs, too. In a
@@ -79,7 +90,10 @@ constexpr int group = sweep_bytes / (tile_rows * (SRC_BYTES + 128));
  *
  * The 32 banks are eight chunks wide. Eight lanes of a warp read rows that are store_rows apart.
  * That distance is ld_src chunks plus whole lines. If ld_src is odd, they read from eight columns
- * of chunks. If it is even, a chunk of padding after each store_rows rows has the same effect. */
+ * of chunks. If it is even, a chunk of padding after each store_rows rows has the same effect. With
+ * a step that changes the size of elements, the distance is as many times as long. */
+constexpr int even_lds = 2 * RESULT_SIZE < ELEM_SIZE ? 1 : 2 * RESULT_SIZE / ELEM_SIZE;
+
 struct row_layout {
     int first, pitch; /* bytes */
     int padded;       /* a mask: the bits of a row's number that count for padding */
@@ -91,14 +105,14 @@ struct row_layout {
 
         first = bytes_past_boundary<128>(from);
         pitch = pitch_min + ((row_bytes - pitch_min) & 127);
-        padded = ld_src % 2 == 0 ? -store_rows : 0;
+        padded = ld_src % even_lds == 0 ? -store_rows : 0;
     }
 
     /* Return the distance from the first row. 16 bytes of padding after each store_rows rows are
-     * ELEM_SIZE per row. */
+     * RESULT_SIZE per row. */
     __device__ __forceinline__ int distance(int row) const
     {
-        return row * pitch + (row & padded) * ELEM_SIZE;
+        return row * pitch + (row & padded) * RESULT_SIZE;
     }
 
     /* Return the offset of a row in shared memory. */
@@ -208,16 +222,17 @@ __device__ __forceinline__ void read_end_rows(unsigned char *shared, row_layout 
 
 /* A vector of the destination is made of parts of at least a bank, each with elements of
  * part_rows rows. */
-constexpr int part_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
+constexpr int part_bytes = RESULT_SIZE < 4 ? 4 : RESULT_SIZE;
 constexpr int parts = 16 / part_bytes;
-constexpr int part_rows = part_bytes / ELEM_SIZE;
+constexpr int part_rows = part_bytes / RESULT_SIZE;
 
 using store_vector = vector<16, part_bytes>;
+using loaded = word < ELEM_SIZE<4 ? 4 : ELEM_SIZE>; /* an element, in a register */
 
 /* Gather a vector from the elements at these offsets, which begin with those of part `first`. */
 template <class T>
 __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[store_rows],
-                                        int first)
+                                        int first, const step &result_of)
 {
     store_vector result;
 
@@ -228,7 +243,7 @@ __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[st
 #pragma unroll
         for (int k = 0; k < part_rows; k++)
             rows[k] = load_extended<ELEM_SIZE, T>(shared + offsets[i * part_rows + k]);
-        result.part[i] = join_elements(rows);
+        result.part[i] = result_of.of_registers(rows);
     }
     /* Rotate the parts, so that part 0 comes first. */
 #pragma unroll
@@ -274,24 +289,26 @@ __device__ __forceinline__ thread_share share_of_thread(long long ld_src, long l
             first_part};
 }
 
-/* Return how many elements it is to the next boundary. */
-__device__ __forceinline__ int elements_to_boundary(const element *address)
+/* Return how many results it is to the next boundary. */
+__device__ __forceinline__ int results_to_boundary(const result *address)
 {
-    return bytes_to_boundary<ALIGN>(address) / ELEM_SIZE;
+    return bytes_to_boundary<ALIGN>(address) / RESULT_SIZE;
 }
 
 /* Write a vector of each of the columns below `cols` that are step_cols apart, the first one to
  * `to`. */
-__device__ __forceinline__ void write_vectors(element *to, unsigned shared,
+__device__ __forceinline__ void write_vectors(result *to, unsigned shared,
                                               const int (&offsets)[store_rows], int first,
-                                              long long ld, int cols)
+                                              long long ld, int cols, const step &result_of)
 {
-    /* A vector of small elements is many loads already. More would take long to compile. */
-    constexpr int unroll = ELEM_SIZE < 4 ? 1 : 2;
+    /* A vector of small results is many loads already. More would take long to compile. */
+    constexpr int unroll = RESULT_SIZE < 4 ? 1 : 2;
 
 #pragma unroll(unroll)
     for (int col = 0; col < tile_cols; col += step_cols) {
-        const uint4 gathered = gather<word<part_bytes>>(shared + col * ELEM_SIZE, offsets, first);
+        if (STEP && col >= cols) /* or it would compute with what nothing has loaded */
+            break;
+        const uint4 gathered = gather<loaded>(shared + col * ELEM_SIZE, offsets, first, result_of);
 
         if (col < cols)
             store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), gathered);
@@ -302,9 +319,9 @@ __device__ __forceinline__ void write_vectors(element *to, unsigned shared,
 /* Write by single elements what whole vectors leave of these columns: the ends of a destination
  * row, each with fewer elements than a vector. Eight lanes share them. Only rows from `first` to
  * before `last` are this tile's. to: the destination of row 0 of shared memory. */
-__device__ __forceinline__ void write_ends(element *to, const unsigned char *shared,
+__device__ __forceinline__ void write_ends(result *to, const unsigned char *shared,
                                            row_layout layout, int boundary, int first, int last,
-                                           long long ld, int cols)
+                                           long long ld, int cols, const step &result_of)
 {
     const int head = (boundary - first) & (store_rows - 1);
     const int tail = (last - boundary) & (store_rows - 1);
@@ -316,27 +333,27 @@ __device__ __forceinline__ void write_ends(element *to, const unsigned char *sha
             const int row = i < head ? first + i : last - 1 - (i - head);
 
             if (row >= first && row < last)
-                to[row] = *reinterpret_cast<const element *>(shared + layout.offset(row));
+                to[row] =
+                    result_of(*reinterpret_cast<const element *>(shared + layout.offset(row)));
         }
         shared += step_cols * ELEM_SIZE;
         to += step_cols * ld;
     }
 }
 
-/* Blocks per multiprocessor for which registers must suffice; 0: no limit. For elements of 1 byte,
+/* Blocks per multiprocessor for which registers must suffice; 0: no limit. For results of 1 byte,
  * the offsets of sixteen elements would take too many registers. */
-constexpr int min_blocks = ELEM_SIZE == 1 && SRC_BYTES > 128 ? 1536 / THREADS : 0;
+constexpr int min_blocks = RESULT_SIZE == 1 && SRC_BYTES > 128 ? 1536 / THREADS : 0;
 
 extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst)
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
-    const block_tile tile =
-        tile_of_block<tile_rows, tile_cols, TALL ? ORDER_GROUPED : ORDER_COLUMN, group>(
-            rows + halo_rows, cols);
+    const block_tile tile = tile_of_block < tile_rows, tile_cols,
+                     TALL ? ORDER_GROUPED : ORDER_COLUMN, group > (rows + halo_rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;
@@ -349,17 +366,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     const long long row_bytes = ld_src * ELEM_SIZE;
     const rows_inside inside = rows_of_tile(first_row, rows, row_bytes);
     const row_layout layout(from, ld_src);
+    const step result_of{STEP_ARGUMENT};
 
     read_inner_rows(shared, layout, from, row_bytes, inside, tile.cols * ELEM_SIZE);
     if constexpr (ELEM_SIZE < 16)
         read_end_rows(shared, layout, from, row_bytes, inside, tile.cols);
 
-    /* All columns of a thread are equally far from a boundary, because step_cols elements are a
+    /* All columns of a thread are equally far from a boundary, because step_cols results are a
      * multiple of ALIGN. */
     const auto [col, first_part] = share_of_thread(ld_src, ld_dst);
-    element *to = static_cast<element *>(dst) + place * stride_dst +
-                  (tile.first_col + col) * ld_dst + first_row;
-    const int boundary = elements_to_boundary(to);
+    result *to = static_cast<result *>(dst) + place * stride_dst + (tile.first_col + col) * ld_dst +
+                 first_row;
+    const int boundary = results_to_boundary(to);
     const int row = boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % 8) * store_rows;
     int offsets[store_rows];
 
@@ -373,9 +391,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         wait_for_copies();
     __syncthreads();
     write_vectors(to + row, shared_address(shared), offsets, first_part, ld_dst,
-                  row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0);
+                  row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0,
+                  result_of);
     if (first_row < 0 || inside.last < held_rows)
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
-                   minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col);
+                   minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col, result_of);
 }

@@ -582,6 +582,14 @@ template <int bytes> struct move {
         return from.whole;
     }
 
+    /* The same for elements in a register each, as load_extended() loads them: as many as fill a
+     * word. */
+    template <class T, int count>
+    __device__ __forceinline__ word<count * bytes> of_registers(const T (&from)[count]) const
+    {
+        return join_elements(from);
+    }
+
     /* The same for adjacent elements. */
     template <int count>
     __device__ __forceinline__ const word<count * bytes> &
@@ -928,6 +936,21 @@ template <int code> struct arithmetic {
                 to.part[i] = result_of(from.part[i]);
             return to.whole;
         }
+    }
+
+    /* The same for elements in a register each. */
+    template <class T, int count>
+    __device__ __forceinline__ word<count * result_bytes> of_registers(const T (&from)[count]) const
+    {
+        elements<count> parts;
+
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            if constexpr (source_bytes < 4)
+                parts.part[i] = (word<source_bytes>)from[i];
+            else
+                parts.part[i] = from[i];
+        return of_elements<count>(parts);
     }
 
     /* The same for adjacent elements. */
