@@ -197,8 +197,8 @@ AUTOTUNE_API int autotune_answer_is_predicted(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_path(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_tuned_problem(const autotune_answer *answer);
 
-/* The kernel: templates/FAMILY.cu, compiled with each parameter as a macro, ELEM_SIZE, and
- * AXES for a batch of several axes. */
+/* The kernel: templates/FAMILY.cu, compiled with each parameter as a macro, ELEM_SIZE, AXES for a
+ * batch of several axes, and for a step RESULT_SIZE, STEP and STEP_NUMBERS. */
 AUTOTUNE_API const char *autotune_answer_family(const autotune_answer *answer);
 AUTOTUNE_API size_t autotune_answer_parameter_count(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_parameter_name(const autotune_answer *answer,

@@ -263,26 +263,56 @@ autotune_status autotune_wisdom_save(const char *path, autotune_error **error)
 
 enum { ANSWERS_MAX = 1 + AT_RIVALS_MAX };
 
-/* What is measured. Image number 0 is the harness's, the next one the looked-up config's. */
+/* What is measured. Image number 0 is the harness's, the next one the looked-up config's. The
+ * driver cannot compute, so a step has a kernel for its copy: the last answer. */
 struct measuring {
     struct autotune_answer *answer;
     const struct autotune_budget *budget;
     int64_t deadline_ns;
-    struct at_answer answers[ANSWERS_MAX]; /* the looked-up one first */
-    size_t count;
+    struct at_problem copied;                  /* the problem's copy */
+    struct at_answer answers[ANSWERS_MAX + 1]; /* the looked-up one first */
+    size_t count;                              /* of them, without the copy */
     struct at_family harness;
     struct at_config harness_config;
-    struct autotune_wanted wanted[1 + ANSWERS_MAX];
+    struct autotune_wanted wanted[1 + ANSWERS_MAX + 1];
     struct at_compiler compiler;
     /* The caller's device, and the race on it. */
     struct at_cuda_device device;
     struct at_bench bench;
-    struct at_module *modules[ANSWERS_MAX];
+    struct at_module *modules[ANSWERS_MAX + 1];
     struct at_racer racers[ANSWERS_MAX + 1];
     struct at_race race;
 };
 
 _Static_assert(ANSWERS_MAX + 1 <= AT_RACERS_MAX, "all answers and the copy race");
+
+static bool has_copy(const struct measuring *measuring)
+{
+    return measuring->copied.step.given;
+}
+
+static size_t images(const struct measuring *measuring)
+{
+    return 1 + measuring->count + has_copy(measuring);
+}
+
+/* Choose the kernel of the copy, if it has one. */
+static enum at_status choose_copy(struct measuring *measuring, const autotune_profile *profile,
+                                  struct at_error *err)
+{
+    struct at_answer *copy = &measuring->answers[measuring->count];
+    const struct at_device_info *device = &measuring->answer->device;
+    enum at_status status;
+
+    measuring->copied = at_problem_copy_of(&measuring->answer->problem);
+    if (!has_copy(measuring))
+        return AT_OK;
+    status = at_space_default(&copy->config, profile->families, profile->family_count,
+                              &measuring->copied, device, err);
+    return status == AT_OK
+               ? at_config_launch(&copy->config, &measuring->copied, device, &copy->launch, err)
+               : status;
+}
 
 /* The harness is compiled like a family without parameters, as the command does it. */
 static enum at_status want_all(struct measuring *measuring, struct at_error *err)
@@ -294,9 +324,10 @@ static enum at_status want_all(struct measuring *measuring, struct at_error *err
     measuring->harness_config.family = &measuring->harness;
     measuring->wanted[0].config = &measuring->harness_config;
     measuring->wanted[0].kind = (struct at_problem_kind){.elem_size = 1, .axes = 1, .rows = 1};
-    for (size_t i = 0; i < measuring->count; i++) {
+    for (size_t i = 0; 1 + i < images(measuring); i++) {
         measuring->wanted[1 + i].config = &measuring->answers[i].config;
-        measuring->wanted[1 + i].kind = at_problem_kind(&measuring->answer->problem);
+        measuring->wanted[1 + i].kind = at_problem_kind(
+            i < measuring->count ? &measuring->answer->problem : &measuring->copied);
     }
     return at_template_read(&measuring->harness.source, file, err);
 }
@@ -308,7 +339,7 @@ static enum at_status compile(struct measuring *measuring, struct at_error *err)
     enum at_status status = want_all(measuring, err);
 
     return status == AT_OK ? autotune_compile_until(now_ns + (measuring->deadline_ns - now_ns) / 2,
-                                                    measuring->wanted, 1 + measuring->count,
+                                                    measuring->wanted, images(measuring),
                                                     measuring->answer->device.compute_capability,
                                                     &measuring->compiler, err)
                            : status;
@@ -321,7 +352,7 @@ static void leave_device(void *data)
     struct measuring *measuring = data;
 
     at_race_end(&measuring->race);
-    for (size_t i = 0; i < measuring->count; i++)
+    for (size_t i = 0; i < AT_COUNT(measuring->modules); i++)
         if (measuring->modules[i])
             at_cuda.cuModuleUnload((CUmodule)measuring->modules[i]);
     if (measuring->bench.module)
@@ -426,7 +457,7 @@ static void add_racer(struct measuring *measuring, const struct at_answer *answe
     racer->run.launch = answer->launch;
 }
 
-/* The looked-up config, the driver's copy for the copy limit, and the rivals that are compiled. */
+/* The looked-up config, a copy for the copy limit, and the rivals that are compiled. */
 static void line_up(struct measuring *measuring)
 {
     struct at_race *race = &measuring->race;
@@ -440,8 +471,12 @@ static void line_up(struct measuring *measuring)
         .racers = measuring->racers,
     };
     add_racer(measuring, &measuring->answers[0]);
-    copy->run.problem = at_problem_copy_of(&measuring->answer->problem);
+    copy->run.problem = measuring->copied;
     copy->is_copy = true;
+    if (has_copy(measuring)) {
+        copy->what = &measuring->answers[measuring->count];
+        copy->run.launch = measuring->answers[measuring->count].launch;
+    }
     race->count++;
     for (size_t i = 1; i < measuring->count; i++)
         if (measuring->wanted[1 + i].image.bytes)
@@ -504,7 +539,10 @@ static struct at_entry entry_of(const struct measuring *measuring)
     size_t index = answer_index(measuring, winner);
     const struct at_kernel_resources *resources = &measuring->wanted[1 + index].resources;
     const struct at_timed copy = {
-        .problem = problem, .samples_ns = race->racers[AT_RACE_COPY].ns, .samples = race->rounds};
+        .config = has_copy(measuring) ? &measuring->answers[measuring->count].config : NULL,
+        .problem = problem,
+        .samples_ns = race->racers[AT_RACE_COPY].ns,
+        .samples = race->rounds};
     const struct at_timed timed = {
         .config = &measuring->answers[index].config,
         .problem = problem,
@@ -523,6 +561,8 @@ static struct at_entry entry_of(const struct measuring *measuring)
         .ended = AT_ENDED_BUDGET,
     };
 
+    if (copy.config)
+        entry.copy.memcpy_ns = 0; /* not timed */
     entry.winner = at_result_of(&timed, entry.copy.time_ns);
     entry.from_l2 = at_result_is_from_l2(&entry.winner, &measuring->answer->device);
     return entry;
@@ -557,11 +597,12 @@ static bool is_ready(const struct measuring *measuring, char note[AUTOTUNE_NOTE_
 
     for (size_t i = 1; i < measuring->count; i++)
         rivals += measuring->wanted[1 + i].image.bytes != NULL;
-    if (measuring->wanted[0].image.bytes && measuring->wanted[1].image.bytes && rivals > 0)
+    if (measuring->wanted[0].image.bytes && measuring->wanted[1].image.bytes && rivals > 0 &&
+        (!has_copy(measuring) || measuring->wanted[1 + measuring->count].image.bytes))
         return true;
     snprintf(note, AUTOTUNE_NOTE_CHARS,
-             "nothing: of %zu rivals and the kernels that verify, %s is in the cache or was "
-             "compiled in time",
+             "nothing: of %zu rivals and the kernels that verify or copy, %s is in the cache or "
+             "was compiled in time",
              measuring->count - 1, rivals > 0 ? "not all that is needed" : "none");
     return false;
 }
@@ -602,12 +643,13 @@ enum at_status autotune_measure(struct autotune_answer *answer, const autotune_p
     measuring->deadline_ns = at_now_ns() + budget->limit_ns;
     measuring->answers[0] = answer->answer;
     measuring->count = 1 + autotune_rivals(answer, profile, &measuring->answers[1]);
-    if (measuring->count > 1)
+    status = choose_copy(measuring, profile, err);
+    if (status == AT_OK && measuring->count > 1)
         status = try_all(measuring, learnt, note, err);
-    else
+    else if (status == AT_OK)
         snprintf(note, AUTOTUNE_NOTE_CHARS,
                  "nothing: no other config has been correct on this model of device");
-    for (size_t i = 0; i < 1 + measuring->count; i++)
+    for (size_t i = 0; i < images(measuring); i++)
         at_free(measuring->wanted[i].image.bytes);
     at_free(measuring->harness.source);
     at_free(measuring);

@@ -186,9 +186,15 @@ enum { RIVALS_LEAST = 4 };
  * the noise: the fastest of many equals looks faster than it is. */
 static const double gain_least = 1.003;
 
+/* Is it the driver's copy? */
+static bool is_drivers(const struct at_racer *racer)
+{
+    return racer->is_copy && !racer->what;
+}
+
 static const struct at_kernel *kernel_of(const struct at_racer *racer)
 {
-    return racer->is_copy ? NULL : &racer->kernel;
+    return is_drivers(racer) ? NULL : &racer->kernel;
 }
 
 /* Note whether this outcome has cost the device. Returns whether all is well. */
@@ -276,7 +282,7 @@ enum at_outcome at_race_all(struct at_race *race, size_t rounds, struct at_error
         struct at_racer *racer = &race->racers[i];
 
         racer->again = (int64_t)rounds;
-        if (!racer->is_copy)
+        if (!is_drivers(racer))
             outcome = race->find(race->owner, racer, err);
         if (outcome == AT_CORRECT)
             outcome = make_train(race, racer, 0, err);
@@ -308,7 +314,7 @@ static void admit(struct at_race *race, struct at_racer *racer, struct at_error 
     struct at_verified_launch launch = {0};
 
     racer->tried = true;
-    if (!racer->is_copy)
+    if (!is_drivers(racer))
         racer->outcome = race->find(race->owner, racer, err);
     if (racer->outcome == AT_CORRECT && !racer->is_copy)
         racer->outcome = verify(race, racer, &launch, err);

@@ -65,7 +65,7 @@ enum { AT_RACERS_MAX = 64 };
 struct at_racer {
     struct at_gpu_run run;
     const void *what; /* for find */
-    bool is_copy;     /* the driver's, which has no kernel */
+    bool is_copy;     /* it is not verified; without `what` it is the driver's */
 
     /* Results. */
     bool tried;
@@ -103,11 +103,11 @@ enum at_outcome at_race_all(struct at_race *race, size_t rounds, struct at_error
 /* With fewer rounds against the clock nothing is known, and more change little. */
 enum { AT_RACE_ROUNDS_LEAST = 5, AT_RACE_ROUNDS_MAX = 15 };
 
-/* The places of the incumbent and of the driver's copy; rivals follow. */
+/* The places of the incumbent and of the copy; rivals follow. */
 enum { AT_RACE_INCUMBENT, AT_RACE_COPY, AT_RACE_RIVALS };
 
-/* Hold a race until deadline_ns, on at_now_ns's clock. The racers are the incumbent, the
- * driver's copy, and rivals, the likeliest winner first. Each kernel is verified
+/* Hold a race until deadline_ns, on at_now_ns's clock. The racers are the incumbent, a
+ * copy, and rivals, the likeliest winner first. Each kernel is verified
  * before it takes part, and a rival does as long as there is time for it and for the least number
  * of rounds. After each round the slower half of many rivals leaves. A failure makes the results
  * fewer. race->winner is the incumbent, unless a rival is faster as at_race_winner says; it was

@@ -77,6 +77,27 @@ static int started(const autotune_plan *plan)
     return -1;
 }
 
+/* Does the profile that what was learnt makes have the words? */
+static bool wisdom_says(const char *words)
+{
+    char path[4096], text[16384];
+    FILE *file;
+    size_t size;
+
+    snprintf(path, sizeof path, "%s/said.yaml", measure_folder);
+    assert_int_equal(autotune_wisdom_save(path, NULL), AUTOTUNE_OK);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    size = fread(text, 1, sizeof text - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    unlink(path);
+    if (strstr(text, words))
+        return true;
+    fprintf(stderr, "\"%s\" is not in:\n%s", words, text);
+    return false;
+}
+
 /* The first plan: compiles all kernels. Finds out how many there are. */
 static void test_all(void **state)
 {
@@ -114,7 +135,8 @@ static void test_fastest(void **state)
     }
 }
 
-/* A problem with a step is measured, too: its tables of values lie in device memory. */
+/* A problem with a step is measured, too: its tables of values lie in device memory. The driver
+ * cannot compute, so what is learnt has the copy of a kernel. */
 static void test_step(void **state)
 {
     static const autotune_problem problem = {.elem_size = 4,
@@ -132,6 +154,7 @@ static void test_step(void **state)
         fail_msg("%s", autotune_error_message(error));
     assert_true(fake_cuda_allocations > allocations);
     assert_true(measure_says(plan, "  measured   20.000 us, the best of "));
+    assert_true(wisdom_says("method: copy ITEMS="));
     end(plan);
 }
 
