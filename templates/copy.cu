@@ -60,11 +60,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const long long first = blockIdx.x * (long long)(THREADS * ITEMS) + threadIdx.x;
     const step result_of{STEP_ARGUMENT};
     word<VEC> items[ITEMS];
+    typename step::template place<elements> places[ITEMS];
 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        if (first + i * THREADS < count)
+        if (first + i * THREADS < count) {
             items[i] = load<LOAD, PREFETCH>(from + first + i * THREADS);
+            places[i] = result_of.template at<elements>(to + first + i * THREADS);
+        }
 
     if constexpr (SHARED) {
         __shared__ word<VEC> staged[SHARED ? THREADS * ITEMS : 1];
@@ -82,14 +85,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (int i = 0; i < ITEMS; i++)
         if (first + i * THREADS < count)
             store<STORE>(to + first + i * THREADS,
-                         result_of.template of_vector<elements>(items[i]));
+                         result_of.template of_vector<elements>(items[i], places[i]));
 
     /* Fewer elements than a vector has are left. A few threads of the first block copy one each. */
     if constexpr (VEC > ELEM_SIZE) {
         const long long rest = count * elements + threadIdx.x;
 
-        if (blockIdx.x == 0 && rest < cols)
-            static_cast<word<RESULT_SIZE> *>(dst)[rest] =
-                result_of(static_cast<const word<ELEM_SIZE> *>(src)[rest]);
+        if (blockIdx.x == 0 && rest < cols) {
+            word<RESULT_SIZE> *last = static_cast<word<RESULT_SIZE> *>(dst) + rest;
+
+            *last = result_of(static_cast<const word<ELEM_SIZE> *>(src)[rest],
+                              result_of.template at<1>(last));
+        }
     }
 }

@@ -10,16 +10,18 @@
  *
  *     at_poison        both buffers, red zones included
  *     at_fill_source   the extent of the source
+ *     at_fill_second   the extent of a second source, which is laid out as the destination
  *     (the kernel under test)
  *     at_check         the whole buffer of the destination
  *     at_check_source  the whole buffer of the source: nothing may have changed
+ *     at_check         the same for a second source
  *
  * In place, there is one buffer. It is filled as a source and checked as a destination, whose
  * padding must be unchanged. After an even number of transposes it is a source again.
  *
  * Of a problem with a step, the values come from a table: `values` has VALUES elements of this
- * side, which the host has computed. An element and its result have the same place in both tables.
- * Other problems have no table.
+ * side, which the host has computed. An element, its result and its element of a second source have
+ * the same place in their tables. Other problems have no table.
  *
  * Red zones can have any length that is a multiple of 16 bytes. Every kernel works with any
  * one-dimensional grid and block.
@@ -348,6 +350,41 @@ extern "C" __global__ void at_fill_source(void *src, long long elements, int ele
         return fill<8>(src, elements, values);
     case 16:
         return fill<16>(src, elements, values);
+    }
+}
+
+/* Fill elements of a destination's layout with the values that belong to the source's. */
+template <int bytes>
+__device__ __forceinline__ void fill_second(void *to, const tensor_extent &within,
+                                            const void *values)
+{
+#pragma unroll 1
+    for (long long i = global_thread(); i < within.elements; i += grid_threads()) {
+        const run one = within.run_at(i);
+
+        if (one.filled)
+            static_cast<word<bytes> *>(to)[i] = fill_value<bytes>(one.index, values);
+    }
+}
+
+/* Fill the extent of a second source. `to` points to it, after the red zone. */
+extern "C" __global__ void at_fill_second(void *to, long long elements, int elem_size,
+                                          const void *values,
+                                          const __grid_constant__ tensor_axes axes)
+{
+    const tensor_extent within{axes, elements};
+
+    switch (elem_size) {
+    case 1:
+        return fill_second<1>(to, within, values);
+    case 2:
+        return fill_second<2>(to, within, values);
+    case 4:
+        return fill_second<4>(to, within, values);
+    case 8:
+        return fill_second<8>(to, within, values);
+    case 16:
+        return fill_second<16>(to, within, values);
     }
 }
 

@@ -88,11 +88,18 @@ using element = word<ELEM_SIZE>;
 using result = word<RESULT_SIZE>;
 using step = step_of<STEP, ELEM_SIZE>;
 
-/* Results are computed as soon as a row is loaded; a micro-tile has results. */
-constexpr int loaded = LOAD_BYTES / ELEM_SIZE; /* elements */
+/* Results are computed as soon as a row is loaded, and micro-tiles have results. Only if a result
+ * needs its place, they have elements, and it is computed before it is stored. */
+constexpr int MOVED_SIZE = step::needs_place ? ELEM_SIZE : RESULT_SIZE;
+constexpr int loaded = LOAD_BYTES / ELEM_SIZE;    /* elements */
+constexpr int stored = STORE_BYTES / RESULT_SIZE; /* results */
 
-using micro = micro_tile<RESULT_SIZE, loaded * RESULT_SIZE, STORE_BYTES>;
-using unit = word<STORE_BYTES>;
+using micro = micro_tile<MOVED_SIZE, loaded * MOVED_SIZE, stored * MOVED_SIZE>;
+using unit = word<stored * MOVED_SIZE>;
+using result_unit = word<STORE_BYTES>;
+
+constexpr int unit_bytes = sizeof(unit);
+constexpr int pitch = DST_BYTES / RESULT_SIZE * MOVED_SIZE; /* of a row in shared memory */
 
 enum { LAYOUT_NONE, LAYOUT_XOR, LAYOUT_ROTATION, LAYOUT_PADDING };
 
@@ -109,7 +116,7 @@ constexpr int in_flight = UNROLL ? UNROLL : thread_micros;
 /* A wavefront of shared memory has wavefront_units units. If a row of the source has fewer
  * micro-tiles, the wavefront includes lanes of the next rows of micro-tiles: `wavefront_rows` in
  * all, each with its own units. */
-constexpr int wavefront_units = 128 / STORE_BYTES;
+constexpr int wavefront_units = 128 / unit_bytes;
 constexpr int wavefront_rows = micro_cols < wavefront_units ? wavefront_units / micro_cols : 1;
 
 /* A position in the tile, counted in micro-tiles. */
@@ -135,7 +142,7 @@ __device__ __forceinline__ constexpr int swizzle(int row)
 {
     const int group = row / micro::cols * wavefront_rows;
 
-    return (LAYOUT == LAYOUT_XOR ? group % wavefront_units : group) * STORE_BYTES;
+    return (LAYOUT == LAYOUT_XOR ? group % wavefront_units : group) * unit_bytes;
 }
 
 /* Return the offset in shared memory of unit `column` (in bytes) of row + step. step is a constant,
@@ -145,12 +152,34 @@ __device__ __forceinline__ int unit_offset(int row, int column, int step)
     const int own = swizzle(row);
 
     if constexpr (LAYOUT == LAYOUT_XOR)
-        return ((row * DST_BYTES + (column ^ own)) ^ swizzle(step)) + step * DST_BYTES;
+        return ((row * pitch + (column ^ own)) ^ swizzle(step)) + step * pitch;
     else if constexpr (LAYOUT == LAYOUT_ROTATION)
-        return row * DST_BYTES + ((column + own + swizzle(step)) & (DST_BYTES - 1)) +
-               step * DST_BYTES;
+        return row * pitch + ((column + own + swizzle(step)) & (pitch - 1)) + step * pitch;
     else
-        return row * DST_BYTES + column + own + (swizzle(step) + step * DST_BYTES);
+        return row * pitch + column + own + (swizzle(step) + step * pitch);
+}
+
+/* A loaded vector as it is moved, and a moved unit as it is stored. Templates, so that only the
+ * branch that counts is compiled. */
+template <class chosen, class vector>
+__device__ __forceinline__ word<loaded * MOVED_SIZE> moved_of(const vector &whole,
+                                                              const chosen &result_of)
+{
+    if constexpr (chosen::needs_place)
+        return whole;
+    else
+        return result_of.template of_vector<loaded>(whole);
+}
+
+template <class chosen, class vector>
+__device__ __forceinline__ result_unit
+stored_of(const vector &moved, const chosen &result_of,
+          const typename chosen::template place<stored> &there)
+{
+    if constexpr (chosen::needs_place)
+        return result_of.template of_vector<stored>(moved, there);
+    else
+        return moved;
 }
 
 /* Read micro-tiles from the source. src points to the first element of the thread's first one. Row
@@ -163,8 +192,9 @@ __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const elem
         if (row + i * micro_step < end)
 #pragma unroll
             for (int k = 0; k < micro::rows; k++)
-                tile[i].row[k].whole = result_of.template of_vector<loaded>(
-                    load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld)));
+                tile[i].row[k].whole = moved_of(
+                    load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld)),
+                    result_of);
         src += micro_step * micro::rows * ld;
     }
 }
@@ -176,29 +206,36 @@ __device__ __forceinline__ void stage_columns(unsigned shared, const micro (&til
 #pragma unroll
     for (int i = 0; i < in_flight; i++) {
         const int offset =
-            unit_offset(first.col * micro::cols, (first.row + i * micro_step) * STORE_BYTES, 0);
+            unit_offset(first.col * micro::cols, (first.row + i * micro_step) * unit_bytes, 0);
         typename micro::col_vector col[micro::cols];
 
         tile[i].transpose_into(col);
 #pragma unroll
         for (int k = 0; k < micro::cols; k++)
-            store_shared(shared + offset + k * DST_BYTES, col[k].whole);
+            store_shared(shared + offset + k * pitch, col[k].whole);
     }
 }
 
 /* Transpose micro-tiles and store their columns straight to the destination. */
 __device__ __forceinline__ void write_direct(result *dst, const micro (&tile)[in_flight],
-                                             long long ld, int row, int end)
+                                             long long ld, int row, int end, const step &result_of)
 {
 #pragma unroll
     for (int i = 0; i < in_flight; i++) {
         typename micro::col_vector col[micro::cols];
+        typename step::template place<stored> places[micro::cols];
 
         tile[i].transpose_into(col);
+        if constexpr (step::needs_place)
+            if (row + i * micro_step < end)
+#pragma unroll
+                for (int k = 0; k < micro::cols; k++)
+                    places[k] = result_of.template at<stored>(dst + k * ld);
         if (row + i * micro_step < end)
 #pragma unroll
             for (int k = 0; k < micro::cols; k++)
-                store<STORE>(reinterpret_cast<unit *>(dst + k * ld), col[k].whole);
+                store<STORE>(reinterpret_cast<result_unit *>(dst + k * ld),
+                             stored_of(col[k].whole, result_of, places[k]));
         dst += micro_step * micro::rows;
     }
 }
@@ -206,21 +243,28 @@ __device__ __forceinline__ void write_direct(result *dst, const micro (&tile)[in
 /* Write whole rows from shared memory to the destination. The matrix has `rows` x `cols` of the
  * tile's elements. */
 __device__ __forceinline__ void write_rows(result *dst, unsigned shared, long long ld, int rows,
-                                           int cols)
+                                           int cols, const step &result_of)
 {
     const int column = threadIdx.x % micro_rows, row = threadIdx.x / micro_rows;
     const int rows_left = column * micro::rows < rows ? cols - row : 0;
     unit staged[thread_units];
+    typename step::template place<stored> places[thread_units];
 
 #pragma unroll
     for (int i = 0; i < thread_units; i++)
         staged[i] =
-            load_shared<unit>(shared + unit_offset(row, column * STORE_BYTES, i * unit_step));
+            load_shared<unit>(shared + unit_offset(row, column * unit_bytes, i * unit_step));
     dst += row * ld + column * micro::rows;
+    if constexpr (step::needs_place)
+#pragma unroll
+        for (int i = 0; i < thread_units; i++)
+            if (i * unit_step < rows_left)
+                places[i] = result_of.template at<stored>(dst + i * unit_step * ld);
 #pragma unroll
     for (int i = 0; i < thread_units; i++) {
         if (i * unit_step < rows_left)
-            store<STORE>(reinterpret_cast<unit *>(dst), staged[i]);
+            store<STORE>(reinterpret_cast<result_unit *>(dst),
+                         stored_of(staged[i], result_of, places[i]));
         dst += unit_step * ld;
     }
 }
@@ -233,7 +277,9 @@ __device__ __forceinline__ void copy_edge(result *dst, const element *src, long 
 #pragma unroll 1
     for (int i = threadIdx.x; i < rows * cols; i += THREADS)
 #if STEP
-        dst[i / rows * ld_dst + i % rows] = result_of(src[i % rows * ld_src + i / rows]);
+        dst[i / rows * ld_dst + i % rows] =
+            result_of(src[i % rows * ld_src + i / rows],
+                      result_of.template at<1>(dst + i / rows * ld_dst + i % rows));
 #else /* with a call, CUDA 13.0 schedules the move otherwise */
         dst[i / rows * ld_dst + i % rows] = src[i % rows * ld_src + i / rows];
 #endif
@@ -279,7 +325,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
         read_micros(tiles, from, ld_src, first.row, end, result_of);
         if constexpr (LAYOUT == LAYOUT_NONE)
-            write_direct(to, tiles, ld_dst, first.row, end);
+            write_direct(to, tiles, ld_dst, first.row, end, result_of);
         else
             stage_columns(shared, tiles, first);
         first.row += in_flight * micro_step;
@@ -288,6 +334,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
     if constexpr (LAYOUT != LAYOUT_NONE) {
         __syncthreads();
-        write_rows(to, shared, ld_dst, whole_rows, whole_cols);
+        write_rows(to, shared, ld_dst, whole_rows, whole_cols, result_of);
     }
 }

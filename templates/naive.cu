@@ -62,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     word<RESULT_SIZE> *to = static_cast<word<RESULT_SIZE> *>(dst) + place * stride_dst +
                             (tile.first_col + col) * ld_dst + (tile.first_row + row);
     const step result_of{STEP_ARGUMENT};
+    const auto there = result_of.template at<1>(to);
 
-    store<STORE_PLAIN>(to, result_of(load<cache_operator>(from)));
+    store<STORE_PLAIN>(to, result_of(load<cache_operator>(from), there));
 }

@@ -138,7 +138,13 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
         typename step::template elements<STORE_VEC> elements[unroll];
+        typename step::template place<STORE_VEC> places[unroll];
 
+        if constexpr (step::needs_place)
+#pragma unroll
+            for (int i = 0; i < unroll; i++)
+                if (i * block_cols < cols_left)
+                    places[i] = result_of.template at<STORE_VEC>(dst + i * block_cols * ld);
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
 #pragma unroll
@@ -149,8 +155,9 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
             if (i * block_cols < cols_left)
-                store<STORE_PLAIN>(reinterpret_cast<stored *>(dst),
-                                   result_of.template of_elements<STORE_VEC>(elements[i]));
+                store<STORE_PLAIN>(
+                    reinterpret_cast<stored *>(dst),
+                    result_of.template of_elements<STORE_VEC>(elements[i], places[i]));
             dst += block_cols * ld;
         }
         cols_left -= unroll * block_cols;
@@ -196,5 +203,6 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 #pragma unroll 1
             for (int row = tile.rows / STORE_VEC * STORE_VEC; row < tile.rows; row++)
                 to[col * ld_dst + row] = result_of(
-                    *reinterpret_cast<const element *>(shared + row * pitch + col * ELEM_SIZE));
+                    *reinterpret_cast<const element *>(shared + row * pitch + col * ELEM_SIZE),
+                    result_of.template at<1>(to + col * ld_dst + row));
 }

@@ -524,6 +524,12 @@ __device__ __forceinline__ long long operator*(const place_on_axes<axes> &place,
  * It is 0 for problems without arithmetic, whose step is move: it does nothing. A step is made from
  * STEP_ARGUMENT, which is empty unless STEP_NUMBERS is 1.
  *
+ * If needs_place is set, results depend on where they are stored. Then at() gets what a place has
+ * for them, to be called for all vectors in flight before the first store:
+ *
+ *     const typename step::template place<count> there = result_of.template at<count>(to);
+ *     ... store(to, result_of.template of_vector<count>(whole, there))
+ *
  * What is computed is defined in src/problem/step.h and checked bit for bit against the host's
  * reference. Values are doubles if one of the types is f64, and floats otherwise. */
 enum {
@@ -545,19 +551,25 @@ enum {
     NUMBER_C64,
     NUMBER_C128
 };
-enum { STEP_CONJUGATE = 1, STEP_SCALE = 2, STEP_DIVIDE = 4 };
+enum { STEP_CONJUGATE = 1, STEP_SCALE = 2, STEP_DIVIDE = 4, STEP_ALPHA = 8, STEP_BETA = 16 };
 
-/* What a launch gives to a step: a number, or where the device has it. */
+/* What a launch gives to a step: numbers, or where the device has them. */
+struct step_number {
+    const void
+        *at; /* float or double, as values are, and two of them if they are complex; or NULL */
+    double value[2];
+};
 struct step_numbers {
-    const void *at; /* float or double, as values are; or NULL */
-    double value;
+    step_number number; /* of scale, divide and alpha */
+    step_number beta;
+    const void *second; /* the second source; not read if beta is 0 */
 };
 
-/* The last parameter of a kernel whose step takes numbers, and the argument of step_of. */
+/* The last parameter of a kernel whose step takes numbers, and the arguments of step_of. */
 #define AT_STEP_PARAMETER_0
 #define AT_STEP_PARAMETER_1 , const at::step_numbers numbers
 #define AT_STEP_ARGUMENT_0
-#define AT_STEP_ARGUMENT_1        numbers
+#define AT_STEP_ARGUMENT_1        numbers, dst
 #define AT_STEP_JOIN(name, has)   name##has
 #define AT_STEP_CHOOSE(name, has) AT_STEP_JOIN(name, has)
 #define STEP_PARAMETER            AT_STEP_CHOOSE(AT_STEP_PARAMETER_, STEP_NUMBERS)
@@ -566,9 +578,18 @@ struct step_numbers {
 /* Elements as they are. */
 template <int bytes> struct move {
     static constexpr int result_bytes = bytes;
+    static constexpr bool needs_place = false;
+
+    template <int count> struct place {
+    };
+    template <int count> __device__ __forceinline__ place<count> at(const void *) const
+    {
+        return {};
+    }
 
     /* The result of one element. */
-    __device__ __forceinline__ const word<bytes> &operator()(const word<bytes> &element) const
+    __device__ __forceinline__ const word<bytes> &operator()(const word<bytes> &element,
+                                                             const place<1> & = {}) const
     {
         return element;
     }
@@ -577,7 +598,8 @@ template <int bytes> struct move {
     template <int count> using elements = vector<count * bytes, bytes>;
 
     template <int count>
-    __device__ __forceinline__ word<count * bytes> of_elements(const elements<count> &from) const
+    __device__ __forceinline__ word<count * bytes> of_elements(const elements<count> &from,
+                                                               const place<count> & = {}) const
     {
         return from.whole;
     }
@@ -593,7 +615,7 @@ template <int bytes> struct move {
     /* The same for adjacent elements. */
     template <int count>
     __device__ __forceinline__ const word<count * bytes> &
-    of_vector(const word<count * bytes> &whole) const
+    of_vector(const word<count * bytes> &whole, const place<count> & = {}) const
     {
         return whole;
     }
@@ -814,7 +836,17 @@ template <> struct parts_of<NUMBER_C128> {
     static constexpr int count = 2, part = NUMBER_F64;
 };
 
-/* Operations, each rounded to nearest even once. */
+/* Operations, each rounded to nearest even once. Sums of doubles have one NaN on all devices. */
+__device__ __forceinline__ float add(float x, float y)
+{
+    return __fadd_rn(x, y);
+}
+__device__ __forceinline__ double add(double x, double y)
+{
+    const double sum = __dadd_rn(x, y);
+
+    return sum != sum ? __longlong_as_double(0x7fffffffffffffff) : sum;
+}
 __device__ __forceinline__ float multiply(float x, float y)
 {
     return __fmul_rn(x, y);
@@ -858,50 +890,160 @@ template <> struct number_of<true> {
     using type = double;
 };
 
+/* A number of a launch, as values are: a real one, or the parts of a complex one. */
+template <class value, int parts> struct number {
+    value part[parts];
+
+    __device__ __forceinline__ number(const step_number &given)
+    {
+#pragma unroll
+        for (int i = 0; i < parts; i++)
+            part[i] = given.at ? static_cast<const value *>(given.at)[i] : (value)given.value[i];
+    }
+    __device__ __forceinline__ bool is_zero() const
+    {
+        return part[0] == 0 && part[parts - 1] == 0;
+    }
+    /* A part of the product with a complex number, or the product with a real one. */
+    __device__ __forceinline__ value times(const value (&other)[parts], int i) const
+    {
+        if constexpr (parts == 1)
+            return multiply(part[0], other[0]);
+        else if (i == 0)
+            return add(multiply(part[0], other[0]), -multiply(part[1], other[1]));
+        else
+            return add(multiply(part[0], other[1]), multiply(part[1], other[0]));
+    }
+};
+
+/* What a place has for results: their elements of the second source, if there is one. */
+template <int bytes, int count, bool second> struct step_place {
+};
+template <int bytes, int count> struct step_place<bytes, count, true> {
+    vector<bytes * count, bytes> second;
+};
+
 template <int code> struct arithmetic {
     static constexpr int operations = code >> 16;
     using source_parts = parts_of<(code >> 8 & 0xff)>;
     using result_parts = parts_of<(code & 0xff)>;
     using source = format<source_parts::part>;
     using result = format<result_parts::part>;
+    static constexpr int parts = result_parts::count;
     static constexpr bool has_double =
         source_parts::part == NUMBER_F64 || result_parts::part == NUMBER_F64;
-    using number = typename number_of<has_double>::type;
+    using value = typename number_of<has_double>::type;
 
-    static constexpr int source_bytes = source::bytes * source_parts::count;
-    static constexpr int result_bytes = result::bytes * result_parts::count;
-    static constexpr bool takes_number = (operations & (STEP_SCALE | STEP_DIVIDE)) != 0;
+    static constexpr int source_bytes = source::bytes * parts;
+    static constexpr int result_bytes = result::bytes * parts;
+    static constexpr bool conjugates = (operations & STEP_CONJUGATE) != 0;
+    static constexpr bool multiplies = (operations & (STEP_SCALE | STEP_ALPHA)) != 0;
+    static constexpr bool is_complex_product = (operations & STEP_ALPHA) != 0 && parts == 2;
+    static constexpr bool divides = (operations & STEP_DIVIDE) != 0;
+    static constexpr bool adds = (operations & STEP_BETA) != 0;
+    static constexpr bool takes_numbers = multiplies || divides || adds;
+    static constexpr bool needs_place = adds;
 
-    number given; /* by the launch */
+    number<value, parts> given, beta; /* by the launch */
+    long long to_second;              /* from a place in the destination, in bytes */
 
-    __device__ __forceinline__ arithmetic() : given(1)
+    __device__ __forceinline__ arithmetic() : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}})
     {
     }
-    __device__ __forceinline__ arithmetic(const step_numbers &numbers)
-        : given(numbers.at ? *static_cast<const number *>(numbers.at) : (number)numbers.value)
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst)
+        : given(numbers.number), beta(numbers.beta),
+          to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst))
     {
     }
 
-    /* Compute with a part. Without an operation its value stays exact. */
-    __device__ __forceinline__ auto compute(word<source::bytes> bits) const
-    {
-        const auto value = source::load(bits);
+    template <int count> using place = step_place<result_bytes, count, adds>;
 
-        if constexpr ((operations & STEP_SCALE) != 0)
-            return multiply((number)value, given);
-        else if constexpr ((operations & STEP_DIVIDE) != 0)
-            return divide((number)value, given);
-        else
-            return value;
+    /* Get what this place in the destination has for `count` results. */
+    template <int count> __device__ __forceinline__ place<count> at(const void *to) const
+    {
+        place<count> there{};
+
+        if constexpr (adds)
+            if (!beta.is_zero())
+                there.second.whole = *reinterpret_cast<const word<count * result_bytes> *>(
+                    static_cast<const char *>(to) + to_second);
+        return there;
     }
 
-    /* The result of a part; of the same type, without a number, its bits. */
-    __device__ __forceinline__ word<result::bytes> result_of(word<source::bytes> bits) const
+    using source_vector = vector<source_bytes, source::bytes>;
+    using result_vector = vector<result_bytes, result::bytes>;
+
+    /* Compute a part of a result; `second` is the second source's element. Without an operation,
+     * the part's value stays exact. */
+    __device__ __forceinline__ auto compute(const source_vector &from, const result_vector &second,
+                                            int i) const
     {
-        if constexpr (takes_number || source_parts::part != result_parts::part)
-            return result::store(compute(bits));
-        else
-            return bits;
+        const auto exact = source::load(from.part[i]);
+
+        if constexpr (!takes_numbers) {
+            return exact;
+        } else {
+            value x = (value)exact;
+
+            if constexpr (is_complex_product) {
+                const value both[parts] = {source::load(from.part[0]),
+                                           source::load(from.part[parts - 1])};
+
+                x = given.times(both, i);
+            } else if constexpr (multiplies) {
+                x = multiply(x, given.part[0]);
+            } else if constexpr (divides) {
+                x = divide(x, given.part[0]);
+            }
+            if constexpr (adds)
+                if (!beta.is_zero()) {
+                    value other[parts];
+
+#pragma unroll
+                    for (int k = 0; k < parts; k++)
+                        other[k] = (value)result::load(second.part[k]);
+                    x = add(x, beta.times(other, i));
+                }
+            return x;
+        }
+    }
+
+    /* The parts of an element, and of the second source's one. */
+    __device__ __forceinline__ source_vector parts_from(const word<source_bytes> &element) const
+    {
+        source_vector from;
+
+        from.whole = element;
+        if constexpr (conjugates)
+            from.part[1] = flip_sign(from.part[1]);
+        return from;
+    }
+    template <int count>
+    __device__ __forceinline__ result_vector second_at(const place<count> &there, int i) const
+    {
+        result_vector second{};
+
+        if constexpr (adds)
+            second.whole = there.second.part[i];
+        return second;
+    }
+
+    /* The result of an element at a place, the i-th there. Parts of the same type, without a
+     * number, keep their bits. */
+    template <int count>
+    __device__ __forceinline__ word<result_bytes> result_at(const word<source_bytes> &element,
+                                                            const place<count> &there, int i) const
+    {
+        const source_vector from = parts_from(element);
+        result_vector to;
+
+#pragma unroll
+        for (int k = 0; k < parts; k++)
+            if constexpr (takes_numbers || source_parts::part != result_parts::part)
+                to.part[k] = result::store(compute(from, second_at<count>(there, i), k));
+            else
+                to.part[k] = from.part[k];
+        return to.whole;
     }
 
     /* Elements that are gathered one by one, and their results as a vector. */
@@ -911,29 +1053,24 @@ template <int code> struct arithmetic {
 
     template <int count>
     __device__ __forceinline__ word<count * result_bytes>
-    of_elements(const elements<count> &from) const
+    of_elements(const elements<count> &from, const place<count> &there = {}) const
     {
-        if constexpr (result_parts::count == 2) {
-            vector<count * result_bytes, result_bytes> to;
-
-#pragma unroll
-            for (int i = 0; i < count; i++)
-                to.part[i] = (*this)(from.part[i]);
-            return to.whole;
-        } else if constexpr (count % 2 == 0 && is_8_bit_float(result_parts::part)) {
+        if constexpr (count % 2 == 0 && is_8_bit_float(result_parts::part)) {
             vector<count, 2> pairs;
 
 #pragma unroll
             for (int i = 0; i < count; i += 2)
-                pairs.part[i / 2] = result::store_two(before_8_bits(compute(from.part[i])),
-                                                      before_8_bits(compute(from.part[i + 1])));
+                pairs.part[i / 2] = result::store_two(
+                    before_8_bits(compute(parts_from(from.part[i]), second_at<count>(there, i), 0)),
+                    before_8_bits(
+                        compute(parts_from(from.part[i + 1]), second_at<count>(there, i + 1), 0)));
             return pairs.whole;
         } else {
             vector<count * result_bytes, result_bytes> to;
 
 #pragma unroll
             for (int i = 0; i < count; i++)
-                to.part[i] = result_of(from.part[i]);
+                to.part[i] = result_at<count>(from.part[i], there, i);
             return to.whole;
         }
     }
@@ -956,7 +1093,7 @@ template <int code> struct arithmetic {
     /* The same for adjacent elements. */
     template <int count>
     __device__ __forceinline__ word<count * result_bytes>
-    of_vector(word<count * source_bytes> whole) const
+    of_vector(word<count * source_bytes> whole, const place<count> &there = {}) const
     {
         vector<count * source_bytes, source_bytes> from;
         elements<count> parts;
@@ -965,25 +1102,14 @@ template <int code> struct arithmetic {
 #pragma unroll
         for (int i = 0; i < count; i++)
             parts.part[i] = from.part[i];
-        return of_elements<count>(parts);
+        return of_elements<count>(parts, there);
     }
 
     /* The result of one element. */
-    __device__ __forceinline__ word<result_bytes> operator()(word<source_bytes> element) const
+    __device__ __forceinline__ word<result_bytes> operator()(word<source_bytes> element,
+                                                             const place<1> &there = {}) const
     {
-        if constexpr (result_parts::count == 2) {
-            vector<source_bytes, source::bytes> from;
-            vector<result_bytes, result::bytes> to;
-
-            from.whole = element;
-            if constexpr ((operations & STEP_CONJUGATE) != 0)
-                from.part[1] = flip_sign(from.part[1]);
-            to.part[0] = result_of(from.part[0]);
-            to.part[1] = result_of(from.part[1]);
-            return to.whole;
-        } else {
-            return result_of(element);
-        }
+        return result_at<1>(element, there, 0);
     }
 };
 

@@ -156,12 +156,17 @@ static uint64_t *choose_blocks(int64_t count, int64_t blocks_of_grid)
 }
 
 static enum at_status allocate(struct at_emu_memory *memory, const struct at_problem *problem,
-                               uint64_t *dst, uint64_t *src, struct at_error *err)
+                               uint64_t *dst, uint64_t *src, uint64_t *second, struct at_error *err)
 {
+    int64_t results =
+        at_problem_dst_extent(problem) * at_problem_elem_size(problem, AT_DESTINATION);
+
     *src = at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
-    *dst = at_emu_memory_allocate(memory, at_problem_dst_extent(problem) *
-                                              at_problem_elem_size(problem, AT_DESTINATION));
-    if (!*src || !*dst)
+    *dst = at_emu_memory_allocate(memory, results);
+    *second = *dst;
+    if (*dst && at_step_has(&problem->step, AT_BETA))
+        *second = at_emu_memory_allocate(memory, results);
+    if (!*src || !*dst || !*second)
         return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     if (problem->in_place)
         *src = *dst;
@@ -516,16 +521,19 @@ static void name_config(const struct at_config *config, const struct at_problem 
                         struct at_explanation *explanation)
 {
     char *text = at_config_format(config), *spec = at_problem_format(problem);
+    int64_t elements;
 
     snprintf(explanation->family, sizeof explanation->family, "%s", config->family->name);
     snprintf(explanation->config, sizeof explanation->config, "%s", text);
     snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
     free(spec);
     free(text);
-    explanation->bytes_needed =
-        problem->rows * problem->cols * at_problem_matrices(problem) * problem->elem_size;
-    if (problem->step.given)
-        explanation->result_bytes_needed = at_problem_bytes(problem) - explanation->bytes_needed;
+    elements = problem->rows * problem->cols * at_problem_matrices(problem);
+    explanation->bytes_needed = elements * problem->elem_size;
+    if (!problem->step.given)
+        return;
+    explanation->result_bytes_needed = elements * at_problem_elem_size(problem, AT_DESTINATION);
+    explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
 }
 
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
@@ -537,6 +545,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     struct at_emu_memory *memory = at_emu_memory_new();
     struct at_builder *builder = NULL;
     struct at_built built = {0};
+    struct at_step_numbers numbers = {.number = {0, {1}}, .beta = {0, {1}}};
     uint64_t dst, src, args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
     enum at_status status = at_config_launch(config, problem, device, &kernel.launch, err);
@@ -544,7 +553,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     if (status == AT_OK)
         status = compile(config, problem, device, header, &builder, &built, err);
     if (status == AT_OK)
-        status = allocate(memory, problem, &dst, &src, err);
+        status = allocate(memory, problem, &dst, &src, &numbers.second, err);
     if (status == AT_OK) {
         kernel.ptx = built.program->image;
         kernel.ptx_size = built.program->size - 1;
@@ -553,7 +562,8 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         kernel.resources = built.resources;
         kernel.memory = memory;
         kernel.args = args;
-        kernel.arg_count = at_problem_args(problem, &kernel.launch, dst, src, NULL, args, words);
+        kernel.arg_count =
+            at_problem_args(problem, &kernel.launch, dst, src, &numbers, args, words);
         status = at_explain_kernel(&kernel, device, rates, max_blocks, explanation, err);
     }
     if (status == AT_OK)

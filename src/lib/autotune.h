@@ -327,9 +327,11 @@ typedef struct autotune_execution {
     void *stream;
     /* Of a step (doc/arithmetic.md): the number to multiply with, or to divide by. */
     autotune_scalar scale;
+    /* Of alpha * transposed + beta * src2. src2 is laid out as dst, and may be dst. If beta is 0 it
+     * is not read, and may be NULL. */
+    autotune_scalar alpha, beta;
+    const void *src2;
     /* For steps and kinds of plans that this version does not have: 0. */
-    autotune_scalar alpha, beta;               /* of alpha * transposed + beta * src2 */
-    const void *src2;                          /* laid out as dst */
     const void *channel_scale, *channel_shift; /* a number for each channel */
     void *dst2;                                /* a second result */
     void *largest;                             /* gets the largest magnitude */

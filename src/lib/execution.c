@@ -31,9 +31,9 @@ static const struct member {
     {MEMBER(src), EVERY},
     {MEMBER(stream), EVERY},
     {MEMBER(scale), 1 << AT_SCALE | 1 << AT_DIVIDE},
-    {MEMBER(alpha), NONE},
-    {MEMBER(beta), NONE},
-    {MEMBER(src2), NONE},
+    {MEMBER(alpha), 1 << AT_ALPHA},
+    {MEMBER(beta), 1 << AT_BETA},
+    {MEMBER(src2), 1 << AT_BETA},
     {MEMBER(channel_scale), NONE},
     {MEMBER(channel_shift), NONE},
     {MEMBER(dst2), NONE},
@@ -97,8 +97,17 @@ static bool is_given(const double value[2])
     return memcmp(value, zeros, sizeof zeros) != 0;
 }
 
+/* Elements have a power of two of bytes. A division would take longer than all the rest. */
+static bool is_address(const void *address, const struct at_problem *problem, enum at_side side)
+{
+    uintptr_t below = (uintptr_t)at_problem_elem_size(problem, side) - 1;
+
+    return address && ((uintptr_t)address & below) == 0;
+}
+
 static enum at_status check_scalar(const autotune_scalar *scalar, const char *name,
-                                   const struct at_problem *problem, struct at_error *err)
+                                   bool may_be_complex, const struct at_problem *problem,
+                                   struct at_error *err)
 {
     int bytes = at_number_formats[at_step_computes_in(&problem->step)].bytes;
 
@@ -109,10 +118,31 @@ static enum at_status check_scalar(const autotune_scalar *scalar, const char *na
     if ((uintptr_t)scalar->at % (uintptr_t)bytes != 0)
         return at_fail(err, AT_USAGE, "%s.at has to be a device address that is a multiple of %d",
                        name, bytes);
-    if (is_given((const double[2]){0, scalar->value[1]}))
+    if (is_given((const double[2]){0, scalar->value[1]}) &&
+        (!may_be_complex || at_number_formats[problem->step.to].parts == 1))
         return at_fail(err, AT_USAGE, "%s has an imaginary part, and the step takes a real number",
                        name);
     return AT_OK;
+}
+
+/* Check the numbers, and that the second source is there if it will be read. */
+static enum at_status check_numbers(const autotune_execution *taken,
+                                    const struct at_problem *problem, struct at_error *err)
+{
+    bool may_read = taken->beta.at || is_given(taken->beta.value);
+    enum at_status status = check_scalar(&taken->scale, "scale", false, problem, err);
+
+    if (status == AT_OK)
+        status = check_scalar(&taken->alpha, "alpha", true, problem, err);
+    if (status == AT_OK)
+        status = check_scalar(&taken->beta, "beta", true, problem, err);
+    if (status == AT_OK && (may_read || taken->src2) &&
+        !is_address(taken->src2, problem, AT_DESTINATION))
+        status = at_fail(err, AT_USAGE,
+                         "src2 must be a device address that is a multiple of the element, %d "
+                         "bytes; it may be NULL if beta is 0",
+                         (int)at_problem_elem_size(problem, AT_DESTINATION));
+    return status;
 }
 
 enum at_status autotune_take_execution(autotune_execution *taken, const autotune_execution *given,
@@ -124,16 +154,8 @@ enum at_status autotune_take_execution(autotune_execution *taken, const autotune
     if (status == AT_OK)
         status = check_unused(taken, words, err);
     if (status == AT_OK && at_step_has_number(&problem->step))
-        status = check_scalar(&taken->scale, "scale", problem, err);
+        status = check_numbers(taken, problem, err);
     return status;
-}
-
-/* Elements have a power of two of bytes. A division would take longer than all the rest. */
-static bool is_address(const void *address, const struct at_problem *problem, enum at_side side)
-{
-    uintptr_t below = (uintptr_t)at_problem_elem_size(problem, side) - 1;
-
-    return address && ((uintptr_t)address & below) == 0;
 }
 
 enum at_status autotune_check_addresses(const struct at_problem *problem, const void *dst,
@@ -155,8 +177,18 @@ enum at_status autotune_check_addresses(const struct at_problem *problem, const 
     return AT_OK;
 }
 
+static struct at_step_number number_of(const autotune_scalar *scalar)
+{
+    return (struct at_step_number){(uintptr_t)scalar->at, {scalar->value[0], scalar->value[1]}};
+}
+
 struct at_step_numbers autotune_execution_numbers(const autotune_execution *execution)
 {
-    return (struct at_step_numbers){.at = (uint64_t)(uintptr_t)execution->scale.at,
-                                    .value = execution->scale.value[0]};
+    bool has_alpha = execution->alpha.at || is_given(execution->alpha.value);
+
+    return (struct at_step_numbers){
+        .number = number_of(has_alpha ? &execution->alpha : &execution->scale),
+        .beta = number_of(&execution->beta),
+        .second = (uintptr_t)execution->src2,
+    };
 }

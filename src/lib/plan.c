@@ -401,10 +401,11 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
 
 /* ---- running ---- */
 
-static const struct kernel *kernel_for(const autotune_plan *plan, const void *dst, const void *src)
+static const struct kernel *kernel_for(const autotune_plan *plan, const void *dst, const void *src,
+                                       const void *src2)
 {
     uintptr_t below = (uintptr_t)plan->align_bytes - 1; /* a power of two */
-    bool aligned = (((uintptr_t)dst | (uintptr_t)src) & below) == 0;
+    bool aligned = (((uintptr_t)dst | (uintptr_t)src | (uintptr_t)src2) & below) == 0;
 
     return &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
 }
@@ -413,7 +414,8 @@ static const struct kernel *kernel_for(const autotune_plan *plan, const void *ds
 static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
                             const struct at_step_numbers *numbers, struct at_error *err)
 {
-    const struct kernel *kernel = kernel_for(plan, dst, src);
+    const void *src2 = numbers ? (const void *)(uintptr_t)numbers->second : NULL;
+    const struct kernel *kernel = kernel_for(plan, dst, src, src2);
     const struct at_cuda_given given = {.dst = (uintptr_t)dst,
                                         .src = (uintptr_t)src,
                                         .other = numbers,
@@ -476,7 +478,7 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
 
     if (!plan)
         return 0;
-    kernel = kernel_for(plan, dst, src);
+    kernel = kernel_for(plan, dst, src, NULL);
     if (launches && capacity > 0)
         *launches = autotune_launch_of(&kernel->call.launch, kernel->name);
     return 1;

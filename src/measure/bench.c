@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKS_MAX = 2 * AT_CASES_MAX + 4 };
+enum { CHECKS_MAX = 3 * AT_CASES_MAX + 6 };
 
 static const struct at_device_info *info_of(const struct at_bench *bench)
 {
@@ -68,8 +68,7 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
     int64_t from = problem->elem_size, to = at_problem_elem_size(problem, AT_DESTINATION);
     /* The driver copies as many bytes as are read and written, also if these are not equal. */
     int64_t copied = problem->step.given ? at_problem_bytes(problem) / 2 : 0;
-
-    return (struct at_buffers){
+    struct at_buffers buffers = {
         .problem = *problem,
         .sets = sets,
         .src = at_buffer_lay_out(at_max(copied, at_problem_src_extent(problem) * from),
@@ -77,22 +76,32 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
         .dst = at_buffer_lay_out(at_max(copied, at_problem_dst_extent(problem) * to),
                                  problem->offset_dst * to, device),
     };
+
+    if (at_step_has(&problem->step, AT_BETA))
+        buffers.second = buffers.dst;
+    return buffers;
 }
 
-/* Where in a table of values the results are, and the number. */
+/* Where in a table of values the results are, the elements of the second source, and the numbers.
+ */
 static size_t results_at(const struct at_step *step)
 {
     return AT_STEP_VALUES * (size_t)at_number_formats[step->from].bytes;
 }
 
-static size_t number_at(const struct at_step *step)
+static size_t seconds_at(const struct at_step *step)
 {
     return results_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
 }
 
+static size_t numbers_at(const struct at_step *step)
+{
+    return seconds_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
+}
+
 static size_t table_bytes(const struct at_step *step)
 {
-    return number_at(step) + sizeof(double);
+    return numbers_at(step) + 4 * sizeof(double);
 }
 
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
@@ -102,7 +111,8 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
     int64_t values = problem->step.given ? (int64_t)table_bytes(&problem->step) : 0, bytes;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    return __builtin_mul_overflow(sets, buffers.src.pitch + buffers.dst.pitch, &bytes) ||
+    return __builtin_mul_overflow(
+               sets, buffers.src.pitch + buffers.dst.pitch + buffers.second.pitch, &bytes) ||
                    __builtin_add_overflow(bytes, values, &bytes)
                ? INT64_MAX
                : bytes;
@@ -128,15 +138,61 @@ static enum at_outcome fill(const struct at_bench *bench, const struct at_buffer
                  err);
 }
 
+/* The destination of batches of any axes. The kernel has its own struct `tensor_axes`, with the
+ * axes that are farthest apart in the destination first. */
+static void put_axes(struct at_call *call, size_t first, const struct at_problem *p)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_axes_merge(axes, at_problem_axes(p, axes));
+    uint64_t *words = call->args + first;
+    int64_t span = 0;
+
+    at_axes_sort(axes, count, AT_DESTINATION);
+    for (size_t i = 0; i < count; i++) { /* from the last word on, for the span of inner axes */
+        const uint64_t entry[] = {(uint64_t)axes[i].extent, (uint64_t)axes[i].stride_src,
+                                  (uint64_t)axes[i].stride_dst, (uint64_t)span};
+
+        memcpy(words + 4 * (count - 1 - i), entry, sizeof entry);
+        span += (axes[i].extent - 1) * axes[i].stride_dst;
+    }
+    words[4 * AT_AXES_MAX] = (uint64_t)count;
+    call->arg_words[first] = 4 * AT_AXES_MAX + 1;
+}
+
+/* Fill the second source of a set: each element as its place in the destination has it. */
+static enum at_outcome fill_second(const struct at_bench *bench, const struct at_buffers *buffers,
+                                   int64_t set, struct at_error *err)
+{
+    const struct at_problem *problem = &buffers->problem;
+    int64_t elements = at_problem_dst_extent(problem);
+    struct at_call call = {.args = {at_buffer_of(&buffers->second, set), (uint64_t)elements,
+                                    (uint64_t)at_problem_elem_size(problem, AT_DESTINATION),
+                                    buffers->values + seconds_at(&problem->step)}};
+
+    put_axes(&call, 4, problem);
+    return start(bench, AT_FILL_SECOND, elements, call, err);
+}
+
+/* Poison all sets of a side. */
+static enum at_outcome poison_side(const struct at_bench *bench, const struct at_buffers *buffers,
+                                   const struct at_buffer *side, struct at_error *err)
+{
+    return poison(bench, side->start, buffers->sets * side->pitch, err);
+}
+
 enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_buffers *buffers,
                                 struct at_error *err)
 {
     const struct at_problem *problem = &buffers->problem;
-    enum at_outcome outcome =
-        poison(bench, buffers->src.start, buffers->sets * buffers->src.pitch, err);
+    enum at_outcome outcome = poison_side(bench, buffers, &buffers->src, err);
 
     if (outcome == AT_CORRECT)
-        outcome = poison(bench, buffers->dst.start, buffers->sets * buffers->dst.pitch, err);
+        outcome = poison_side(bench, buffers, &buffers->dst, err);
+    if (outcome == AT_CORRECT && buffers->second.pitch)
+        outcome = poison_side(bench, buffers, &buffers->second, err);
+    for (int64_t set = 0; buffers->second.pitch && set < buffers->sets && outcome == AT_CORRECT;
+         set++)
+        outcome = fill_second(bench, buffers, set, err);
     for (int64_t set = 0; set < buffers->sets && outcome == AT_CORRECT; set++)
         outcome = fill(bench, buffers, at_buffer_of(&buffers->src, set), err);
     for (int64_t set = 0; problem->in_place && set < buffers->sets && outcome == AT_CORRECT; set++)
@@ -145,25 +201,57 @@ enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_bu
 }
 
 /* Ordinary numbers, powers of two, and such as make results too large and too small. */
-static double number_for(const struct at_problem *problem)
-{
-    static const double numbers[] = {0.37, 1, -2, 1.0 / 448, 448, 3e-5, 1e30, 0.1};
+static const double numbers[] = {0.37, 1, -2, 1.0 / 448, 448, 3e-5, 1e30, 0.1};
 
-    return numbers[(uint64_t)(problem->rows + problem->cols) % AT_COUNT(numbers)];
+/* Choose the numbers of a step by the problem's sides. beta is 0 for some of the cases that are not
+ * timed. */
+static struct at_step_operands operands_for(const struct at_problem *problem, bool tuned)
+{
+    uint64_t draw = (uint64_t)(problem->rows + problem->cols);
+    double number = numbers[draw % AT_COUNT(numbers)];
+    double other = numbers[(draw + problem->rows) / 3 % AT_COUNT(numbers)];
+    bool none = !tuned && draw % 4 == 3;
+
+    return (struct at_step_operands){
+        .number = {number, -0.5 * number},
+        .beta = {none ? 0 : other, none ? 0 : draw % 3 * other},
+    };
+}
+
+/* Where the table has the numbers, in the type that is computed in: alpha and beta, two each. */
+static at_address number_at(const struct at_buffers *buffers, int which)
+{
+    const struct at_step *step = &buffers->problem.step;
+    int bytes = at_number_formats[at_step_computes_in(step)].bytes;
+
+    return buffers->values + numbers_at(step) + (uint64_t)(2 * which * bytes);
+}
+
+static void put_numbers_of(const struct at_buffers *buffers, unsigned char *table)
+{
+    enum at_number type = at_step_computes_in(&buffers->problem.step);
+    const double *all[] = {buffers->operands.number, buffers->operands.beta};
+
+    for (int i = 0; i < 4; i++)
+        at_number_cast(type, table + i * at_number_formats[type].bytes, AT_F64, &all[i / 2][i % 2],
+                       false);
 }
 
 /* Write the table of values to the device. */
 static enum at_outcome make_values(const struct at_bench *bench, struct at_buffers *buffers,
-                                   struct at_error *err)
+                                   bool tuned, struct at_error *err)
 {
-    const struct at_step *step = &buffers->problem.step;
-    size_t number = number_at(step), size = table_bytes(step);
-    unsigned char *table = at_alloc_raw(size);
+    const struct at_problem *problem = &buffers->problem;
+    const struct at_step *step = &problem->step;
+    size_t size = table_bytes(step);
+    unsigned char *table = at_alloc(size);
     enum at_outcome outcome;
 
-    buffers->number = number_for(&buffers->problem);
-    at_step_values(step, buffers->number, table, table + results_at(step));
-    at_number_cast(at_step_computes_in(step), table + number, AT_F64, &buffers->number, true);
+    buffers->operands = operands_for(problem, tuned);
+    buffers->by_value = problem->rows % 2 == 0;
+    at_step_values(step, &buffers->operands, table, table + seconds_at(step),
+                   table + results_at(step));
+    put_numbers_of(buffers, table + numbers_at(step));
     outcome = bench->ops->allocate(bench->device, (int64_t)size, &buffers->values, err);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->write(bench->device, buffers->values, table, size, err);
@@ -171,13 +259,31 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
     return outcome;
 }
 
-/* The arguments of a kernel on buffers. A step takes its number from the device. */
-static void put_args(struct at_call *call, const struct at_buffers *buffers,
-                     const struct at_problem *problem, at_address dst, at_address src)
+/* A launch's number: by its value, or by its place on the device. */
+static struct at_step_number given(const struct at_buffers *buffers, const double value[2],
+                                   int which)
 {
-    const struct at_step_numbers numbers = {buffers->values + number_at(&problem->step), 0};
+    struct at_step_number number = {0, {value[0], value[1]}};
 
-    at_problem_args(problem, &call->launch, dst, src, &numbers, call->args, call->arg_words);
+    if (!buffers->by_value)
+        number = (struct at_step_number){number_at(buffers, which), {0}};
+    return number;
+}
+
+/* The arguments of a kernel on a set. A second source whose beta is 0 is not there. */
+static void put_args(struct at_call *call, const struct at_buffers *buffers,
+                     const struct at_problem *problem, int64_t set, at_address dst, at_address src)
+{
+    const double *beta = buffers->operands.beta;
+    bool has_second = buffers->second.pitch && (beta[0] != 0 || beta[1] != 0);
+    at_address shift = dst - at_buffer_of(&buffers->dst, set);
+    const struct at_step_numbers all = {
+        .number = given(buffers, buffers->operands.number, 0),
+        .beta = given(buffers, beta, 1),
+        .second = has_second ? at_buffer_of(&buffers->second, set) + shift : 0,
+    };
+
+    at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
 }
 
 enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,
@@ -190,8 +296,11 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
     if (outcome == AT_CORRECT)
         outcome =
             bench->ops->allocate(bench->device, made.sets * made.dst.pitch, &made.dst.start, err);
+    if (outcome == AT_CORRECT && made.second.pitch)
+        outcome = bench->ops->allocate(bench->device, made.sets * made.second.pitch,
+                                       &made.second.start, err);
     if (outcome == AT_CORRECT && made.problem.step.given)
-        outcome = make_values(bench, &made, err);
+        outcome = make_values(bench, &made, bench->case_count == 0, err);
     if (outcome == AT_CORRECT)
         outcome = at_buffers_fill(bench, &made, err);
     if (outcome == AT_CORRECT)
@@ -205,6 +314,7 @@ void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers
 {
     bench->ops->release(bench->device, buffers->src.start);
     bench->ops->release(bench->device, buffers->dst.start);
+    bench->ops->release(bench->device, buffers->second.start);
     bench->ops->release(bench->device, buffers->values);
     *buffers = (struct at_buffers){0};
 }
@@ -254,25 +364,20 @@ static void put_matrices(struct at_call *call, const struct at_problem *p, uint6
     call->arg_words[2] = 8;
 }
 
-/* The destination of batches of any axes. The kernel has its own struct `tensor_axes`, with the
- * axes that are farthest apart in the destination first. */
-static void put_axes(struct at_call *call, size_t first, const struct at_problem *p)
+/* Which buffer a check looks at, and which part of the table has its values. */
+static const struct at_buffer *checked_buffer(const struct at_buffers *buffers,
+                                              enum at_check_of what)
 {
-    struct at_axis axes[AT_AXES_MAX];
-    size_t count = at_axes_merge(axes, at_problem_axes(p, axes));
-    uint64_t *words = call->args + first;
-    int64_t span = 0;
+    return what == AT_OF_SOURCE   ? &buffers->src
+           : what == AT_OF_SECOND ? &buffers->second
+                                  : &buffers->dst;
+}
 
-    at_axes_sort(axes, count, AT_DESTINATION);
-    for (size_t i = 0; i < count; i++) { /* from the last word on, for the span of inner axes */
-        const uint64_t entry[] = {(uint64_t)axes[i].extent, (uint64_t)axes[i].stride_src,
-                                  (uint64_t)axes[i].stride_dst, (uint64_t)span};
-
-        memcpy(words + 4 * (count - 1 - i), entry, sizeof entry);
-        span += (axes[i].extent - 1) * axes[i].stride_dst;
-    }
-    words[4 * AT_AXES_MAX] = (uint64_t)count;
-    call->arg_words[first] = 4 * AT_AXES_MAX + 1;
+static size_t checked_values(const struct at_step *step, enum at_check_of what)
+{
+    return what == AT_OF_DESTINATION ? results_at(step)
+           : what == AT_OF_SECOND    ? seconds_at(step)
+                                     : 0;
 }
 
 enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_buffers *buffers,
@@ -280,14 +385,13 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
                                  struct at_error *err)
 {
     const struct at_problem *p = &buffers->problem;
-    const struct at_buffer *buffer = what == AT_OF_SOURCE ? &buffers->src : &buffers->dst;
-    bool filled = what != AT_OF_DESTINATION, tensor = !filled && at_problem_is_tensor(p);
+    const struct at_buffer *buffer = checked_buffer(buffers, what);
+    bool filled = what == AT_OF_SOURCE || what == AT_OF_RESTORED;
+    bool tensor = !filled && at_problem_is_tensor(p);
     int64_t extent = filled ? at_problem_src_extent(p) : at_problem_dst_extent(p);
     struct at_call call = {.args = {whole_of(buffer, set), (uint64_t)buffer->zone}};
-    enum at_side side = filled ? AT_SOURCE : AT_DESTINATION;
-    uint64_t size = (uint64_t)at_problem_elem_size(p, side);
-    uint64_t values =
-        buffers->values && !filled ? buffers->values + results_at(&p->step) : buffers->values;
+    uint64_t size = (uint64_t)at_problem_elem_size(p, filled ? AT_SOURCE : AT_DESTINATION);
+    uint64_t values = buffers->values ? buffers->values + checked_values(&p->step, what) : 0;
     const uint64_t whole[] = {(uint64_t)extent, size, result, values};
 
     if (filled || tensor)
@@ -311,6 +415,7 @@ enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size
     static const char *const entries[AT_HARNESS_KERNELS] = {
         [AT_POISON] = "at_poison",
         [AT_FILL_SOURCE] = "at_fill_source",
+        [AT_FILL_SECOND] = "at_fill_second",
         [AT_CHECK] = "at_check",
         [AT_CHECK_TENSOR] = "at_check_tensor",
         [AT_CHECK_SOURCE] = "at_check_source",
@@ -398,7 +503,7 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)
-        put_args(&call, tuned, &run->problem, dst, src);
+        put_args(&call, tuned, &run->problem, set, dst, src);
     else
         call.args[0] = dst, call.args[1] = src,
         call.args[2] = (uint64_t)(at_problem_bytes(&run->problem) / 2);
@@ -444,6 +549,17 @@ static enum at_outcome start_check(struct verification *verification,
     return at_buffers_check(bench, buffers, set, what, result, err);
 }
 
+static enum at_outcome start_source_checks(struct verification *verification,
+                                           const struct at_buffers *buffers, int64_t set,
+                                           struct at_error *err)
+{
+    enum at_outcome outcome = start_check(verification, buffers, set, AT_OF_SOURCE, err);
+
+    if (outcome == AT_CORRECT && buffers->second.pitch)
+        outcome = start_check(verification, buffers, set, AT_OF_SECOND, err);
+    return outcome;
+}
+
 /* Start a call between two marks. */
 static enum at_outcome start_timed(struct at_bench *bench, const struct at_call *call,
                                    struct at_error *err)
@@ -465,7 +581,7 @@ static enum at_outcome start_trial(struct verification *verification,
     struct at_call call = {.kernel = kernel, .launch = *launch};
     enum at_outcome outcome = buffers_reset(bench, buffers, set, err);
 
-    put_args(&call, buffers, &buffers->problem, at_buffer_of(&buffers->dst, set),
+    put_args(&call, buffers, &buffers->problem, set, at_buffer_of(&buffers->dst, set),
              at_buffer_of(&buffers->src, set));
     if (outcome == AT_CORRECT)
         outcome =
@@ -478,16 +594,19 @@ static enum at_outcome start_trial(struct verification *verification,
 static enum at_outcome report(const struct started_check *check,
                               const struct at_check_result *result, struct at_error *err)
 {
+    static const char *const names[] = {[AT_OF_SOURCE] = "source",
+                                        [AT_OF_SECOND] = "second source",
+                                        [AT_OF_DESTINATION] = "destination",
+                                        [AT_OF_RESTORED] = "destination"};
     const struct at_buffers *buffers = check->buffers;
-    bool source = check->what == AT_OF_SOURCE;
-    int64_t zone = source ? buffers->src.zone : buffers->dst.zone;
+    enum at_side side = check->what == AT_OF_SOURCE ? AT_SOURCE : AT_DESTINATION;
+    int64_t zone = checked_buffer(buffers, check->what)->zone;
     char *problem = at_problem_format(&buffers->problem);
 
     at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
-            (uintmax_t)result->mismatches, source ? "source" : "destination",
+            (uintmax_t)result->mismatches, names[check->what],
             (intmax_t)result->first -
-                (intmax_t)(zone / at_problem_elem_size(&buffers->problem,
-                                                       source ? AT_SOURCE : AT_DESTINATION)));
+                (intmax_t)(zone / at_problem_elem_size(&buffers->problem, side)));
     at_free(problem);
     return AT_WRONG;
 }
@@ -541,7 +660,7 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
 
         outcome = start_trial(&verification, kernel, &trials[i].launch, buffers, 0, false, err);
         if (outcome == AT_CORRECT)
-            outcome = start_check(&verification, buffers, 0, AT_OF_SOURCE, err);
+            outcome = start_source_checks(&verification, buffers, 0, err);
     }
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
         outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], timed, err);
@@ -575,7 +694,7 @@ enum at_outcome at_verify_left(struct at_bench *bench, const struct at_gpu_run *
         if (outcome == AT_CORRECT && destinations && tuned->problem.in_place)
             outcome = start_check(&verification, tuned, sets[i], AT_OF_RESTORED, err);
         if (outcome == AT_CORRECT)
-            outcome = start_check(&verification, tuned, sets[i], AT_OF_SOURCE, err);
+            outcome = start_source_checks(&verification, tuned, sets[i], err);
     }
     return outcome == AT_CORRECT ? finish(&verification, err) : outcome;
 }

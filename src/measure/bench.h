@@ -31,10 +31,12 @@ struct at_buffers {
     struct at_problem problem;
     int64_t sets;
     struct at_buffer src, dst;
-    /* Of a problem with a step: AT_STEP_VALUES elements of the source, as many results, and the
-     * number that the step takes. 0: no step. */
+    struct at_buffer second; /* of a problem with beta: the second source, laid out as dst */
+    /* Of a problem with a step: a table of AT_STEP_VALUES elements of the source, as many results,
+     * and as many elements of the second source; then what is computed with. 0: no step. */
     at_address values;
-    double number;
+    struct at_step_operands operands;
+    bool by_value; /* the launch gives the numbers themselves, and not where the device has them */
 };
 
 /* Return the device memory that `sets` sets of a problem's buffers take, in bytes, with margins.
@@ -81,9 +83,9 @@ struct at_check_result {
     uint64_t first; /* index of the first wrong element, from the start of the front red zone */
 };
 
-/* What is checked: that the destination has the transposed source; that the source is as it was; or
+/* What is checked: that the destination has the transposed source; that a source is as it was; or
  * in place, that the destination has its first content, as after an even number of transposes. */
-enum at_check_of { AT_OF_DESTINATION, AT_OF_SOURCE, AT_OF_RESTORED };
+enum at_check_of { AT_OF_DESTINATION, AT_OF_SOURCE, AT_OF_SECOND, AT_OF_RESTORED };
 
 /* Start a check of a set. The result goes to the device at `result`, which the caller has cleared
  * to {0, UINT64_MAX}. */

@@ -294,6 +294,29 @@ static enum at_outcome fill_source(struct at_device *device, const uint64_t *arg
     return AT_CORRECT;
 }
 
+static enum at_outcome fill_second(struct at_device *device, const uint64_t *args,
+                                   struct at_error *err)
+{
+    int64_t elements = (int64_t)args[1], index, step, count;
+    size_t bytes = args[2];
+    void *extent, *values;
+    enum at_outcome outcome = ((struct at_device_base *)device)
+                                  ->ops->view(device, &extent, args[0], args[1] * bytes, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = view_values(device, &values, args[3], bytes, err);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    for (int64_t at = 0; at < elements; at += count) {
+        bool filled = tensor_origin(args + 4, at, &index, &step, &count);
+
+        for (int64_t i = 0; filled && i < count; i++)
+            set_value((unsigned char *)extent + (size_t)(at + i) * bytes, index + i * step, bytes,
+                      values);
+    }
+    return AT_CORRECT;
+}
+
 static enum at_outcome check_matrix(struct at_device *device, const uint64_t *args,
                                     struct at_error *err)
 {
@@ -340,9 +363,6 @@ static enum at_outcome check_source(struct at_device *device, const uint64_t *ar
 }
 
 at_host_kernel *const at_host_kernels[AT_HARNESS_KERNELS] = {
-    [AT_POISON] = poison,
-    [AT_FILL_SOURCE] = fill_source,
-    [AT_CHECK] = check_matrix,
-    [AT_CHECK_TENSOR] = check_tensor,
-    [AT_CHECK_SOURCE] = check_source,
+    [AT_POISON] = poison,      [AT_FILL_SOURCE] = fill_source,   [AT_FILL_SECOND] = fill_second,
+    [AT_CHECK] = check_matrix, [AT_CHECK_TENSOR] = check_tensor, [AT_CHECK_SOURCE] = check_source,
 };

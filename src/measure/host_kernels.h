@@ -11,6 +11,7 @@
 enum at_harness_kernel {
     AT_POISON,
     AT_FILL_SOURCE,
+    AT_FILL_SECOND,
     AT_CHECK,
     AT_CHECK_TENSOR,
     AT_CHECK_SOURCE,

@@ -245,6 +245,13 @@ bool at_number_castable(enum at_number from, enum at_number to, const char **why
 
 /* ---- arithmetic ---- */
 
+uint64_t at_number_add(enum at_number type, uint64_t x, uint64_t y)
+{
+    if (type == AT_F32)
+        return at_result_of_f32(at_f32_of((uint32_t)x) + at_f32_of((uint32_t)y));
+    return at_bits_of_f64(at_f64_of(x) + at_f64_of(y));
+}
+
 uint64_t at_number_multiply(enum at_number type, uint64_t x, uint64_t y)
 {
     if (type == AT_F32)

@@ -121,7 +121,8 @@ static inline uint32_t at_result_of_f32(float value)
     return value != value ? 0x7fffffff : at_bits_of_f32(value);
 }
 
-/* x * y, x / y and x * y + z of f32 or f64, rounded once to nearest, by their bits. */
+/* x + y, x * y, x / y and x * y + z of f32 or f64, rounded once to nearest, by their bits. */
+uint64_t at_number_add(enum at_number type, uint64_t x, uint64_t y);
 uint64_t at_number_multiply(enum at_number type, uint64_t x, uint64_t y);
 uint64_t at_number_divide(enum at_number type, uint64_t x, uint64_t y);
 uint64_t at_number_multiply_add(enum at_number type, uint64_t x, uint64_t y, uint64_t z);

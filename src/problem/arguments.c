@@ -502,15 +502,16 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     end_argument(writing, began);
 }
 
-/* The last argument, if the step takes a number. Returns the number of arguments. */
-static size_t put_numbers(struct writing *writing, const struct at_problem *problem,
+/* The last argument, if the step takes numbers. Returns the number of arguments. */
+static size_t put_numbers(struct writing *writing, const struct at_problem *problem, uint64_t dst,
                           const struct at_step_numbers *numbers)
 {
-    static const struct at_step_numbers one = {0, 1};
+    bool adds = at_step_has(&problem->step, AT_BETA);
+    const struct at_step_numbers ones = {{0, {1}}, {0, {adds}}, adds ? dst : 0};
     size_t began = writing->used;
 
     if (at_step_has_number(&problem->step)) {
-        put(writing, numbers ? numbers : &one, sizeof one);
+        put(writing, numbers ? numbers : &ones, sizeof ones);
         end_argument(writing, began);
     }
     return writing->argument;
@@ -541,11 +542,11 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     }
     if (problem->outer_count == 0) {
         writing.used = writing.argument = AT_COUNT(first);
-        return put_numbers(&writing, problem, numbers);
+        return put_numbers(&writing, problem, dst, numbers);
     }
     count = at_problem_axes(problem, axes) - 2;
     at_axes_order(axes + 2, count, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
     writing.used = writing.argument = 6;
     put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
-    return put_numbers(&writing, problem, numbers);
+    return put_numbers(&writing, problem, dst, numbers);
 }

@@ -10,10 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a launch gives to the step of its problem: as templates/transpose.cuh has it. */
+/* What a launch gives to the step of its problem, as templates/transpose.cuh has it. */
+struct at_step_number {
+    uint64_t at;     /* the device address of a number, of the type that is computed in; or 0: */
+    double value[2]; /* the number, with the imaginary part of a complex one */
+};
+
 struct at_step_numbers {
-    uint64_t at;  /* the device address of one number, of the type that is computed in; or 0: */
-    double value; /* the number */
+    struct at_step_number number; /* of scale, divide and alpha */
+    struct at_step_number beta;
+    uint64_t second; /* the second source, laid out as the destination, which it may be */
 };
 
 /* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
@@ -23,7 +29,8 @@ struct at_step_numbers {
  * structs (templates/transpose.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch
  * says which axis changes from one matrix to the next (enum at_outer_order).
  *
- * A step that takes a number has one more argument, the struct `numbers`; NULL stands for 1.
+ * A step that takes numbers has one more argument, the struct `numbers`. NULL stands for ones, and
+ * for the destination as the second source.
  *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of
  * templates/packed.cu, for a tile of those sides. */

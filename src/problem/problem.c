@@ -34,6 +34,14 @@ int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side
                                                          : problem->elem_size;
 }
 
+/* The bytes of an element on a side, with those of a second source on the destination's. */
+static int64_t elem_bytes(enum at_side side, int64_t elem_size, const struct at_step *step)
+{
+    if (side == AT_SOURCE || !step->given)
+        return elem_size;
+    return at_number_formats[step->to].bytes * (at_step_has(step, AT_BETA) ? 2 : 1);
+}
+
 /* ---- from the axes of a tensor to the canonical form ---- */
 
 void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side)
@@ -353,9 +361,7 @@ static enum at_status check_overlap(const struct at_problem *problem, const char
 /* Do both sides fit 62 bits of bytes together? All strides and extents are at least 1. */
 static bool fits(const struct at_axis *axes, size_t count, const struct at_elements *all)
 {
-    int64_t bytes[AT_SIDES] = {all->bytes, all->step.given ? at_number_formats[all->step.to].bytes
-                                                           : all->bytes};
-    int64_t elements = 1, sum = 0, moved = bytes[AT_SOURCE] + bytes[AT_DESTINATION];
+    int64_t elements = 1, sum = 0, moved = 0;
 
     for (size_t i = 0; i < count; i++)
         if (__builtin_mul_overflow(elements, axes[i].extent, &elements))
@@ -364,9 +370,11 @@ static bool fits(const struct at_axis *axes, size_t count, const struct at_eleme
         int64_t extent;
 
         if (!at_axes_extent(axes, count, (enum at_side)side, &extent) ||
-            __builtin_mul_overflow(extent, bytes[side], &extent) ||
+            __builtin_mul_overflow(extent, elem_bytes((enum at_side)side, all->bytes, &all->step),
+                                   &extent) ||
             __builtin_add_overflow(sum, extent, &sum) || sum >> 62 != 0)
             return false;
+        moved += elem_bytes((enum at_side)side, all->bytes, &all->step);
     }
     return !__builtin_mul_overflow(elements, moved, &moved) && moved >> 62 == 0;
 }
@@ -516,7 +524,7 @@ static enum at_status check_sides(const struct at_problem *problem, const char *
                                    sides[i].ld_name, (long long)sides[i].ld,
                                    (long long)sides[i].line);
         if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld,
-                        at_problem_elem_size(problem, (enum at_side)i), &bytes) ||
+                        elem_bytes((enum at_side)i, problem->elem_size, &problem->step), &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
         if (sides[i].offset > AT_OFFSET_MAX)
@@ -600,7 +608,8 @@ int64_t at_problem_dst_extent(const struct at_problem *problem)
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
     return problem->rows * problem->cols * at_problem_matrices(problem) *
-           (problem->elem_size + at_problem_elem_size(problem, AT_DESTINATION));
+           (elem_bytes(AT_SOURCE, problem->elem_size, &problem->step) +
+            elem_bytes(AT_DESTINATION, problem->elem_size, &problem->step));
 }
 
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)

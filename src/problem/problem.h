@@ -70,6 +70,13 @@ enum at_side { AT_SOURCE, AT_DESTINATION, AT_SIDES };
 /* The bytes of an element on a side. */
 int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side);
 
+/* Which side's elements cross a kernel, from its loads to its stores: the destination's, unless a
+ * result needs its place. */
+static inline enum at_side at_problem_moved_side(const struct at_problem *problem)
+{
+    return at_step_needs_place(&problem->step) ? AT_SOURCE : AT_DESTINATION;
+}
+
 /* The properties for which a kernel is compiled, besides its config: problems of one kind share
  * kernels. */
 struct at_problem_kind {
@@ -168,7 +175,8 @@ int64_t at_problem_src_extent(const struct at_problem *problem);
 
 int64_t at_problem_dst_extent(const struct at_problem *problem);
 
-/* The bytes to be moved: each element is read once and its result is written once. */
+/* The bytes to be moved: each element is read once, as is one of a second source, and its result is
+ * written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
 /* Are they the same work? Types of the same size are equal, "f32" and "b4", and so are problems

@@ -7,9 +7,8 @@
 #include <string.h>
 
 const char *const at_operation_names[AT_OPERATIONS] = {
-    [AT_CONJUGATE] = "conj",
-    [AT_SCALE] = "scale",
-    [AT_DIVIDE] = "divide",
+    [AT_CONJUGATE] = "conj", [AT_SCALE] = "scale", [AT_DIVIDE] = "divide",
+    [AT_ALPHA] = "alpha",    [AT_BETA] = "beta",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
@@ -38,8 +37,9 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
         at_number_formats[step->from].kind == AT_NUMBER_SCALE ||
                 at_number_formats[step->to].kind == AT_NUMBER_SCALE
             ? "e8m0 is a type of scales: its elements are only moved, so give one type"
-        : at_step_has(step, AT_SCALE) && at_step_has(step, AT_DIVIDE)
-            ? "scale and divide both take the launch's number; leave one of them out"
+        : at_step_has(step, AT_SCALE) + at_step_has(step, AT_DIVIDE) + at_step_has(step, AT_ALPHA) >
+                1
+            ? "scale, divide and alpha all take the launch's number; leave one"
         : at_step_has(step, AT_CONJUGATE) && at_number_formats[step->from].parts == 1
             ? "conj is for c64 and c128: other types have no imaginary part"
         : is_long_integer(step->from) || is_long_integer(step->to)
@@ -67,44 +67,147 @@ static uint64_t round_to(enum at_number to, enum at_number from, uint64_t value)
     return at_number_convert(to, from, value, AT_NEAREST, at_number_formats[to].saturates);
 }
 
-/* Compute with one part: convert, multiply or divide, convert. */
-static void apply_to_part(const struct at_step *step, void *result, const void *source,
-                          uint64_t number)
-{
-    enum at_number type = at_step_computes_in(step), from = part_of(step->from);
-    enum at_number to = part_of(step->to);
-    uint64_t value = 0;
+/* ---- arithmetic ---- */
 
-    memcpy(&value, source, (size_t)at_number_formats[from].bytes);
-    if (!at_step_has_number(step)) {
-        if (from != to)
-            value = round_to(to, from, value);
-        memcpy(result, &value, (size_t)at_number_formats[to].bytes);
-        return;
-    }
-    value = at_number_convert(type, from, value, AT_NEAREST, false);
-    value = at_step_has(step, AT_SCALE) ? at_number_multiply(type, value, number)
-                                        : at_number_divide(type, value, number);
-    value = round_to(to, type, value);
-    memcpy(result, &value, (size_t)at_number_formats[to].bytes);
+/* A number, in the type that is computed in; of a real one, part 1 is not used. */
+struct value {
+    uint64_t part[2];
+};
+
+/* GPUs and hosts have unlike NaN for a sum of f64, so it is made canonical. */
+static uint64_t add(enum at_number type, uint64_t x, uint64_t y)
+{
+    uint64_t sum = at_number_add(type, x, y);
+
+    return type == AT_F64 && isnan(at_f64_of(sum)) ? INT64_MAX : sum;
 }
 
-void at_step_apply(const struct at_step *step, void *result, const void *source, double number)
+static uint64_t subtract(enum at_number type, uint64_t x, uint64_t y)
+{
+    return add(type, x, y ^ UINT64_C(1) << (8 * at_number_formats[type].bytes - 1));
+}
+
+/* Multiply as real numbers, or as complex ones. */
+static struct value product(enum at_number type, const struct value *x, const struct value *y,
+                            int parts)
+{
+    struct value z = {{at_number_multiply(type, x->part[0], y->part[0])}};
+
+    if (parts == 2) {
+        z.part[0] = subtract(type, z.part[0], at_number_multiply(type, x->part[1], y->part[1]));
+        z.part[1] = add(type, at_number_multiply(type, x->part[0], y->part[1]),
+                        at_number_multiply(type, x->part[1], y->part[0]));
+    }
+    return z;
+}
+
+static struct value value_of_doubles(enum at_number type, const double numbers[2])
+{
+    struct value value;
+
+    for (int i = 0; i < 2; i++)
+        value.part[i] =
+            at_number_convert(type, AT_F64, at_bits_of_f64(numbers[i]), AT_NEAREST, false);
+    return value;
+}
+
+/* Read an element of a type. */
+static struct value value_of_element(enum at_number type, enum at_number from, const void *element)
+{
+    size_t bytes = (size_t)at_number_formats[part_of(from)].bytes;
+    struct value value = {{0}};
+
+    for (int i = 0; i < at_number_formats[from].parts; i++) {
+        memcpy(&value.part[i], (const unsigned char *)element + (size_t)i * bytes, bytes);
+        if (part_of(from) != type)
+            value.part[i] =
+                at_number_convert(type, part_of(from), value.part[i], AT_NEAREST, false);
+    }
+    return value;
+}
+
+/* Round to the destination's type. */
+static void set_result(enum at_number to, void *result, enum at_number type,
+                       const struct value *value)
+{
+    size_t bytes = (size_t)at_number_formats[part_of(to)].bytes;
+
+    for (int i = 0; i < at_number_formats[to].parts; i++) {
+        uint64_t rounded = value->part[i]; /* NaN keeps its bits if the type stays */
+
+        if (part_of(to) != type)
+            rounded = round_to(part_of(to), type, rounded);
+        memcpy((unsigned char *)result + (size_t)i * bytes, &rounded, bytes);
+    }
+}
+
+/* Add beta times the second source's element, unless beta is 0. */
+static void add_second(const struct at_step *step, const struct at_step_operands *operands,
+                       struct value *x, const void *second)
 {
     enum at_number type = at_step_computes_in(step);
-    uint64_t bits = at_bits_of_f64(number);
-    size_t from_bytes = (size_t)at_number_formats[part_of(step->from)].bytes;
-    size_t to_bytes = (size_t)at_number_formats[part_of(step->to)].bytes;
-    unsigned char part[16];
+    int parts = at_number_formats[step->to].parts;
+    struct value beta = value_of_doubles(type, operands->beta), y;
 
-    if (type != AT_F64)
-        bits = at_number_convert(type, AT_F64, bits, AT_NEAREST, false);
+    if (operands->beta[0] == 0 && (parts == 1 || operands->beta[1] == 0))
+        return;
+    y = value_of_element(type, step->to, second);
+    y = product(type, &beta, &y, parts);
+    for (int i = 0; i < parts; i++)
+        x->part[i] = add(type, x->part[i], y.part[i]);
+}
+
+/* Compute with the launch's numbers. */
+static void compute(const struct at_step *step, const struct at_step_operands *operands,
+                    void *result, const void *source, const void *second)
+{
+    enum at_number type = at_step_computes_in(step);
+    struct value number = value_of_doubles(type, operands->number);
+    struct value x = value_of_element(type, step->from, source);
+    int parts = at_number_formats[step->from].parts;
+
+    if (at_step_has(step, AT_ALPHA))
+        x = product(type, &number, &x, parts);
+    for (int i = 0; i < parts; i++)
+        if (at_step_has(step, AT_SCALE))
+            x.part[i] = at_number_multiply(type, x.part[i], number.part[0]);
+        else if (at_step_has(step, AT_DIVIDE))
+            x.part[i] = at_number_divide(type, x.part[i], number.part[0]);
+    if (at_step_has(step, AT_BETA))
+        add_second(step, operands, &x, second);
+    set_result(step->to, result, type, &x);
+}
+
+/* Cast an element of which nothing else is computed, with one rounding. */
+static void cast(const struct at_step *step, void *result, const void *source)
+{
+    enum at_number from = part_of(step->from), to = part_of(step->to);
+    size_t from_bytes = (size_t)at_number_formats[from].bytes;
+    size_t to_bytes = (size_t)at_number_formats[to].bytes;
+
     for (int i = 0; i < at_number_formats[step->from].parts; i++) {
-        memcpy(part, (const unsigned char *)source + (size_t)i * from_bytes, from_bytes);
-        if (i == 1 && at_step_has(step, AT_CONJUGATE))
-            part[from_bytes - 1] ^= 0x80; /* the sign, which is also flipped of zeros and NaN */
-        apply_to_part(step, (unsigned char *)result + (size_t)i * to_bytes, part, bits);
+        uint64_t value = 0;
+
+        memcpy(&value, (const unsigned char *)source + (size_t)i * from_bytes, from_bytes);
+        if (from != to)
+            value = round_to(to, from, value);
+        memcpy((unsigned char *)result + (size_t)i * to_bytes, &value, to_bytes);
     }
+}
+
+void at_step_apply(const struct at_step *step, const struct at_step_operands *operands,
+                   void *result, const void *source, const void *second)
+{
+    size_t bytes = (size_t)at_number_formats[step->from].bytes;
+    unsigned char element[16];
+
+    memcpy(element, source, bytes);
+    if (at_step_has(step, AT_CONJUGATE))
+        element[bytes - 1] ^= 0x80; /* the sign, which is also flipped of zeros and NaN */
+    if (at_step_has_number(step))
+        compute(step, operands, result, element, second);
+    else
+        cast(step, result, element);
 }
 
 /* ---- values to check with ---- */
@@ -135,21 +238,51 @@ static uint64_t pattern(size_t index, size_t bytes)
                : ((uint64_t)index << 48 | ending >> 16) >> (64 - 8 * (bytes < 8 ? bytes : 8));
 }
 
-void at_step_values(const struct at_step *step, double number, void *source, void *result)
+/* Set a table's element by its number. The parts of a complex number are unlike each other. */
+static void set_pattern(enum at_number type, unsigned char *element, size_t index)
 {
-    const struct at_number_format *from = &at_number_formats[step->from];
-    size_t bytes = (size_t)from->bytes, part = bytes / (size_t)from->parts;
-    unsigned char *element = source, *computed = result;
+    size_t part = (size_t)at_number_formats[part_of(type)].bytes;
+
+    for (int i = 0; i < at_number_formats[type].parts; i++) {
+        uint64_t bits = pattern(i == 0 ? index : (index * 40503 + 1) % AT_STEP_VALUES, part);
+
+        memcpy(element + (size_t)i * part, &bits, part);
+    }
+}
+
+/* Set an element of the second source: one of all patterns, but now and then an infinity, a zero or
+ * the source's opposite, so that there are special sums. */
+static void set_second(const struct at_step *step, unsigned char *second,
+                       const unsigned char *source, size_t index)
+{
+    static const double specials[] = {INFINITY, -INFINITY, 0.0, -0.0};
+    double special = specials[index / 8 % AT_COUNT(specials)];
+    struct value value = {{at_bits_of_f64(special), at_bits_of_f64(special)}};
+
+    set_pattern(step->to, second, (index * 25173 + 13849) % AT_STEP_VALUES);
+    if (index % 8 == 4) {
+        value = value_of_element(AT_F64, step->from, source);
+        for (int i = 0; i < 2; i++)
+            value.part[i] ^= UINT64_C(1) << 63;
+    }
+    if (index % 4 == 0)
+        set_result(step->to, second, AT_F64, &value);
+}
+
+void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
+                    void *source, void *second, void *result)
+{
+    size_t from_bytes = (size_t)at_number_formats[step->from].bytes;
+    size_t to_bytes = (size_t)at_number_formats[step->to].bytes;
 
     for (size_t i = 0; i < AT_STEP_VALUES; i++) {
-        for (size_t at = 0; at < bytes; at += part) {
-            /* The parts of a complex number are unlike each other. */
-            uint64_t bits = pattern(at == 0 ? i : (i * 40503 + 1) % AT_STEP_VALUES, part);
+        unsigned char *element = (unsigned char *)source + i * from_bytes, *other = NULL;
 
-            memcpy(element + at, &bits, part);
+        set_pattern(step->from, element, i);
+        if (at_step_has(step, AT_BETA)) {
+            other = (unsigned char *)second + i * to_bytes;
+            set_second(step, other, element, i);
         }
-        at_step_apply(step, computed, element, number);
-        element += bytes;
-        computed += at_number_formats[step->to].bytes;
+        at_step_apply(step, operands, (unsigned char *)result + i * to_bytes, element, other);
     }
 }

@@ -13,11 +13,16 @@
 
 /* In the order in which they are applied. Values are computed in f64 if a side is f64, else in f32:
  * each operation, and the conversion of an integer before it, is rounded to nearest even once. The
- * last conversion rounds once more. Without an operation, a cast rounds once. */
+ * last conversion rounds once more. Without an operation, a cast rounds once.
+ *
+ * Nothing is contracted: each product and each sum is rounded by itself, so that
+ * alpha * A^T + alpha * A is symmetric, and NumPy and PyTorch compute the same. */
 enum at_operation {
     AT_CONJUGATE, /* the imaginary part changes its sign */
-    AT_SCALE,     /* times a number that the launch gives */
-    AT_DIVIDE,    /* by a number that the launch gives */
+    AT_SCALE,     /* times a real number that the launch gives */
+    AT_DIVIDE,    /* by a real number that the launch gives */
+    AT_ALPHA,     /* times a number of the launch, which is complex where elements are */
+    AT_BETA,      /* plus another number, likewise, times an element of the second source */
     AT_OPERATIONS
 };
 
@@ -27,7 +32,7 @@ struct at_step {
     unsigned operations;     /* bits: 1 << AT_SCALE */
 };
 
-/* "conj", "scale", "divide": as a problem has them. */
+/* "conj", "scale": as a problem has them. */
 extern const char *const at_operation_names[AT_OPERATIONS];
 
 static inline bool at_step_has(const struct at_step *step, enum at_operation operation)
@@ -35,10 +40,16 @@ static inline bool at_step_has(const struct at_step *step, enum at_operation ope
     return step->operations >> operation & 1;
 }
 
-/* Does the launch give a number? */
+/* Does the launch give numbers? */
 static inline bool at_step_has_number(const struct at_step *step)
 {
-    return at_step_has(step, AT_SCALE) || at_step_has(step, AT_DIVIDE);
+    return step->operations & (1 << AT_SCALE | 1 << AT_DIVIDE | 1 << AT_ALPHA | 1 << AT_BETA);
+}
+
+/* Does a result depend on where it is stored? A kernel then computes it just before the store. */
+static inline bool at_step_needs_place(const struct at_step *step)
+{
+    return at_step_has(step, AT_BETA);
 }
 
 /* Read a step as specifications have it, such as "bf16:e4m3,scale"; *bytes are those of an element
@@ -59,15 +70,25 @@ bool at_step_is_possible(const struct at_step *step, const char **why);
 /* The type that values are computed in: f64 or f32. */
 enum at_number at_step_computes_in(const struct at_step *step);
 
-/* Apply a step to one element: the definition that every kernel is checked against. `number` is
- * what the launch gives; it is rounded to the type that values are computed in. */
-void at_step_apply(const struct at_step *step, void *result, const void *source, double number);
+/* The numbers that a launch gives, each with an imaginary part. They are rounded to the type that
+ * values are computed in. */
+struct at_step_operands {
+    double number[2], beta[2]; /* the first one is for scale, divide and alpha */
+};
 
-/* The source's elements that kernels are checked with, and the results of a step on them. All
- * patterns of types of 2 bytes and fewer; of wider ones all signs and exponents, with mantissas
- * that lie on and beside ties of narrower types; infinities, NaN, zeros and subnormal numbers. */
+/* Apply a step to one element: the definition that every kernel is checked against. `second` is the
+ * second source's element, which is not read if beta is 0. */
+void at_step_apply(const struct at_step *step, const struct at_step_operands *operands,
+                   void *result, const void *source, const void *second);
+
+/* The elements that kernels are checked with, and the results of a step on them. All patterns of
+ * types of 2 bytes and fewer; of wider ones all signs and exponents, with mantissas that lie on and
+ * beside ties of narrower types; infinities, NaN, zeros and subnormal numbers. `second` is for
+ * steps with beta: elements of the same kinds, in another order, and some that make sums special.
+ */
 enum { AT_STEP_VALUES = 1 << 16 };
 
-void at_step_values(const struct at_step *step, double number, void *source, void *result);
+void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
+                    void *source, void *second, void *result);
 
 #endif

@@ -277,7 +277,8 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
         *holds = point->problem->in_place == point->family->in_place;
         break;
     case RULE_STEP:
-        *holds = !point->problem->step.given || point->family->steps != 0;
+        *holds = !point->problem->step.given ||
+                 point->family->steps > at_step_needs_place(&point->problem->step);
         break;
     case RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
@@ -332,7 +333,10 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
                              ? "the family does not transpose in place"
                              : "the family transposes in place, and this problem has two buffers");
     case RULE_STEP:
-        return at_strdup("the family moves elements as they are, and this problem has a step");
+        return at_strdup(
+            point->family->steps
+                ? "the family does not take beta"
+                : "the family moves elements as they are, and this problem has a step");
     case RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case RULE_CONSTRAINT:

@@ -240,7 +240,7 @@ END
 
 cudaError_t scale(void *dst, const void *src, double by)
 {
-    const struct autotune_numbers numbers = {0, by};
+    const struct autotune_numbers numbers = {{0, {by}}};
 
     (void)&autotune_tuned_find;
     return autotune_tuned_entries[AUTOTUNE_R64_C64_B4_F32_BF16_INDEX].takes_numbers

@@ -20,6 +20,7 @@ setup() {
 cases=(
     'tile 64x96:bf16:e4m3,scale'
     'micro 128x136:f32:bf16'
+    'micro 64x72:f32,alpha,beta'
     'naive 33x17:f64:e5m2'
     'skew 99x77:bf16:e4m3,scale'
     'narrow 301x3:u8:f16,scale'
@@ -38,7 +39,7 @@ cases=(
     'naive 20x30:c128:c64,conj,scale'
     'micro 64x96:e4m3:bf16,scale'
     'tile 32x48:f32:i8,scale'
-    'tile 6x5x40x7:e5m2:f16,perm=3210'
+    'tile 16x5x4x20:e5m2:f16,perm=3210'
     'skew 67x83:f64:bf16,scale'
     'skew 61x98:u8:f32'
     'skew 50x41:c128:c64,conj'
@@ -51,6 +52,13 @@ cases=(
     'narrow 300x8:c128:c64,conj'
     'rows 5x7x20:u8:f32,perm=102,scale'
     'rows 7x9x11:c64,perm=102,conj'
+    'tile 40x33:c64,conj,alpha,beta'
+    'naive 20x30:f64,alpha,beta,ld_dst=24,offset_dst=1'
+    'micro 64x64:bf16:f32,beta'
+    'micro 64x128:f32:e4m3,scale,beta'
+    'tile 16x3x20:f16,perm=210,alpha,beta'
+    'tile 40x40:u8:i32,alpha,beta'
+    'micro 64x64:c128,alpha,beta'
 )
 
 # measured FAMILY PROBLEM CONFIGS: as many configs of the family are measured, and all are correct.

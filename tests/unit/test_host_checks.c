@@ -111,8 +111,12 @@ static void transpose(const struct at_buffers *buffers)
         host_of(at_buffer_of(&buffers->dst, 0), at_problem_dst_extent(p) * (int64_t)result_bytes);
     const unsigned char *src =
         host_of(at_buffer_of(&buffers->src, 0), at_problem_src_extent(p) * (int64_t)bytes);
+    const unsigned char *second = NULL;
     int64_t all = 1;
 
+    if (buffers->second.pitch)
+        second = host_of(at_buffer_of(&buffers->second, 0),
+                         at_problem_dst_extent(p) * (int64_t)result_bytes);
     for (size_t i = 0; i < count; i++)
         all *= axes[i].extent;
     for (int64_t n = 0; n < all; n++) {
@@ -124,8 +128,9 @@ static void transpose(const struct at_buffers *buffers)
             left /= axes[i].extent;
         }
         if (p->step.given)
-            at_step_apply(&p->step, dst + (size_t)to * result_bytes, src + (size_t)from * bytes,
-                          buffers->number);
+            at_step_apply(&p->step, &buffers->operands, dst + (size_t)to * result_bytes,
+                          src + (size_t)from * bytes,
+                          second ? second + (size_t)to * result_bytes : NULL);
         else
             memcpy(dst + (size_t)to * bytes, src + (size_t)from * bytes, bytes);
     }
@@ -134,19 +139,20 @@ static void transpose(const struct at_buffers *buffers)
 /* Fill by kernels, and compare with what the host fills. */
 static void check_fill(const struct at_buffers *buffers)
 {
-    unsigned char *src = host_of(buffers->src.start, buffers->src.pitch), *copy_src;
-    unsigned char *dst = host_of(buffers->dst.start, buffers->dst.pitch), *copy_dst;
+    const struct at_buffer *sides[] = {&buffers->src, &buffers->dst, &buffers->second};
+    unsigned char *bytes[AT_COUNT(sides)], *copies[AT_COUNT(sides)];
 
-    copy_src = at_memdup(src, (size_t)buffers->src.pitch);
-    copy_dst = at_memdup(dst, (size_t)buffers->dst.pitch);
-    memset(src, 0, (size_t)buffers->src.pitch);
-    memset(dst, 0, (size_t)buffers->dst.pitch);
+    for (size_t i = 0; i < AT_COUNT(sides) && sides[i]->pitch; i++) {
+        bytes[i] = host_of(sides[i]->start, sides[i]->pitch);
+        copies[i] = at_memdup(bytes[i], (size_t)sides[i]->pitch);
+        memset(bytes[i], 0, (size_t)sides[i]->pitch);
+    }
     use(&by_kernels);
     assert_int_equal(at_buffers_fill(&bench, buffers, NULL), AT_CORRECT);
-    assert_memory_equal(src, copy_src, (size_t)buffers->src.pitch);
-    assert_memory_equal(dst, copy_dst, (size_t)buffers->dst.pitch);
-    free(copy_src);
-    free(copy_dst);
+    for (size_t i = 0; i < AT_COUNT(sides) && sides[i]->pitch; i++) {
+        assert_memory_equal(bytes[i], copies[i], (size_t)sides[i]->pitch);
+        free(copies[i]);
+    }
 }
 
 /* A byte anywhere is found, by both, in the destination and in the source. */
@@ -198,6 +204,9 @@ static void test_same(void **state)
         "33x20:bf16:e4m3,scale",
         "9x40:u8:f64,ld_src=41,ld_dst=10,offset_dst=1,divide",
         "7x6x5:c64:c128,perm=210,conj",
+        "33x20:f32,alpha,beta",
+        "9x10:c64,ld_dst=12,offset_dst=1,alpha,beta",
+        "7x6x5:bf16:f64,perm=210,strides_dst=50x7x1,beta",
     };
     struct at_rng rng = {17};
 
@@ -215,6 +224,8 @@ static void test_same(void **state)
         assert_true(compare(AT_OF_DESTINATION, &buffers).mismatches > 0 ||
                     (wanted.problem.rows == 1 && wanted.problem.in_place));
         assert_int_equal(compare(AT_OF_SOURCE, &buffers).mismatches, 0);
+        if (buffers.second.pitch)
+            assert_int_equal(compare(AT_OF_SECOND, &buffers).mismatches, 0);
         if (wanted.problem.in_place)
             assert_int_equal(compare(AT_OF_RESTORED, &buffers).mismatches, 0);
         transpose(&buffers);

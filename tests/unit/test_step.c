@@ -37,6 +37,9 @@ static const struct {
     {"64x32:f32:f32,divide", "64x32:f32,divide", true, 64 * 32 * 8},
     {"64x32:c64,conj", "64x32:c64,conj", true, 64 * 32 * 16},
     {"64x32:c64,scale,conj", "64x32:c64,conj,scale", true, 64 * 32 * 16},
+    {"64x32:f32,beta,alpha", "64x32:f32,alpha,beta", true, 64 * 32 * 12},
+    {"64x32:c64,conj,alpha", "64x32:c64,conj,alpha", true, 64 * 32 * 16},
+    {"64x32:bf16:f32,beta", "64x32:bf16:f32,beta", true, 64 * 32 * 10},
     {"64x32:u8:f16,scale,ld_src=40", "64x32:u8:f16,ld_src=40,scale", true, 64 * 32 * 3},
     {"2x4x5x3:u8:f16,perm=0312,scale", "20x3:u8:f16,batch=2,scale", true, 120 * 3},
     {"2x3x4x5:f64:f32,perm=3210", "2x3x4x5:f64:f32,perm=3210", true, 120 * 12},
@@ -68,7 +71,9 @@ static const struct {
     {"64x32:f32:b12", "nothing computes with"},
     {"64x32:c64:f32", "imaginary part"},
     {"64x32:f32,conj", "conj is for c64 and c128"},
-    {"64x32:f32:e4m3,scale,divide", "leave one of them out"},
+    {"64x32:f32:e4m3,scale,divide", "scale, divide and alpha all take the launch's number"},
+    {"64x32:f32,alpha,scale,beta", "scale, divide and alpha all take the launch's number"},
+    {"64x64:f32,inplace=1,beta", "in place, elements are moved as they are"},
     {"64x64:f32,inplace=1,scale", "in place, elements are moved as they are"},
     {"64x32:i64,scale", "integers of 64 bits are not scaled"},
     {"64x32:i64:f32", "integers of 64 bits are not scaled or cast"},
@@ -111,8 +116,9 @@ static void keeps_columns(void **state)
 static void tells_steps_apart(void **state)
 {
     static const char *const specs[] = {
-        "64x32:f32",        "64x32:f32,scale",      "64x32:f32:bf16", "64x32:f32:f16",
-        "64x32:f32,divide", "64x32:f32:bf16,scale", "64x32:i32",
+        "64x32:f32",     "64x32:f32,scale",  "64x32:f32:bf16",
+        "64x32:f32:f16", "64x32:f32,divide", "64x32:f32:bf16,scale",
+        "64x32:i32",     "64x32:f32,alpha",  "64x32:f32,alpha,beta",
     };
 
     (void)state;
@@ -166,11 +172,60 @@ static void computes(void **state)
         struct at_problem problem = problem_of(values[i].spec);
         uint64_t result = 0;
 
-        at_step_apply(&problem.step, &result, &values[i].source, values[i].number);
+        at_step_apply(&problem.step, &(struct at_step_operands){.number = {values[i].number}},
+                      &result, &values[i].source, NULL);
         if (result != values[i].result)
             fail_msg("%s of %#llx with %g: %#llx, not %#llx", values[i].spec,
                      (unsigned long long)values[i].source, values[i].number,
                      (unsigned long long)result, (unsigned long long)values[i].result);
+    }
+}
+
+/* With numbers that may be complex, and a second source. In f32, 1 + 2^-12 is 3f800800, and its
+ * square rounds to 3f801000, which loses the last bit that a fused sum would keep. */
+static const struct {
+    const char *spec;
+    double number[2], beta[2];
+    uint64_t source, second, result;
+} sums[] = {
+    {"1x2:f32,alpha,beta", {2}, {0.5}, 0x3f800000, 0x40800000, 0x40800000},
+    {"1x2:f32,alpha,beta", {1 + 0x1p-12}, {-1}, 0x3f800800, 0x3f801000, 0x00000000},
+    {"1x2:f32,beta", {7}, {1}, 0x3f800000, 0x3f800000, 0x40000000},
+    /* Without beta B is not read: neither NaN nor the sign of a zero. */
+    {"1x2:f32,alpha,beta", {1}, {0}, 0x3f800000, 0x7fc00000, 0x3f800000},
+    {"1x2:f32,alpha,beta", {1}, {0}, 0x80000000, 0x00000000, 0x80000000},
+    {"1x2:f32,beta", {1}, {0}, 0x7fc00001, 0x00000000, 0x7fc00001}, /* A alone, as it is */
+    {"1x2:f32,alpha,beta", {1}, {1}, 0x80000000, 0x00000000, 0x00000000},
+    {"1x2:f32,alpha,beta", {1}, {1}, 0x7f800000, 0xff800000, 0x7fffffff}, /* inf - inf */
+    {"1x2:f32,alpha,beta", {1}, {1}, 0x00000001, 0x00000001, 0x00000002}, /* subnormal */
+    {"1x2:f32,alpha,beta", {1}, {1}, 0x7f7fffff, 0x7f7fffff, 0x7f800000},
+    {"1x2:f32,alpha,beta", {0}, {1}, 0x7fc00000, 0x3f800000, 0x7fffffff}, /* NaN goes through */
+    {"1x2:f64,beta", {1}, {1}, 0x7ff0000000000000, 0xfff0000000000000, 0x7fffffffffffffff},
+    /* The sum is rounded to f32, and that to bf16: ties of both. */
+    {"1x2:bf16,beta", {1}, {1}, 0x3f80, 0x3b80, 0x3f80},
+    {"1x2:bf16,beta", {1}, {1}, 0x3f81, 0x3b80, 0x3f82},
+    {"1x2:f32:i8,beta", {1}, {1}, 0x42c80000, 0x64, 0x7f}, /* 100 + 100 */
+    /* (1 + 2i)(3 + 4i) = -5 + 10i, and conjugates first. */
+    {"1x2:c64,alpha", {1, 2}, {0}, 0x4080000040400000, 0, 0x41200000c0a00000},
+    {"1x2:c64,conj,alpha", {1, 2}, {0}, 0x4080000040400000, 0, 0x4000000041300000},
+    {"1x2:c64,beta", {1}, {0, 1}, 0x4080000040400000, 0x3f8000003f800000, 0x40a0000040000000},
+};
+
+static void adds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(sums); i++) {
+        struct at_problem problem = problem_of(sums[i].spec);
+        struct at_step_operands operands;
+        uint64_t result = 0;
+
+        memcpy(operands.number, sums[i].number, sizeof operands.number);
+        memcpy(operands.beta, sums[i].beta, sizeof operands.beta);
+        at_step_apply(&problem.step, &operands, &result, &sums[i].source, &sums[i].second);
+        if (result != sums[i].result)
+            fail_msg("%zu, %s of %#llx: %#llx, not %#llx", i, sums[i].spec,
+                     (unsigned long long)sums[i].source, (unsigned long long)result,
+                     (unsigned long long)sums[i].result);
     }
 }
 
@@ -184,8 +239,10 @@ static void draws_all_exponents(void **state)
     bool seen[AT_STEP_VALUES] = {false}, exponents[512] = {false};
 
     (void)state;
-    at_step_values(&narrow.step, 1, narrow_source, result);
-    at_step_values(&wide.step, 1, wide_source, result);
+    at_step_values(&narrow.step, &(struct at_step_operands){.number = {1}}, narrow_source, NULL,
+                   result);
+    at_step_values(&wide.step, &(struct at_step_operands){.number = {1}}, wide_source, NULL,
+                   result);
     for (size_t i = 0; i < AT_STEP_VALUES; i++) {
         seen[narrow_source[i]] = true;
         exponents[wide_source[i] >> 23] = true;
@@ -205,6 +262,7 @@ int main(void)
         cmocka_unit_test(spells),        cmocka_unit_test(refuses),
         cmocka_unit_test(keeps_columns), cmocka_unit_test(tells_steps_apart),
         cmocka_unit_test(computes),      cmocka_unit_test(draws_all_exponents),
+        cmocka_unit_test(adds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
