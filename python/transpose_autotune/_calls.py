@@ -9,7 +9,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple, TypeVar
 from . import _cuda
 from ._arrays import Jax, View, is_dense, kind_of, step_of, stream_number, type_name, type_of_scale
 from ._library import AutotuneError, Status
-from ._objects import Plan, Problem, Profile, normalized, set_default_profile, swap_last
+from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
 
 T = TypeVar("T")
 
@@ -69,17 +69,20 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
         raise ValueError("out is read-only")
 
 
-def scale_for(scale: Any, step: Optional[str], device: int) -> Tuple[Optional[float], int]:
-    """A scale for Plan.execute: the number, or where the device has it. Takes a number, or a View of one."""
-    if not isinstance(scale, View):
-        return scale, 0
-    kind = type_of_scale(step or "")
-    if scale.size != 1 or type_name(scale.type) != kind:
-        raise TypeError(f"a scale on the device is one number of type {kind}, and this is {scale.size} of type "
-                        f"{type_name(scale.type)}")
-    if scale.device != device:
-        raise ValueError(f"the scale is on device {scale.device}, and the source on {device}")
-    return None, scale.pointer
+def start(plan: Plan, source: View, target: View, stream: int, scale: Any) -> None:
+    """Execute the plan. The scale is None, a number, or a View of one."""
+    if scale is None:
+        plan.execute(target.pointer, source.pointer, stream)
+        return
+    if isinstance(scale, View):
+        kind = type_of_scale(plan.problem.step or "")
+        if scale.size != 1 or type_name(scale.type) != kind:
+            raise TypeError(f"a scale on the device is one number of type {kind}, and this is {scale.size} of type "
+                            f"{type_name(scale.type)}")
+        if scale.device != source.device:
+            raise ValueError(f"the scale is on device {scale.device}, and the source on {source.device}")
+        scale = At(scale.pointer)
+    plan.execute_with(target.pointer, source.pointer, stream, scale=scale)
 
 
 def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional[str] = None) -> Problem:
@@ -129,8 +132,7 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
         if source.size:
             step = None if dtype is None and scale is None else step_of(source.type, target.type, scale is not None)
             plan = plan_for(problem_of(source, target, permutation, step), source.device, number)
-            plan.execute(target.pointer, source.pointer, number,
-                         *scale_for(_view_scale(scale, number), step, source.device))
+            start(plan, source, target, number, _view_scale(scale, number))
             if key is not None and target.pointer % 16 == 0:  # as allocators always have it
                 _known[key] = plan, shape
         kind.finish(number)

@@ -17,7 +17,7 @@ import numpy
 from . import _cuda
 from ._arrays import step_of, type_of_scale
 from ._calls import alignment, plan_for
-from ._objects import Problem, normalized
+from ._objects import At, Problem, normalized
 
 TARGET = "transpose_autotune_permute"
 VERSIONS = [(0, 2), (0, 3), (0, 4)]  # as tests/python/test_jax.py has seen them: JAX 0.9, 0.10 and 0.11
@@ -99,12 +99,15 @@ def _describe(frame: Any) -> None:
 
 def _execute(frame: Any) -> None:
     source, target = frame.arguments.items[0][0], frame.results.items[0][0]
-    scale_at = frame.arguments.items[1][0].data if frame.arguments.size > 1 else 0
     itemsize, step, dims = _read_numbers(frame.attributes.items[0][0])
     problem = Problem(tuple(source.dims[:source.rank]), itemsize, dims,
                       align=alignment(source.data | target.data), step=step)
     stream = _stream_of(frame)
-    plan_for(problem, _cuda.device_of(source.data), stream).execute(target.data, source.data, stream, None, scale_at)
+    plan = plan_for(problem, _cuda.device_of(source.data), stream)
+    if frame.arguments.size > 1:
+        plan.execute_with(target.data, source.data, stream, scale=At(frame.arguments.items[1][0].data))
+    else:
+        plan.execute(target.data, source.data, stream)
 
 
 # The one attribute of the call: the size of an element, the step's text with its length before it, the axes.

@@ -241,6 +241,21 @@ def lookup(problem: Problem, device: Optional[str] = None, policy: Optional[str]
         library().autotune_device_free(described)
 
 
+class At(int):
+    """The device address of a number that a step takes: a float, or a double if source or result have doubles; of
+    complex elements, two for alpha and beta."""
+
+
+Scalar = Union[None, float, complex, At]
+
+
+def scalar_struct(number: Scalar) -> ScalarStruct:
+    if isinstance(number, At):
+        return ScalarStruct(number)
+    value = complex(number or 0)
+    return ScalarStruct(None, (value.real, value.imag))
+
+
 class Plan:
     """A kernel for a problem, ready to run.
 
@@ -262,19 +277,20 @@ class Plan:
         self._execute = library().autotune_plan_execute
         weakref.finalize(self, _free_plan, self._handle, self.device).atexit = False
 
-    def execute(self, dst: int, src: int, stream: int = 0, scale: Optional[float] = None, scale_at: int = 0) -> None:
+    def execute(self, dst: int, src: int, stream: int = 0) -> None:
         """Start the permutation of src into dst, and return before it has ended.
 
-        Addresses and streams are numbers: those of the device, and a CUstream or cudaStream_t of the plan's device.
-        Streams may be captured. A step that scales takes `scale`, or the address where the device has it. Nothing
-        is checked but that the addresses are multiples of an element."""
-        if scale is not None or scale_at:
-            self._execute_with(dst, src, stream, ScalarStruct(scale_at, (scale or 0, 0)))
-        elif self._execute(self._handle, dst, src, stream, None):
+        All are numbers: device addresses, and a CUstream or cudaStream_t of the plan's device. Streams may be
+        captured. Nothing is checked but that the addresses are multiples of an element."""
+        if self._execute(self._handle, dst, src, stream, None):
             self._execute_again(dst, src, stream)
 
-    def _execute_with(self, dst: int, src: int, stream: int, scale: ScalarStruct) -> None:
-        execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scale)
+    def execute_with(self, dst: int, src: int, stream: int = 0, *, scale: Scalar = None, alpha: Scalar = None,
+                     beta: Scalar = None, src2: int = 0) -> None:
+        """The same for a problem whose step takes numbers: each by its value, or as At, where the device has it.
+        With beta, src2 is the address of what it is multiplied with, laid out as dst."""
+        execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scalar_struct(scale),
+                                    scalar_struct(alpha), scalar_struct(beta), src2)
         call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:

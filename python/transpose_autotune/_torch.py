@@ -10,7 +10,7 @@ if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
 from ._arrays import View, step_of, stream_number
-from ._calls import check_out, plan_for, problem_of, scale_for
+from ._calls import check_out, plan_for, problem_of, start
 from ._objects import Plan, normalized, swap_last
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -83,9 +83,8 @@ def _permute_into(x: Any, dims: Tuple[int, ...], out: Any, dtype: Any = None, sc
     check_out(source, target, tuple(source.shape[dim] for dim in dims), dtype)
     stream = _current_stream(source.device)
     step = None if dtype is None and scale is None else step_of(source.type, target.type, scale is not None)
-    number = _view(scale) if isinstance(scale, torch.Tensor) else scale
     plan = plan_for(problem_of(source, target, dims, step), source.device, stream)
-    plan.execute(target.pointer, source.pointer, stream, *scale_for(number, step, source.device))
+    start(plan, source, target, stream, _view(scale) if isinstance(scale, torch.Tensor) else scale)
     return None if expanded else plan
 
 

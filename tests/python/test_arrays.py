@@ -12,7 +12,7 @@ import types
 import unittest
 from unittest import mock
 
-from transpose_autotune import AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
+from transpose_autotune import At, AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
     transpose, use
 from transpose_autotune import _calls, _dlpack, _nvrtc
 
@@ -322,6 +322,22 @@ class Arrays(unittest.TestCase):
             with self.assertRaisesRegex(AutotuneError, words) as caught:
                 plan.execute(dst, src)
             self.assertEqual(caught.exception.status, Status.INVALID)
+
+    def test_plan_with_numbers(self):
+        plan = Plan(Problem((30, 50), 8, step="c64,alpha,beta"))
+        words = (ctypes.c_double * 7).in_dll(driver, "fake_cuda_last")
+        place = ctypes.c_int.in_dll(driver, "fake_cuda_last_at")
+        place.value = 9
+        try:
+            plan.execute_with(1 << 22, 1 << 20, 7, alpha=2 - 3j, beta=At(1 << 24), src2=1 << 21)
+        finally:
+            place.value = 0
+        self.assertEqual((launched(), words[1:3]), ((1 << 22, 1 << 20, 7), [2, -3]))
+        self.assertEqual([int.from_bytes(ctypes.c_double(words[i]), "little") for i in (0, 3, 6)], [0, 1 << 24, 1 << 21])
+        with self.assertRaisesRegex(AutotuneError, "execute_with"):
+            plan.execute(1 << 22, 1 << 20)
+        with self.assertRaisesRegex(AutotuneError, "member scale of the execution"):
+            plan.execute_with(1 << 22, 1 << 20, scale=2)
 
     def test_measuring(self):
         """A millisecond is too short for a rival that has to be compiled."""

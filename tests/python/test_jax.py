@@ -24,7 +24,10 @@ class Plan:
             raise ValueError("thirteen is refused")
         self.problem = problem
 
-    def execute(self, dst, src, stream, scale, scale_at):
+    def execute(self, dst, src, stream):
+        self.execute_with(dst, src, stream, scale=None)
+
+    def execute_with(self, dst, src, stream, scale):
         shape, itemsize, dims = self.problem.shape, self.problem.itemsize, self.problem.dims
         source, result = types_of(self.problem.step) or (f"V{itemsize}",) * 2
 
@@ -32,11 +35,11 @@ class Plan:
             raw = (ctypes.c_uint8 * (count * numpy.dtype(kind).itemsize)).from_address(address)
             return numpy.ctypeslib.as_array(raw).view(kind)
 
-        assert stream == 5 and scale is None
+        assert stream == 5
         values = memory(src, source).reshape(shape).transpose(dims).reshape(-1)
-        if scale_at:
+        if scale is not None:
             wide = "float64" if "float64" in (source, result) else "float32"
-            values = values.astype(wide) * memory(scale_at, wide, 1)
+            values = values.astype(wide) * memory(int(scale), wide, 1)
         memory(dst, result)[:] = values.astype(result)
 
 

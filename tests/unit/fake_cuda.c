@@ -14,7 +14,7 @@ _Thread_local int fake_cuda_device;
 char fake_cuda_contexts[FAKE_CUDA_CONTEXTS];
 _Thread_local void *fake_cuda_context = fake_cuda_contexts;
 void *fake_cuda_launched_in;
-uint64_t fake_cuda_launched[2], fake_cuda_last[2];
+uint64_t fake_cuda_launched[2], fake_cuda_last[FAKE_CUDA_WORDS];
 int fake_cuda_last_at;
 atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
 atomic_int fake_cuda_held, fake_cuda_allocations;

@@ -211,6 +211,56 @@ static void test_numbers(void **state)
     plan = usual_plan;
 }
 
+/* alpha and beta, each with its place and two parts, and the second source. */
+static void test_second_source(void **state)
+{
+    static const struct {
+        const char *step;
+        int64_t elem_size;
+        autotune_scalar scale, alpha, beta;
+        uintptr_t src2;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {"f32,alpha,beta", 4, .alpha.value = {2, 0}, .beta.value = {3, 0}, .src2 = 12288},
+        {"f32,alpha,beta", 4, .alpha.at = (void *)1024, .beta.at = (void *)1028, .src2 = 4096},
+        {"f32,alpha,beta", 4, .alpha.value = {2, 0}},
+        {"f32:bf16,beta", 4, .beta.value = {-1, 0}, .src2 = 12290},
+        {"c64,conj,alpha,beta", 8, .alpha.value = {0, 1}, .beta.value = {0, -1}, .src2 = 12288},
+        {"c64,alpha", 8, .alpha.value = {0, 0}},
+        {"f32,alpha,beta", 4, .beta.value = {3, 0}, .words = "src2 must be a device address"},
+        {"f32,alpha,beta", 4, .beta.at = (void *)1024, .words = "src2 must be a device address"},
+        {"f32,alpha,beta", 4, .src2 = 12290, .words = "a multiple of the element, 4 bytes"},
+        {"f32,alpha,beta", 4, .alpha.value = {2, 1}, .words = "alpha has an imaginary part"},
+        {"f32,alpha", 4, .src2 = 12288, .words = "member src2 of the execution"},
+        {"f32,alpha", 4, .beta.value = {1, 0}, .words = "member beta of the execution"},
+        {"f32,alpha", 4, .scale.value = {1, 0}, .words = "member scale of the execution"},
+    };
+    autotune_plan *const usual_plan = plan;
+
+    (void)state;
+    fake_cuda_last_at = 9;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_execution execution = usual();
+
+        plan = plan_with_step(cases[i].step, cases[i].elem_size);
+        execution.scale = cases[i].scale;
+        execution.alpha = cases[i].alpha;
+        execution.beta = cases[i].beta;
+        execution.src2 = (void *)cases[i].src2;
+        assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
+        if (!cases[i].words) {
+            assert_memory_equal(&fake_cuda_last[0], &cases[i].alpha, sizeof cases[i].alpha);
+            assert_memory_equal(&fake_cuda_last[3], &cases[i].beta, sizeof cases[i].beta);
+            assert_int_equal(fake_cuda_last[6], cases[i].src2);
+        }
+        assert_int_equal(autotune_plan_execute(plan, destination, source, NULL, NULL),
+                         AUTOTUNE_INVALID);
+        autotune_plan_free(plan);
+    }
+    fake_cuda_last_at = 0;
+    plan = usual_plan;
+}
+
 /* Addresses are multiples of each side's element. */
 static void test_sides(void **state)
 {
@@ -299,8 +349,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
         cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_second_source),
+        cmocka_unit_test(test_sides),       cmocka_unit_test(test_contexts),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
