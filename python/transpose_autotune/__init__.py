@@ -13,8 +13,8 @@ from ._calls import permute, transpose, use
 from ._library import AutotuneError, Status, Tier, library
 from ._objects import Answer, At, Launch, Plan, Problem, Profile, lookup, save_wisdom
 
-__all__ = ["Answer", "At", "AutotuneError", "Launch", "Plan", "Problem", "Profile", "Status", "Tier", "library_version",
-           "lookup", "permute", "save_wisdom", "transpose", "use"]
+__all__ = ["Answer", "At", "AutotuneError", "Launch", "Plan", "Problem", "Profile", "Status", "Tier",
+           "library_version", "lookup", "permute", "save_wisdom", "transpose", "use"]
 
 
 def library_version() -> str:

@@ -138,7 +138,10 @@ static void write_functions(const struct at_export *export, FILE *out)
         write_signature(export, &export->items[i], out);
         fputs("\n{\n", out);
         if (numbers)
-            fputs("    if (!numbers)\n        return cudaErrorInvalidValue;\n", out);
+            fputs("    if (!numbers)\n        return cudaErrorInvalidValue;\n"
+                  "    if ((uintptr_t)numbers->second % 16 != 0)\n"
+                  "        return cudaErrorMisalignedAddress;\n",
+                  out);
         fprintf(out,
                 "    return %s_kernels::start(%s_kernels::launches[%zu], dst, src, %s, stream);\n"
                 "}\n",

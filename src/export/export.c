@@ -193,13 +193,16 @@ void at_export_clear(struct at_export *export)
 struct at_export_arguments at_export_arguments(const struct at_export_item *item)
 {
     enum { POINTERS = 2 }; /* dst and src, a word each */
+
+    /* No second source, which would have to be somewhere. */
+    static const struct at_step_numbers one = {.number.value = {1, 0}};
     struct at_export_arguments arguments;
     uint64_t word[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
 
     memset(&arguments, 0, sizeof arguments);
     arguments.count =
-        at_problem_args(&item->problem, &item->answer.launch, 0, 0, NULL, word, words) - POINTERS;
+        at_problem_args(&item->problem, &item->answer.launch, 0, 0, &one, word, words) - POINTERS;
     for (size_t i = 0; i < arguments.count; i++) {
         arguments.word_counts[i] = words[POINTERS + i] ? words[POINTERS + i] : 1;
         arguments.word_count += arguments.word_counts[i];

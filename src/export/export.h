@@ -69,7 +69,8 @@ void at_export_clear(struct at_export *export);
 
 struct at_export_arguments at_export_arguments(const struct at_export_item *item);
 
-/* Is the kernel's last argument the struct of numbers.h.in? Its words stand for the number 1. */
+/* Is the kernel's last argument the struct of numbers.h.in? Its words stand for the number 1,
+ * and for a beta of 0. */
 bool at_export_takes_numbers(const struct at_export_item *item);
 
 /* The words in hexadecimal, with `separator` between them. The caller frees it. */

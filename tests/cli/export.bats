@@ -213,9 +213,10 @@ END
 @test "a step has its number in every format" {
     local spec=512x500:bf16:e4m3,scale key=R512_C500_B2_BF16_E4M3_SCALE
     local words='0x200 0x1f4 0x1f4 0x200 0x1 0x3e800 0x3e800 0x0 0x3ff0000000000000'
+    words+=' 0x0 0x0 0x0 0x0 0x0' # beta is 0
     export_as make out -p "$spec" -p 512x500:f16
     grep -qx "AUTOTUNE_${key}_WORDS := $words" out
-    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 2" out
+    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 7" out
     grep -qx "AUTOTUNE_${key}_TAKES_NUMBERS := 1" out
     grep -qx "AUTOTUNE_R512_C500_B2_TAKES_NUMBERS := 0" out
     grep -q "^AUTOTUNE_${key}_DEFINES := .*-DRESULT_SIZE=1 -DSTEP=[0-9]* -DSTEP_NUMBERS=1 " out
@@ -240,7 +241,7 @@ END
 
 cudaError_t scale(void *dst, const void *src, double by)
 {
-    const struct autotune_numbers numbers = {{0, {by}}};
+    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0};
 
     (void)&autotune_tuned_find;
     return autotune_tuned_entries[AUTOTUNE_R64_C64_B4_F32_BF16_INDEX].takes_numbers

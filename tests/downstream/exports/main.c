@@ -58,7 +58,9 @@ static int words_are_wrong(const unsigned long long *words, int count,
 /* A kernel whose step takes a number gets the caller's; without a number there is no launch. */
 static void check_numbers(void)
 {
-    static const struct one_numbers one = {{0, {1}}}, half = {{0, {0.5}}};
+    static const struct one_numbers one = {{0, {1, 0}}, {0, {0, 0}}, 0},
+                                    half = {{0, {0.5, 0}}, {0, {0, 0}}, dst},
+                                    past = {{0, {0.5, 0}}, {0, {0, 0}}, (char *)dst + 8};
     const struct one_tuned *step = &one_tuned_entries[ONE_R512_C512_B2_BF16_E4M3_SCALE_INDEX];
 
     CHECK(one, R512_C512_B2_BF16_E4M3_SCALE, step,
@@ -67,6 +69,9 @@ static void check_numbers(void)
     if (last_launch.arguments[1 + step->argument_count] != &half || !step->takes_numbers ||
         step->word_counts[step->argument_count - 1] * 8 != sizeof half)
         fail(step->launcher, "number");
+    if (one_transpose_R512_C512_B2_BF16_E4M3_SCALE(dst, src, &past, 0) !=
+        cudaErrorMisalignedAddress)
+        fail(step->launcher, "answer to a second source past a boundary");
     if (one_transpose_R512_C512_B2_BF16_E4M3_SCALE(dst, src, 0, 0) != cudaErrorInvalidValue)
         fail(step->launcher, "answer without a number");
     if (step->elem_size != 2 || step->result_size != 1 ||
