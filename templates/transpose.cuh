@@ -551,7 +551,7 @@ enum {
     NUMBER_C64,
     NUMBER_C128
 };
-enum { STEP_CONJUGATE = 1, STEP_SCALE = 2, STEP_DIVIDE = 4, STEP_ALPHA = 8, STEP_BETA = 16 };
+enum { STEP_CONJUGATE = 1, STEP_SCALE = 2, STEP_DIVIDE = 4, STEP_ALPHA = 8, STEP_BETA = 16, STEP_NOSAT = 32 };
 
 /* What a launch gives to a step: numbers, or where the device has them. */
 struct step_number {
@@ -739,8 +739,9 @@ template <> struct format<NUMBER_BF16> {
     }
 };
 
-/* Two numbers become 8 bits each in one instruction. */
-template <int number> struct format_of_8_bits {
+/* Two numbers become 8 bits each in one instruction. Numbers beyond the largest one become that, or
+ * an infinity in e5m2 and NaN in e4m3. */
+template <int number, bool saturates = true> struct format_of_8_bits {
     static constexpr int bytes = 1;
     using value = float;
 
@@ -756,7 +757,23 @@ template <int number> struct format_of_8_bits {
                        (unsigned short)((bits & 0x80) << 8 | (bits & 0x7f) << 7)) *
                    256;
     }
+    /* What turns the largest number, of either sign, into what is beyond it. 464 is a tie, which
+     * goes down; 61,440 is one, which goes up. */
+    static __device__ __forceinline__ int beyond(float x)
+    {
+        constexpr unsigned last = number == NUMBER_E4M3 ? 0x43e80000 : 0x476fffff;
+        const unsigned magnitude = __float_as_uint(x) & 0x7fffffff;
+
+        return magnitude > last && magnitude <= 0x7f800000 ? (number == NUMBER_E4M3 ? 1 : 7) : 0;
+    }
     static __device__ __forceinline__ unsigned short store_two(float low, float high)
+    {
+        if constexpr (saturates)
+            return saturated(low, high);
+        else
+            return (unsigned short)(saturated(low, high) ^ (beyond(high) << 8 | beyond(low)));
+    }
+    static __device__ __forceinline__ unsigned short saturated(float low, float high)
     {
 #if __CUDA_ARCH__ >= 890
         unsigned short both;
@@ -793,6 +810,11 @@ __device__ constexpr bool is_8_bit_float(int number)
 {
     return number == NUMBER_E4M3 || number == NUMBER_E5M2;
 }
+
+template <int number, bool saturates> struct result_format : format<number> {
+};
+template <int number> struct result_format<number, false> : format_of_8_bits<number, false> {
+};
 
 /* Integers of 32 bits do not fit a float. What is stored is cut off at the type's ends, and NaN
  * gives 0 (PTX ISA, cvt). */
@@ -928,7 +950,7 @@ template <int code> struct arithmetic {
     using source_parts = parts_of<(code >> 8 & 0xff)>;
     using result_parts = parts_of<(code & 0xff)>;
     using source = format<source_parts::part>;
-    using result = format<result_parts::part>;
+    using result = result_format<result_parts::part, (operations & STEP_NOSAT) == 0>;
     static constexpr int parts = result_parts::count;
     static constexpr bool has_double =
         source_parts::part == NUMBER_F64 || result_parts::part == NUMBER_F64;

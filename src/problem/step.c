@@ -8,7 +8,7 @@
 
 const char *const at_operation_names[AT_OPERATIONS] = {
     [AT_CONJUGATE] = "conj", [AT_SCALE] = "scale", [AT_DIVIDE] = "divide",
-    [AT_ALPHA] = "alpha",    [AT_BETA] = "beta",
+    [AT_ALPHA] = "alpha",    [AT_BETA] = "beta",   [AT_NOSAT] = "nosat",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
@@ -27,6 +27,11 @@ static bool is_long_integer(enum at_number number)
     return at_number_formats[number].bytes == 8 && at_number_is_integer(number);
 }
 
+static bool is_8_bit_float(enum at_number number)
+{
+    return number == AT_E4M3 || number == AT_E5M2;
+}
+
 bool at_step_is_possible(const struct at_step *step, const char **why)
 {
     const char *unused, **reason = why ? why : &unused;
@@ -42,6 +47,11 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
             ? "scale, divide and alpha all take the launch's number; leave one"
         : at_step_has(step, AT_CONJUGATE) && at_number_formats[step->from].parts == 1
             ? "conj is for c64 and c128: other types have no imaginary part"
+        : at_step_has(step, AT_NOSAT) && !is_8_bit_float(step->to)
+            ? "nosat is for results in e4m3 and e5m2: floats of other types overflow to infinity "
+              "anyway, and CUDA's conversions to integers always saturate"
+        : at_step_has(step, AT_NOSAT) && step->from == step->to && !at_step_has_number(step)
+            ? "nosat is for results that can overflow, and these elements are only moved"
         : is_long_integer(step->from) || is_long_integer(step->to)
             ? "integers of 64 bits are not scaled or cast: f64 does not hold them; give one type"
             : NULL;
@@ -60,11 +70,14 @@ enum at_number at_step_computes_in(const struct at_step *step)
 }
 
 /* The last rounding. Of NaN, 8 bits keep neither the sign nor the payload. */
-static uint64_t round_to(enum at_number to, enum at_number from, uint64_t value)
+static uint64_t round_to(const struct at_step *step, enum at_number from, uint64_t value)
 {
-    if (from == AT_F64 && isnan(at_f64_of(value)) && (to == AT_E4M3 || to == AT_E5M2))
+    enum at_number to = part_of(step->to);
+
+    if (from == AT_F64 && isnan(at_f64_of(value)) && is_8_bit_float(to))
         return 0x7f;
-    return at_number_convert(to, from, value, AT_NEAREST, at_number_formats[to].saturates);
+    return at_number_convert(to, from, value, AT_NEAREST,
+                             at_number_formats[to].saturates && !at_step_has(step, AT_NOSAT));
 }
 
 /* ---- arithmetic ---- */
@@ -127,16 +140,17 @@ static struct value value_of_element(enum at_number type, enum at_number from, c
 }
 
 /* Round to the destination's type. */
-static void set_result(enum at_number to, void *result, enum at_number type,
+static void set_result(const struct at_step *step, void *result, enum at_number type,
                        const struct value *value)
 {
-    size_t bytes = (size_t)at_number_formats[part_of(to)].bytes;
+    enum at_number to = part_of(step->to);
+    size_t bytes = (size_t)at_number_formats[to].bytes;
 
-    for (int i = 0; i < at_number_formats[to].parts; i++) {
+    for (int i = 0; i < at_number_formats[step->to].parts; i++) {
         uint64_t rounded = value->part[i]; /* NaN keeps its bits if the type stays */
 
-        if (part_of(to) != type)
-            rounded = round_to(part_of(to), type, rounded);
+        if (to != type)
+            rounded = round_to(step, type, rounded);
         memcpy((unsigned char *)result + (size_t)i * bytes, &rounded, bytes);
     }
 }
@@ -175,7 +189,7 @@ static void compute(const struct at_step *step, const struct at_step_operands *o
             x.part[i] = at_number_divide(type, x.part[i], number.part[0]);
     if (at_step_has(step, AT_BETA))
         add_second(step, operands, &x, second);
-    set_result(step->to, result, type, &x);
+    set_result(step, result, type, &x);
 }
 
 /* Cast an element of which nothing else is computed, with one rounding. */
@@ -190,7 +204,7 @@ static void cast(const struct at_step *step, void *result, const void *source)
 
         memcpy(&value, (const unsigned char *)source + (size_t)i * from_bytes, from_bytes);
         if (from != to)
-            value = round_to(to, from, value);
+            value = round_to(step, from, value);
         memcpy((unsigned char *)result + (size_t)i * to_bytes, &value, to_bytes);
     }
 }
@@ -266,7 +280,7 @@ static void set_second(const struct at_step *step, unsigned char *second,
             value.part[i] ^= UINT64_C(1) << 63;
     }
     if (index % 4 == 0)
-        set_result(step->to, second, AT_F64, &value);
+        set_result(step, second, AT_F64, &value);
 }
 
 void at_step_values(const struct at_step *step, const struct at_step_operands *operands,

@@ -23,6 +23,7 @@ enum at_operation {
     AT_DIVIDE,    /* by a real number that the launch gives */
     AT_ALPHA,     /* times a number of the launch, which is complex where elements are */
     AT_BETA,      /* plus another number, likewise, times an element of the second source */
+    AT_NOSAT,     /* overflow gives infinities and NaN, not the largest number */
     AT_OPERATIONS
 };
 

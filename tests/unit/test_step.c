@@ -44,6 +44,7 @@ static const struct {
     {"2x4x5x3:u8:f16,perm=0312,scale", "20x3:u8:f16,batch=2,scale", true, 120 * 3},
     {"2x3x4x5:f64:f32,perm=3210", "2x3x4x5:f64:f32,perm=3210", true, 120 * 12},
     {"64x32:e4m3", "64x32:e4m3", false, 64 * 32 * 2},
+    {"64x32:bf16:e4m3,nosat,scale", "64x32:bf16:e4m3,scale,nosat", true, 64 * 32 * 3},
 };
 
 static void spells(void **state)
@@ -75,6 +76,9 @@ static const struct {
     {"64x32:f32,alpha,scale,beta", "scale, divide and alpha all take the launch's number"},
     {"64x64:f32,inplace=1,beta", "in place, elements are moved as they are"},
     {"64x64:f32,inplace=1,scale", "in place, elements are moved as they are"},
+    {"64x32:f32:bf16,nosat", "floats of other types overflow to infinity"},
+    {"64x32:f32:i8,scale,nosat", "conversions to integers always saturate"},
+    {"64x32:e4m3,nosat", "these elements are only moved"},
     {"64x32:i64,scale", "integers of 64 bits are not scaled"},
     {"64x32:i64:f32", "integers of 64 bits are not scaled or cast"},
     {"64x32:f64:u64", "integers of 64 bits are not scaled or cast"},
@@ -116,9 +120,10 @@ static void keeps_columns(void **state)
 static void tells_steps_apart(void **state)
 {
     static const char *const specs[] = {
-        "64x32:f32",     "64x32:f32,scale",  "64x32:f32:bf16",
-        "64x32:f32:f16", "64x32:f32,divide", "64x32:f32:bf16,scale",
-        "64x32:i32",     "64x32:f32,alpha",  "64x32:f32,alpha,beta",
+        "64x32:f32",      "64x32:f32,scale",      "64x32:f32:bf16",
+        "64x32:f32:f16",  "64x32:f32,divide",     "64x32:f32:bf16,scale",
+        "64x32:i32",      "64x32:f32,alpha",      "64x32:f32,alpha,beta",
+        "64x32:f32:e4m3", "64x32:f32:e4m3,nosat",
     };
 
     (void)state;
@@ -149,6 +154,17 @@ static const struct {
     {"1x2:bf16:e4m3,scale", 1, 0x7fc0, 0x7f}, /* NaN */
     {"1x2:bf16:e4m3,scale", 1, 0x8000, 0x80}, /* -0 */
     {"1x2:bf16:e5m2,scale", 1, 0x7f80, 0x7b},
+    /* 464 is a tie of e4m3, which goes down to 448, and 61,440 one of e5m2, which goes up. */
+    {"1x2:f32:e4m3,nosat", 0, 0x43e80000, 0x7e},
+    {"1x2:f32:e4m3,nosat", 0, 0x43e80001, 0x7f},
+    {"1x2:f32:e4m3,nosat", 0, 0xff800000, 0xff}, /* -infinity */
+    {"1x2:f32:e4m3,nosat", 0, 0xffc00000, 0x7f}, /* NaN */
+    {"1x2:f32:e5m2,nosat", 0, 0x476fffff, 0x7b},
+    {"1x2:f32:e5m2,nosat", 0, 0x47700000, 0x7c},
+    {"1x2:f32:e5m2,nosat", 0, 0xff800000, 0xfc},
+    {"1x2:f64:e4m3,nosat", 0, 0x407d000000000001, 0x7f}, /* the least f64 above 464 */
+    {"1x2:bf16:e5m2,scale,nosat", 1000, 0x477f, 0x7c},
+    {"1x2:bf16:e5m2,scale", 1000, 0x477f, 0x7b},
     {"1x2:bf16:e4m3,divide", 2, 0x4000, 0x38},
     {"1x2:bf16:e4m3,divide", 0, 0x4000, 0x7e},
     /* 2^-10 is half of the least number, and 0 is even. */
