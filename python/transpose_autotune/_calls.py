@@ -2,6 +2,7 @@
 """transpose and permute, for arrays of any kind."""
 from __future__ import annotations
 
+import numbers
 import sys
 import threading
 from typing import Any, Dict, Optional, Sequence, Tuple, TypeVar
@@ -60,7 +61,8 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
         raise ValueError(f"out has shape {target.shape}, and the result has {shape}")
     if dtype is None:
         if source.itemsize != target.itemsize or (source.type and target.type and source.type != target.type):
-            raise TypeError(f"out has elements of another type ({target.type} for {source.type}): give `dtype` to cast")
+            raise TypeError(f"out has elements of another type ({target.type} for {source.type}): give `dtype` to "
+                            "cast")
     elif type_name(target.type) != type_name(dtype):
         raise TypeError(f"out has elements of type {target.type}, and dtype is {dtype}")
     if source.device != target.device:
@@ -141,7 +143,7 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
 
 def _view_scale(scale: Any, stream: int) -> Any:
     """A View, unless it is a number."""
-    if scale is None or isinstance(scale, (int, float)):
+    if scale is None or isinstance(scale, numbers.Real):
         return scale
     view = kind_of(scale).view(scale, stream)
     if view.stream is not None:

@@ -114,8 +114,9 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype:
         if out is not None or stream is not None:
             raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
                             "without gradients")
-        by_value = not isinstance(scale, torch.Tensor)
-        return operator(x, list(permutation), dtype, scale if by_value else None, None if by_value else scale)
+        if isinstance(scale, torch.Tensor):
+            return operator(x, list(permutation), dtype, None, scale)
+        return operator(x, list(permutation), dtype, None if scale is None else float(scale), None)
     if stream is None:
         return _permute_here(x, permutation, out, dtype, scale)
     if not isinstance(stream, torch.cuda.Stream):

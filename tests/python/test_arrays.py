@@ -3,6 +3,7 @@
 streams their launches. Where libcuda.so.1 is a real one, nothing of this can be told."""
 import collections
 import ctypes
+import fractions
 import gc
 import math
 import os
@@ -130,6 +131,7 @@ class Arrays(unittest.TestCase):
                 ("<f4", "<f2", "float16", None, "30x50:f32:f16"),
                 ("<f4", "<f4", "float32", None, "30x50:b4"),
                 ("<f4", "<f4", None, 0.5, "30x50:f32,scale"),
+                ("<f4", "<f2", "float16", fractions.Fraction(1, 2), "30x50:f32:f16,scale"),
                 ("|u1", "<f2", "float16", usual, "30x50:u8:f16,scale"),
                 ("<f8", "<f4", "float32", wide, "30x50:f64:f32,scale"),
                 ("<c8", "<c8", None, usual, "30x50:c64,scale"),

@@ -135,27 +135,31 @@ static void test_fastest(void **state)
     }
 }
 
-/* A problem with a step is measured, too: its tables of values lie in device memory. The driver
+/* Problems with steps are measured, too: their tables of values lie in device memory. The driver
  * cannot compute, so what is learnt has the copy of a kernel. */
-static void test_step(void **state)
+static void test_steps(void **state)
 {
-    static const autotune_problem problem = {.elem_size = 4,
-                                             .rows = 6000,
-                                             .cols = 6000,
-                                             .struct_size = sizeof problem,
-                                             .step = "f32:bf16"};
-    autotune_plan *plan = NULL;
-    autotune_error *error = NULL;
-    int allocations = fake_cuda_allocations;
+    static const char *const steps[] = {"f32:bf16", "f32,alpha,beta"};
 
     (void)state;
-    begin();
-    if (autotune_plan_create_with(&plan, profile, &problem, &ample, &error) != AUTOTUNE_OK)
-        fail_msg("%s", autotune_error_message(error));
-    assert_true(fake_cuda_allocations > allocations);
-    assert_true(measure_says(plan, "  measured   20.000 us, the best of "));
-    assert_true(wisdom_says("method: copy ITEMS="));
-    end(plan);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const autotune_problem problem = {.elem_size = 4,
+                                          .rows = 6000,
+                                          .cols = 6000,
+                                          .struct_size = sizeof problem,
+                                          .step = steps[i]};
+        autotune_plan *plan = NULL;
+        autotune_error *error = NULL;
+        int allocations = fake_cuda_allocations;
+
+        begin();
+        if (autotune_plan_create_with(&plan, profile, &problem, &ample, &error) != AUTOTUNE_OK)
+            fail_msg("%s", autotune_error_message(error));
+        assert_true(fake_cuda_allocations > allocations);
+        assert_true(measure_says(plan, "  measured   20.000 us, the best of "));
+        assert_true(wisdom_says("method: copy ITEMS="));
+        end(plan);
+    }
 }
 
 /* A rival that is faster by a fifth of a percent does not win; by one percent it does. */
@@ -677,7 +681,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),
         cmocka_unit_test_setup(test_fastest, need_kernels),
-        cmocka_unit_test_setup(test_step, need_kernels),
+        cmocka_unit_test_setup(test_steps, need_kernels),
         cmocka_unit_test_setup(test_tie, need_kernels),
         cmocka_unit_test_setup(test_wrong, need_kernels),
         cmocka_unit_test_setup(test_looked_up_wrong, need_kernels),
