@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "emulated/time/traffic.h"
+#include "emulated/time/requests.h"
 #include "problem/arguments.h"
 #include "schema/table.h"
 #include "system/cpus.h"
@@ -73,7 +73,8 @@ static void take_caches(struct at_explained_caches *caches, const struct at_cach
 static enum at_status count_caches(struct at_explanation *e, struct at_cache_hits **hits,
                                    const struct at_device_info *device,
                                    struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                                   int64_t max_blocks, struct at_error *err)
+                                   const struct at_grid_parts *parts, int64_t max_blocks,
+                                   struct at_error *err)
 {
     struct at_cache_shape shape;
     struct at_cache_counts counts;
@@ -82,7 +83,7 @@ static enum at_status count_caches(struct at_explanation *e, struct at_cache_hit
         e->static_shared_bytes + e->dynamic_shared_bytes, launch->carveout_percent, err);
 
     if (status == AT_OK)
-        status = at_cache_count(&counts, &shape, memory, launch, max_blocks, err);
+        status = at_cache_count(&counts, &shape, memory, launch, parts, max_blocks, err);
     if (status == AT_NO_MEMORY) { /* no figure is better than one of a part of the requests */
         e->caches = (struct at_explained_caches){.warm_dram_to_l2_bytes = -1};
         *hits = at_alloc_array(launch->kernel->op_count, sizeof **hits);
@@ -136,6 +137,7 @@ struct run {
     struct at_counts *counts;
     struct at_cache_hits *hits; /* per instruction */
     struct at_emu_launch emu;
+    struct at_grid_parts parts;
 };
 
 static void end_run(struct run *run)
@@ -257,13 +259,13 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     return status;
 }
 
-static enum at_status predict(const struct run *run, const struct at_device_info *device,
-                              const struct at_rates *rates, struct at_explanation *explanation,
-                              struct at_error *err)
+static enum at_status predict(const struct run *run, const struct at_grid_parts *parts,
+                              const struct at_device_info *device, const struct at_rates *rates,
+                              struct at_explanation *explanation, struct at_error *err)
 {
     struct at_prediction prediction;
     enum at_status status =
-        at_predict_launch(device, rates, run->memory, &run->emu, explanation->registers,
+        at_predict_launch(device, rates, run->memory, &run->emu, parts, explanation->registers,
                           explanation->static_shared_bytes, true, &prediction, err);
 
     if (status != AT_OK)
@@ -362,9 +364,11 @@ static struct at_ptx_source source_of(const struct at_ptx_kernel *kernel, size_t
     return strcmp(at_path_name(here.file), AT_TEMPLATE_HEADER) == 0 ? caller : here;
 }
 
-/* Extrapolate the sectors of the counted blocks to bytes of the whole grid. */
-static void add_bytes(struct at_explanation *explanation)
+/* Extrapolate the sectors of the counted blocks to bytes of the whole grid. If its parts differ,
+ * the caches tell, which were counted in each of them. */
+static void add_bytes(struct at_explanation *explanation, bool uneven)
 {
+    const struct at_explained_caches *caches = &explanation->caches;
     const struct at_explained_line *lines = explanation->lines.items;
     int64_t sectors[2] = {0};
     double scale =
@@ -374,6 +378,10 @@ static void add_bytes(struct at_explanation *explanation)
         sectors[strncmp(lines[i].access, "load", 4) != 0] += lines[i].sectors;
     explanation->bytes_read = (int64_t)((double)sectors[0] * scale);
     explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
+    if (uneven && caches->blocks > 0) {
+        explanation->bytes_read = AT_CACHE_SECTOR_BYTES * caches->l1_sectors;
+        explanation->bytes_written = caches->l1_to_l2_bytes;
+    }
 }
 
 static void take_hits(struct at_explained_line *line, const struct at_cache_hits *hits)
@@ -489,6 +497,7 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
 {
     struct at_explanation made = {0};
     struct run run = {0};
+    struct at_grid_parts whole;
     enum at_status status = describe(kernel, device, &made, err);
 
     made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
@@ -499,16 +508,20 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
         status = count_blocks(&run, made.blocks, made.blocks_counted, err);
     show_step(kernel, 1);
     if (status == AT_OK)
-        status = count_caches(&made, &run.hits, device, run.memory, &run.emu, max_blocks, err);
+        status = at_grid_find_parts(&run.parts, run.memory, &run.emu, err);
+    if (status == AT_OK)
+        status = count_caches(&made, &run.hits, device, run.memory, &run.emu, &run.parts,
+                              max_blocks, err);
     show_step(kernel, 2);
+    whole = at_grid_whole(&run.emu);
     if (status == AT_OK && rates)
-        status = predict(&run, device, rates, &made, err);
+        status = predict(&run, kernel->as_tuned ? &whole : &run.parts, device, rates, &made, err);
     if (status == AT_OK) {
         set_peaks(&made, device, rates);
         collect_lines(&run, &made.lines);
         made.local_requests = run.counts->local.requests;
         made.local_sectors = run.counts->local.sectors;
-        add_bytes(&made);
+        add_bytes(&made, run.parts.count > 1);
         *explanation = made;
     }
     end_run(&run);
@@ -559,6 +572,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         kernel.ptx_size = built.program->size - 1;
         kernel.entry = built.entry;
         kernel.name = config->family->name;
+        kernel.as_tuned = true;
         kernel.resources = built.resources;
         kernel.memory = memory;
         kernel.args = args;

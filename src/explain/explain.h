@@ -92,6 +92,7 @@ struct at_explained_kernel {
     struct at_emu_memory *memory; /* the data of the arguments; the kernel changes it */
     const uint64_t *args;         /* of each parameter as many words as it takes */
     size_t arg_count, arg_words;  /* parameters, and their words at most */
+    bool as_tuned;                /* predict its time as tuning does: from the middle of the grid */
     struct at_progress *progress; /* shows the steps; NULL: nothing does. The caller erases it */
 };
 

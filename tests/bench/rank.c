@@ -178,6 +178,7 @@ static enum at_status predict(const struct sample *sample, struct entry *entry,
                                 .instruction_limit = 100000000,
                                 .threads = 1};
     struct at_ptx_module *module = NULL;
+    struct at_grid_parts whole;
     struct at_launch launch;
     enum at_status status =
         at_config_launch(&entry->config, &sample->problem, &sample->device, &launch, err);
@@ -190,7 +191,8 @@ static enum at_status predict(const struct sample *sample, struct entry *entry,
         status = at_ptx_find(module, built->entry, &emu.kernel, err);
     if (status == AT_OK) {
         at_emu_launch_take(&emu, &launch);
-        status = at_predict_launch(&sample->device, &sample->rates, memory, &emu,
+        whole = at_grid_whole(&emu);
+        status = at_predict_launch(&sample->device, &sample->rates, memory, &emu, &whole,
                                    built->resources.registers, built->resources.shared_bytes, true,
                                    &entry->prediction, err);
     }

@@ -217,6 +217,26 @@ data() {
     has 'counted in 8 of the blocks'
 }
 
+# figure NAME: of the JSON on stdin, the first one.
+figure() {
+    sed -n "s/^ *\"$1\": \([0-9]*\),\?/\1/p" | head -1
+}
+
+@test "bytes and time of a grid with idle blocks are those of all its blocks" {
+    local range bytes
+
+    for range in 0,4096 9000,13096 16383,16384; do
+        explain_own busy_blocks --grid 16384 --block 256 --arg 'float[1<<24]' --arg 'float[1<<24]' \
+            --arg "int=${range%,*}" --arg "int=${range#*,}" --format json
+        bytes=$(((${range#*,} - ${range%,*}) * 16 * 256 * 4))
+        [ "$(figure bytes_read <<<"$output")" -eq "$bytes" ]
+        [ "$(figure bytes_written <<<"$output")" -eq "$bytes" ]
+        [ "$(figure dram_to_l2_bytes <<<"$output")" -eq "$bytes" ]
+        # An H200's DRAM moves 4814 bytes in a nanosecond.
+        [ "$(figure predicted_ns <<<"$output")" -gt $((2 * bytes / 4814)) ]
+    done
+}
+
 # CUDA's headers need nv/target of libcu++.
 skip_without_headers() {
     [[ $stderr != *'no headers of CUDA were found'* && $stderr != *'install cuda-cccl'* ]] || skip "no CUDA headers"

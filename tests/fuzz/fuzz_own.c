@@ -3,7 +3,7 @@
  * is whole runs as `explain` runs it, for a few steps: blocks of several warps, which print. */
 #include "base/memory.h"
 #include "emulated/ptx/reader.h"
-#include "emulated/time/traffic.h"
+#include "emulated/time/requests.h"
 #include "explain/entry_point.h"
 
 #include <stdlib.h>

@@ -60,13 +60,14 @@ static double predict(const struct at_emu_launch *launch, struct at_emu_memory *
 {
     struct at_device_info device;
     struct at_rates rates;
+    const struct at_grid_parts whole = at_grid_whole(launch);
     struct at_prediction prediction;
     struct at_error err = {AT_OK, ""};
 
     assert_int_equal(at_description_read(&device, &rates, "h200", &err), AT_OK);
-    assert_int_equal(
-        at_predict_launch(&device, &rates, memory, launch, REGISTERS, 0, true, &prediction, &err),
-        AT_OK);
+    assert_int_equal(at_predict_launch(&device, &rates, memory, launch, &whole, REGISTERS, 0, true,
+                                       &prediction, &err),
+                     AT_OK);
     assert_int_equal(prediction.bound, AT_BOUND_ATOMICS);
     return prediction.ns;
 }

@@ -86,11 +86,13 @@ static void count(struct launched *l, struct at_cache_counts *counts, int64_t wh
                   int64_t resident)
 {
     struct at_cache_shape shape;
+    struct at_grid_parts parts;
     struct at_error err = {AT_OK, ""};
     int64_t carveout;
 
     shape_of(&shape, 0, 0, resident, &carveout);
-    if (at_cache_count(counts, &shape, l->memory, &l->launch, whole, &err) != AT_OK)
+    if (at_grid_find_parts(&parts, l->memory, &l->launch, &err) != AT_OK ||
+        at_cache_count(counts, &shape, l->memory, &l->launch, &parts, whole, &err) != AT_OK)
         fail_msg("%s", err.message);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of one request, compared with values worked out by hand and known figures: the column of a
  * tile without padding has conflicts in all lanes; one cell of padding removes them. */
-#include "emulated/time/traffic.h"
+#include "emulated/time/requests.h"
 
 #include "base/memory.h"
 

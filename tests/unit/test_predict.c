@@ -97,8 +97,11 @@ static void close_fixture(struct fixture *f)
 static enum at_status predict_with(const struct fixture *f, const struct at_rates *with, bool cold,
                                    struct at_prediction *prediction, struct at_error *err)
 {
-    return at_predict_launch(&device, with, f->memory, &f->emu, f->built.resources.registers,
-                             f->built.resources.shared_bytes, cold, prediction, err);
+    const struct at_grid_parts whole = at_grid_whole(&f->emu);
+
+    return at_predict_launch(&device, with, f->memory, &f->emu, &whole,
+                             f->built.resources.registers, f->built.resources.shared_bytes, cold,
+                             prediction, err);
 }
 
 static struct at_prediction predict(const char *family, const char *param, int32_t value,
@@ -288,11 +291,13 @@ static struct at_traffic traffic_of(const char *family, const char *param, int32
 {
     struct at_config config = config_of(family, param, value);
     struct at_error err = {AT_OK, ""};
+    struct at_grid_parts whole;
     struct at_traffic traffic;
     struct fixture f;
 
     open_fixture(&f, &config, spec);
-    assert_int_equal(at_traffic_sample(&traffic, f.memory, &f.emu, 1056, &err), AT_OK);
+    whole = at_grid_whole(&f.emu);
+    assert_int_equal(at_traffic_sample(&traffic, f.memory, &f.emu, &whole, 1056, &err), AT_OK);
     close_fixture(&f);
     return traffic;
 }

@@ -6,7 +6,6 @@
 #include "device/info.h"
 #include "emulated/caches/hierarchy.h"
 #include "emulated/machine/op.h"
-#include "emulated/time/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -496,19 +495,20 @@ static void collect(struct at_cache_counts *counts, const struct at_caches *cach
 /* Count each part. The hits of the instructions keep their shares of the grid. */
 static enum at_status count_parts(struct at_cache_counts *counts, struct at_caches *caches,
                                   struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                                  const struct at_grid_part *parts, size_t part_count,
-                                  uint64_t whole, struct at_error *err)
+                                  const struct at_grid_parts *parts, uint64_t whole,
+                                  struct at_error *err)
 {
-    size_t instructions = launch->kernel->op_count;
+    size_t instructions = launch->kernel->op_count, part_count = parts->count;
     struct at_cache_hits *hits = at_alloc_array(instructions * part_count, sizeof *hits);
     double scales[AT_GRID_PARTS], least = HUGE_VAL;
     struct sums sums = {0};
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < part_count && status == AT_OK; i++) {
-        const struct at_cache_range range = choose_range(&parts[i], wave_of(&caches->shape), whole);
+        const struct at_cache_range range =
+            choose_range(&parts->items[i], wave_of(&caches->shape), whole);
 
-        scales[i] = (double)parts[i].count / (double)range.counted;
+        scales[i] = (double)parts->items[i].count / (double)range.counted;
         least = fmin(least, scales[i]);
         counts->blocks += (int64_t)range.counted;
         status = count_part(&sums, caches, memory, launch, &range, scales[i],
@@ -537,25 +537,33 @@ static enum at_status count_warm(struct at_cache_counts *counts, struct at_cache
     return status;
 }
 
+/* Would each part be counted whole? Then so is the grid, without a stop between parts. */
+static bool are_small(const struct at_grid_parts *parts, uint64_t whole)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->items[i].count > whole)
+            return false;
+    return true;
+}
+
 enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_cache_shape *shape,
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                              int64_t whole, struct at_error *err)
+                              const struct at_grid_parts *parts, int64_t whole,
+                              struct at_error *err)
 {
     struct at_cache_counts made = {
         .instructions = at_alloc_array(launch->kernel->op_count, sizeof *made.instructions)};
-    struct at_grid_part parts[AT_GRID_PARTS] = {{0, at_emu_blocks(launch)}};
-    uint64_t blocks = parts[0].count, most = 2 * wave_of(shape);
-    size_t part_count = 1;
+    const struct at_grid_parts all = at_grid_whole(launch);
+    uint64_t blocks = all.items[0].count, most = 2 * wave_of(shape);
     struct at_caches caches;
-    enum at_status status = AT_OK;
+    enum at_status status;
 
-    if (is_small(shape, launch) || blocks <= (uint64_t)whole)
+    if (is_small(shape, launch) || blocks <= (uint64_t)whole || are_small(parts, most)) {
+        parts = &all;
         most = blocks;
-    else
-        status = at_grid_parts(parts, &part_count, memory, launch, err);
+    }
     at_caches_make(&caches, shape);
-    if (status == AT_OK)
-        status = count_parts(&made, &caches, memory, launch, parts, part_count, most, err);
+    status = count_parts(&made, &caches, memory, launch, parts, most, err);
     if (status == AT_OK && is_small(shape, launch))
         status = count_warm(&made, &caches, memory, launch, err);
     at_caches_clear(&caches);

@@ -11,6 +11,7 @@
 #include "device/info.h"
 #include "emulated/caches/hierarchy.h"
 #include "emulated/machine/machine.h"
+#include "emulated/time/parts.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,11 +41,13 @@ enum at_status at_cache_shape_of(struct at_cache_shape *shape, int64_t *carveout
                                  int64_t block_shared_bytes, int64_t carveout_percent,
                                  struct at_error *err);
 
-/* Counts the whole grid if it is small or has at most `whole` blocks, else a sample. AT_FAILED: the
- * emulated device found a fault. AT_NO_MEMORY: a wave makes more requests than can be kept. */
+/* Counts the whole grid if it is small or has at most `whole` blocks, else a sample of each part.
+ * AT_FAILED: the emulated device found a fault. AT_NO_MEMORY: a wave makes more requests than can
+ * be kept. */
 enum at_status at_cache_count(struct at_cache_counts *counts, const struct at_cache_shape *shape,
                               struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                              int64_t whole, struct at_error *err);
+                              const struct at_grid_parts *parts, int64_t whole,
+                              struct at_error *err);
 
 /* Blocks first .. first + warming + counted - 1 of a grid. The first `warming` only fill the
  * caches. */

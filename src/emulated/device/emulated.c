@@ -162,6 +162,7 @@ static enum at_outcome predict_kernel(struct emu_device *device, const struct at
                                       double *ns, struct at_error *err)
 {
     struct at_emu_launch launch = emu_launch_of(device, call);
+    const struct at_grid_parts whole = at_grid_whole(&launch);
     struct at_prediction prediction;
     /* A prediction runs some blocks. Out of place that does no harm. In place, blocks exchange
      * tiles, so running them a second time restores the matrix. */
@@ -170,8 +171,8 @@ static enum at_outcome predict_kernel(struct emu_device *device, const struct at
 
     for (int i = 0; i < times && status == AT_OK; i++)
         status = at_predict_launch(&device->base.info, &device->rates, device->memory, &launch,
-                                   call->kernel->registers, call->kernel->shared_bytes, call->cold,
-                                   &prediction, err);
+                                   &whole, call->kernel->registers, call->kernel->shared_bytes,
+                                   call->cold, &prediction, err);
     if (status != AT_OK) {
         at_fail_within(err, "predicting its time");
         return AT_LAUNCH;

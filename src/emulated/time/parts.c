@@ -2,7 +2,7 @@
 #include "emulated/time/parts.h"
 
 #include "emulated/machine/op.h"
-#include "emulated/time/traffic.h"
+#include "emulated/time/requests.h"
 
 #include <math.h>
 
@@ -167,16 +167,14 @@ static size_t join(struct at_grid_part parts[AT_GRID_PARTS], const struct survey
     return count;
 }
 
-enum at_status at_grid_parts(struct at_grid_part parts[AT_GRID_PARTS], size_t *count,
-                             struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                             struct at_error *err)
+enum at_status at_grid_find_parts(struct at_grid_parts *parts, struct at_emu_memory *memory,
+                                  const struct at_emu_launch *launch, struct at_error *err)
 {
     uint64_t blocks = at_emu_blocks(launch);
     struct survey survey = {.count = 0};
     enum at_status status;
 
-    parts[0] = (struct at_grid_part){0, blocks};
-    *count = 1;
+    *parts = at_grid_whole(launch);
     /* With blocks that wait for each other, all would run each time. */
     if (blocks < PROBES || launch->kernel->polls)
         return AT_OK;
@@ -186,6 +184,7 @@ enum at_status at_grid_parts(struct at_grid_part parts[AT_GRID_PARTS], size_t *c
     if (status == AT_OK)
         status = find_borders(&survey, memory, launch, err);
     if (status == AT_OK)
-        *count = survey.count > BORDERS ? equal_parts(parts, blocks) : join(parts, &survey, blocks);
+        parts->count = survey.count > BORDERS ? equal_parts(parts->items, blocks)
+                                              : join(parts->items, &survey, blocks);
     return status;
 }

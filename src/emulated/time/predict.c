@@ -340,8 +340,8 @@ static void predict(const struct model_block *b, bool cold, struct at_prediction
 static enum at_status sample_block(struct model_block *block, struct at_traffic *traffic,
                                    const struct at_device_info *device,
                                    struct at_emu_memory *memory, const struct at_emu_launch *emu,
-                                   int64_t registers, int64_t static_shared_bytes,
-                                   struct at_error *err)
+                                   const struct at_grid_parts *parts, int64_t registers,
+                                   int64_t static_shared_bytes, struct at_error *err)
 {
     int64_t threads = at_emu_threads(emu);
     struct at_occupancy occupancy;
@@ -354,8 +354,8 @@ static enum at_status sample_block(struct model_block *block, struct at_traffic 
             at_fail(err, AT_FAILED, "a multiprocessor of %s cannot hold one block of this kernel",
                     device->name);
     if (status == AT_OK)
-        status = at_traffic_sample(traffic, memory, emu, device->multiprocessors * occupancy.blocks,
-                                   err);
+        status = at_traffic_sample(traffic, memory, emu, parts,
+                                   device->multiprocessors * occupancy.blocks, err);
     if (status != AT_OK)
         return status;
     each = (double)traffic->blocks / (double)device->multiprocessors;
@@ -382,13 +382,14 @@ static enum at_status sample_block(struct model_block *block, struct at_traffic 
 
 enum at_status at_predict_launch(const struct at_device_info *device, const struct at_rates *rates,
                                  struct at_emu_memory *memory, const struct at_emu_launch *emu,
-                                 int64_t registers, int64_t static_shared_bytes, bool cold,
+                                 const struct at_grid_parts *parts, int64_t registers,
+                                 int64_t static_shared_bytes, bool cold,
                                  struct at_prediction *prediction, struct at_error *err)
 {
     struct at_traffic traffic;
     struct model_block block;
-    enum at_status status =
-        sample_block(&block, &traffic, device, memory, emu, registers, static_shared_bytes, err);
+    enum at_status status = sample_block(&block, &traffic, device, memory, emu, parts, registers,
+                                         static_shared_bytes, err);
 
     if (status == AT_OK) {
         block.rates = rates;

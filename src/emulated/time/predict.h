@@ -87,12 +87,14 @@ struct at_prediction {
     enum at_bound bound;
 };
 
-/* Predicts the launch `emu` on the device; the observer and block list of emu are not used. `cold`:
- * the data are in DRAM, not in L2. registers and static_shared_bytes are ptxas's figures of the
- * kernel. A fault in the sampled blocks is AT_FAILED with its message. */
+/* Predicts the launch `emu` on the device, from a sample of each part of its grid; the observer and
+ * block list of emu are not used. `cold`: the data are in DRAM, not in L2. registers and
+ * static_shared_bytes are ptxas's figures of the kernel. A fault in the sampled blocks is AT_FAILED
+ * with its message. */
 enum at_status at_predict_launch(const struct at_device_info *device, const struct at_rates *rates,
                                  struct at_emu_memory *memory, const struct at_emu_launch *emu,
-                                 int64_t registers, int64_t static_shared_bytes, bool cold,
+                                 const struct at_grid_parts *parts, int64_t registers,
+                                 int64_t static_shared_bytes, bool cold,
                                  struct at_prediction *prediction, struct at_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "emulated/machine/op.h"
+#include "emulated/time/requests.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,8 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct piece {
+    uint64_t sector;
+    uint32_t bytes; /* a bit per byte touched */
+};
+
 struct pieces {
-    struct at_piece *items; /* the caller frees them */
+    struct piece *items; /* the caller frees them */
     size_t count, capacity;
 };
 
@@ -42,140 +48,19 @@ struct traffic_seen {
     size_t loading; /* the instruction of the last access, if it was a global load; else NONE */
 };
 
-/* The cost of one request. */
-
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
-
-/* A set of numbers, small enough for a linear search. */
-struct small_set {
-    int count;
-    uint64_t items[AT_WARP];
-};
-
-static bool add(struct small_set *set, uint64_t item)
-{
-    for (int i = set->count; i > 0; i--) /* from the end: equal numbers often follow each other */
-        if (set->items[i - 1] == item)
-            return false;
-    set->items[set->count++] = item;
-    return true;
-}
-
-/* The number of different values that the lanes have of an expression. */
-#define DISTINCT(expression)                                                                       \
-    ({                                                                                             \
-        struct small_set set = {0};                                                                \
-                                                                                                   \
-        AT_EACH_OF (lane, access->lanes)                                                           \
-            add(&set, expression);                                                                 \
-        set.count;                                                                                 \
-    })
-
-/* An aligned access of at most 16 bytes lies within one sector. */
-int at_request_sectors(const struct at_emu_access *access)
-{
-    return DISTINCT(access->address[lane] / SECTOR_BYTES);
-}
-
-static int request_lines(const struct at_emu_access *access)
-{
-    return DISTINCT(access->address[lane] / LINE_BYTES);
-}
-
-int at_request_tag_sectors(const struct at_emu_access *access)
-{
-    return access->fills ? DISTINCT(access->address[lane] / LINE_BYTES << 32 |
-                                    access->fills[lane] / SECTOR_BYTES)
-                         : at_request_sectors(access);
-}
-
-static int request_wanted_bytes(const struct at_emu_access *access)
-{
-    return DISTINCT(access->address[lane]) * access->bytes;
-}
-
-int at_request_least_sectors(const struct at_emu_access *access)
-{
-    return (request_wanted_bytes(access) + SECTOR_BYTES - 1) / SECTOR_BYTES;
-}
-
-/* The lanes served together: 32 with up to 4 bytes, 16 with 8, 8 with 16. */
-static int lanes_together(const struct at_emu_access *access)
-{
-    return access->bytes <= BANK_BYTES ? AT_WARP : AT_WARP * BANK_BYTES / access->bytes;
-}
-
-/* The wavefronts of lanes first .. first + count - 1: the most words wanted from one bank. Atomic
- * operations on one word take turns. */
-static int group_wavefronts(const struct at_emu_access *access, int first, int count)
-{
-    struct small_set words = {0};
-    int in_bank[BANKS] = {0}, most = 0;
-    int words_per_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
-
-    for (int lane = first; lane < first + count; lane++) {
-        if (!(access->lanes >> lane & 1))
-            continue;
-        for (int i = 0; i < words_per_lane; i++) {
-            uint64_t word = access->address[lane] / BANK_BYTES + (uint64_t)i;
-
-            if ((access->atomic || add(&words, word)) && ++in_bank[word % BANKS] > most)
-                most = in_bank[word % BANKS];
-        }
-    }
-    return most;
-}
-
-int at_request_wavefronts(const struct at_emu_access *access)
-{
-    int together = lanes_together(access), wavefronts = 0;
-
-    for (int first = 0; first < AT_WARP; first += together)
-        wavefronts += group_wavefronts(access, first, together);
-    return wavefronts;
-}
-
-/* The "ideal" of Nsight Compute: the number of words, divided by 32 banks. A part of a warp may
- * take more even without conflicts, because only certain lanes are served together. */
-int at_request_least_wavefronts(const struct at_emu_access *access)
-{
-    int words_per_lane = access->bytes <= BANK_BYTES ? 1 : access->bytes / BANK_BYTES;
-    int words = __builtin_popcount(access->lanes) * words_per_lane;
-
-    return (words + BANKS - 1) / BANKS;
-}
-
-/* A row of 32 words of 4 bytes per offset: 8 lanes' words are a sector. */
-int at_request_local_sectors(const struct at_emu_access *access)
-{
-    int words = access->bytes < 4 ? 1 : access->bytes / 4, sectors = 0;
-
-    for (int first = 0; first < AT_WARP; first += 8) {
-        uint32_t left = access->lanes >> first & 0xff;
-
-        while (left) { /* lanes with the same offset share their sectors */
-            uint64_t offset = access->address[first + __builtin_ctz(left)] / 4;
-
-            for (int i = 0; i < 8; i++)
-                if (access->address[first + i] / 4 == offset)
-                    left &= ~(1u << i);
-            sectors += words;
-        }
-    }
-    return sectors;
-}
+enum { SECTOR_BYTES = 32 };
 
 static void pieces_add(struct pieces *pieces, uint64_t sector, uint32_t bytes)
 {
-    const struct at_piece piece = {sector, bytes};
+    const struct piece piece = {sector, bytes};
 
     AT_PUSH(pieces->items, pieces->count, pieces->capacity, piece);
 }
 
 static int by_sector(const void *left, const void *right)
 {
-    uint64_t a = ((const struct at_piece *)left)->sector;
-    uint64_t b = ((const struct at_piece *)right)->sector;
+    uint64_t a = ((const struct piece *)left)->sector;
+    uint64_t b = ((const struct piece *)right)->sector;
 
     return (a > b) - (a < b);
 }
@@ -202,7 +87,7 @@ enum { PAGE_SECTORS = AT_TRAFFIC_PAGE_BYTES / SECTOR_BYTES };
 static void end_stores(struct traffic_seen *seen, const struct pieces *stored)
 {
     for (size_t i = 0; i < stored->count; i++) {
-        const struct at_piece *piece = &stored->items[i];
+        const struct piece *piece = &stored->items[i];
         seen->sums.partial_sectors += piece->bytes != UINT32_MAX;
         if (!seen->spread && piece->bytes != UINT32_MAX)
             pieces_add(&seen->ragged, piece->sector, piece->bytes);
@@ -214,7 +99,7 @@ static void end_spread(struct traffic_seen *seen, int store)
     const struct pieces *touched = &seen->touched[store];
 
     for (size_t i = 0; i < touched->count; i++) {
-        const struct at_piece *piece = &touched->items[i];
+        const struct piece *piece = &touched->items[i];
         uint64_t page = piece->sector / PAGE_SECTORS;
 
         if (i == 0 || piece[-1].sector / PAGE_SECTORS != page)
@@ -308,7 +193,7 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     way->sectors += at_request_sectors(access);
     if (seen->costs[access->instruction].streaming)
         way->streamed += at_request_sectors(access);
-    way->lines += request_lines(access);
+    way->lines += at_request_lines(access);
     touch(&seen->touched[access->store], access);
 }
 
@@ -522,11 +407,11 @@ static void choose_spread(uint64_t *chosen, uint64_t count, uint64_t first, uint
 }
 
 /* Run one block alone. */
-static enum at_status run_edge(const struct traffic_seen *whole, struct at_traffic_work *work,
+static enum at_status run_edge(const struct cost *costs, struct at_traffic_work *work,
                                struct at_emu_memory *memory, const struct at_emu_launch *emu,
                                uint64_t block, double warps, struct at_error *err)
 {
-    struct traffic_seen seen = {.costs = whole->costs, .spread = true};
+    struct traffic_seen seen = {.costs = costs, .spread = true};
     enum at_status status = traffic_see(&seen, memory, emu, &block, 1, err);
 
     seen.sums.work.load_requests = seen.sums.load.requests;
@@ -536,23 +421,19 @@ static enum at_status run_edge(const struct traffic_seen *whole, struct at_traff
     return status;
 }
 
-enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memory *memory,
-                                 const struct at_emu_launch *emu, int64_t wave_blocks,
-                                 struct at_error *err)
+/* Sample the wave in the middle of a part. */
+static enum at_status sample_part(struct at_traffic *traffic, const struct cost *costs,
+                                  struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                                  const struct at_grid_part *part, uint64_t wave, double warps,
+                                  struct at_error *err)
 {
-    struct traffic_seen seen = {.atomics = at_atomics_new(emu->kernel)};
-    uint64_t blocks = at_emu_blocks(emu);
-    uint64_t wave = (uint64_t)wave_blocks < blocks ? (uint64_t)wave_blocks : blocks;
+    struct traffic_seen seen = {.costs = costs, .atomics = at_atomics_new(emu->kernel)};
     uint64_t neighbours = wave < NEIGHBOURS ? wave : NEIGHBOURS;
     uint64_t spread = wave < SPREAD ? wave : SPREAD;
-    uint64_t first = (blocks - wave) / 2; /* the wave in the middle of the grid */
+    uint64_t first = part->first + (part->count - wave) / 2;
     uint64_t chosen[SPREAD] = {0};
-    double warps = (double)((at_emu_threads(emu) + AT_WARP - 1) / AT_WARP);
-    struct at_traffic_work edges[2] = {0};
-    struct cost *costs = costs_of(emu->kernel);
     enum at_status status;
 
-    seen.costs = costs;
     for (uint64_t i = 0; i < neighbours; i++)
         chosen[i] = first + (wave - neighbours) / 2 + i;
     status = traffic_see(&seen, memory, emu, chosen, neighbours, err);
@@ -561,69 +442,96 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
         choose_spread(chosen, spread, first, wave);
         status = traffic_see(&seen, memory, emu, chosen, spread, err);
     }
-    for (uint64_t end = 0; end < 2 && status == AT_OK; end++) {
-        const uint64_t block = end * (blocks - 1);
-
-        status = run_edge(&seen, &edges[end], memory, emu, block, warps, err);
-    }
     if (status == AT_OK) {
         *traffic = average(&seen, warps, (double)neighbours, (double)spread, (double)wave);
-        traffic->blocks = (int64_t)blocks;
-        traffic->edge = edges[edges[1].load_rounds > edges[0].load_rounds];
         traffic->atomics =
-            at_atomics_of(seen.atomics, (double)(neighbours + spread), (double)blocks);
+            at_atomics_of(seen.atomics, (double)(neighbours + spread), (double)part->count);
     }
     at_atomics_free(seen.atomics);
     traffic_seen_clear(&seen);
-    free(costs);
     return status;
 }
 
-/* Blocks run on several threads; the order of additions does not matter. */
-static void add_up(int64_t *sum, int64_t value)
+/* Add a part of the grid. Lengths are sums over bytes until they are divided. */
+static void add_way(struct at_traffic_way *sum, const struct at_traffic_way *way, double weight)
 {
-    __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+    sum->requests += weight * way->requests;
+    sum->sectors += weight * way->sectors;
+    sum->streamed += weight * way->streamed;
+    sum->repeated += weight * way->repeated;
+    sum->lines += weight * way->lines;
+    sum->bytes += weight * way->bytes;
+    sum->run_bytes += weight * way->bytes * way->run_bytes;
+    sum->page_bytes += weight * way->bytes * way->page_bytes;
 }
 
-static void count_access(void *context, uint64_t block, const struct at_emu_access *access)
+static void end_way(struct at_traffic_way *sum)
 {
-    struct at_counts *counts = context;
-    struct at_access_counts *sums = &counts->accesses[access->instruction][access->shared];
+    sum->run_bytes = sum->bytes > 0 ? sum->run_bytes / sum->bytes : 0;
+    sum->page_bytes = sum->bytes > 0 ? sum->page_bytes / sum->bytes : AT_TRAFFIC_PAGE_BYTES;
+}
 
-    (void)block;
-    /* All threads write the same values. */
-    __atomic_store_n(&sums->shared, access->shared, __ATOMIC_RELAXED);
-    __atomic_store_n(&sums->store, access->store, __ATOMIC_RELAXED);
-    __atomic_store_n(&sums->atomic, access->atomic, __ATOMIC_RELAXED);
-    __atomic_store_n(&sums->past_l1, access->fills != NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&sums->bytes, access->bytes, __ATOMIC_RELAXED);
-    add_up(&sums->requests, 1);
-    add_up(&sums->lanes, __builtin_popcount(access->lanes));
-    if (access->shared) {
-        add_up(&sums->wavefronts, at_request_wavefronts(access));
-        add_up(&sums->least_wavefronts, at_request_least_wavefronts(access));
-    } else {
-        add_up(&sums->wanted_bytes, request_wanted_bytes(access));
-        add_up(&sums->sectors, at_request_sectors(access));
-        add_up(&sums->tag_sectors, at_request_tag_sectors(access));
-        add_up(&sums->least_sectors, at_request_least_sectors(access));
+static void add_part(struct at_traffic *sum, const struct at_traffic *part, double weight)
+{
+    sum->work.slots += weight * part->work.slots;
+    sum->work.shuffles += weight * part->work.shuffles;
+    sum->work.wavefronts += weight * part->work.wavefronts;
+    sum->work.barriers += weight * part->work.barriers;
+    sum->work.load_requests += weight * part->work.load_requests;
+    sum->work.load_rounds += weight * part->work.load_rounds;
+    sum->overlap += weight * part->load.bytes * part->overlap;
+    sum->partial_sectors += weight * part->partial_sectors;
+    sum->far_partial_sectors += weight * part->far_partial_sectors;
+    add_way(&sum->load, &part->load, weight);
+    add_way(&sum->store, &part->store, weight);
+    for (int kind = 0; kind < AT_ATOMIC_KINDS; kind++)
+        sum->atomics.operations[kind] += part->atomics.operations[kind];
+    sum->atomics.steps += part->atomics.steps;
+}
+
+/* The average block of a grid of parts. */
+static struct at_traffic join_parts(const struct at_traffic *traffic,
+                                    const struct at_grid_parts *parts, double blocks)
+{
+    struct at_traffic sum = {.blocks = 0};
+
+    if (parts->count == 1)
+        return traffic[0];
+    for (size_t i = 0; i < parts->count; i++)
+        add_part(&sum, &traffic[i], (double)parts->items[i].count / blocks);
+    sum.overlap = sum.load.bytes > 0 ? sum.overlap / sum.load.bytes : 0;
+    end_way(&sum.load);
+    end_way(&sum.store);
+    return sum;
+}
+
+enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memory *memory,
+                                 const struct at_emu_launch *emu, const struct at_grid_parts *parts,
+                                 int64_t wave_blocks, struct at_error *err)
+{
+    uint64_t blocks = at_emu_blocks(emu), wave = (uint64_t)wave_blocks;
+    double warps = (double)((at_emu_threads(emu) + AT_WARP - 1) / AT_WARP);
+    struct at_traffic of_parts[AT_GRID_PARTS];
+    struct at_traffic_work edges[2] = {0};
+    struct cost *costs = costs_of(emu->kernel);
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < parts->count && status == AT_OK; i++) {
+        const struct at_grid_part *part = &parts->items[i];
+
+        status = sample_part(&of_parts[i], costs, memory, emu, part,
+                             wave < part->count ? wave : part->count, warps, err);
     }
-}
+    for (uint64_t end = 0; end < 2 && status == AT_OK; end++) {
+        const uint64_t block = end * (blocks - 1);
 
-static void count_local(void *context, uint64_t block, const struct at_emu_access *access)
-{
-    struct at_counts *counts = context;
-
-    (void)block;
-    add_up(&counts->local.requests, 1);
-    add_up(&counts->local.sectors, at_request_local_sectors(access));
-}
-
-struct at_counts *at_counts_new(size_t instructions)
-{
-    struct at_counts *counts = at_alloc(sizeof *counts + instructions * sizeof counts->accesses[0]);
-
-    counts->observer =
-        (struct at_emu_observer){.context = counts, .access = count_access, .local = count_local};
-    return counts;
+        status = run_edge(costs, &edges[end], memory, emu, block, warps, err);
+    }
+    if (status == AT_OK) {
+        *traffic = join_parts(of_parts, parts, (double)blocks);
+        traffic->blocks = (int64_t)blocks;
+        traffic->edge = edges[edges[1].load_rounds > edges[0].load_rounds];
+    }
+    free(costs);
+    return status;
 }
