@@ -5,6 +5,7 @@
 #define AT_CMD_COMMAND_LINE_H
 
 #include "base/choice.h"
+#include "base/texts.h"
 #include "cmd/amount.h"
 #include "schema/print.h"
 #include "system/progress.h"
@@ -12,12 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Arguments of a repeated option: an owned array of borrowed text. */
-struct at_texts {
-    const char **items;
-    size_t count, capacity;
-};
 
 /* What an option does with the member at its offset. */
 enum at_option_kind {

@@ -421,7 +421,7 @@ static enum at_status explain_own(const struct explain_options *options,
 {
     const struct at_own_launch *launch = &options->own.rows[options->own.count - 1].launch;
     enum at_status status = at_own_file_read(file, at_given_file(options->own_file),
-                                             &options->own.dirs, &target->device, err);
+                                             &options->own.source, &target->device, err);
 
     if (status != AT_OK)
         return status;

@@ -55,14 +55,18 @@ static enum at_status take_text(void *options, const struct at_option *option, c
     return AT_OK;
 }
 
-static enum at_status take_folder(void *options, const struct at_option *option, const char *text,
+/* A macro's name is a word of C, and its value does not go on in the file. */
+static enum at_status take_define(void *options, const struct at_option *option, const char *text,
                                   struct at_error *err)
 {
-    struct at_include_dirs *dirs = &((struct at_own_options *)options)->dirs;
+    static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    size_t name = strspn(text, letters);
 
     (void)option;
-    (void)err;
-    AT_PUSH(dirs->items, dirs->count, dirs->capacity, text);
+    if (name == 0 || (*text >= '0' && *text <= '9') || (text[name] && text[name] != '=') ||
+        strchr(text, '\\'))
+        return at_fail(err, AT_USAGE, "--define takes NAME or NAME=VALUE: block_size_x=32");
+    at_texts_add(&((struct at_own_options *)options)->source.defines, text);
     return AT_OK;
 }
 
@@ -80,8 +84,11 @@ const struct at_option at_own_table[] = {
      "The next argument: a number (int=1024, float=0.5), or with [COUNT] a buffer, whose VALUE is "
      "0, an expression of index and count, random, or @FILE; may be repeated",
      AT_CALLS(take_argument)},
-    {"include-dir", 0, "DIR", 3, "The file may include files of this folder, too; may be repeated",
-     AT_CALLS(take_folder)},
+    {"define", 'D', "NAME[=VALUE]", 3, "Define a macro of the file, as nvcc does; may be repeated",
+     AT_CALLS(take_define)},
+    {"include-dir", 'I', "DIR", 3,
+     "The file may include files of this folder, too; may be repeated",
+     AT_ADDS_TEXT(at_own_options, source.dirs)},
     {0},
 };
 
@@ -115,11 +122,12 @@ void at_own_options_settle(struct at_own_options *options)
 enum at_status at_own_options_refuse(const struct at_own_options *options, const char *command,
                                      struct at_error *err)
 {
-    if (options->count == 0 && options->dirs.count == 0)
+    if (options->count == 0 && options->source.dirs.count == 0 &&
+        options->source.defines.count == 0)
         return AT_OK;
     return at_fail(err, AT_USAGE,
-                   "--entry, --grid, --block, --shared, --arg and --include-dir are for a CUDA "
-                   "file: "
+                   "--entry, --grid, --block, --shared, --arg, --define and --include-dir are for "
+                   "a CUDA file: "
                    "autotune %s my.cu --grid 64 --block 256 --arg 'float[1<<20]'",
                    command);
 }
@@ -129,7 +137,8 @@ void at_own_options_clear(struct at_own_options *options)
     for (size_t i = 0; i < options->count; i++)
         free(options->rows[i].arguments);
     free(options->rows);
-    free(options->dirs.items);
+    free(options->source.dirs.items);
+    free(options->source.defines.items);
     *options = (struct at_own_options){0};
 }
 

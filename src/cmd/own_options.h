@@ -20,7 +20,7 @@ struct at_own_options_row {
 struct at_own_options {
     struct at_own_options_row *rows;
     size_t count, capacity;
-    struct at_include_dirs dirs;
+    struct at_source_options source;
 };
 
 /* The options of a zeroed struct at_own_options, which is to be cleared. */

@@ -263,8 +263,8 @@ static enum at_status run_own(struct study_options *options, struct at_error *er
     if (status == AT_OK)
         status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
-        status =
-            at_own_file_read(&file, at_given_file(options->name), &options->own.dirs, &device, err);
+        status = at_own_file_read(&file, at_given_file(options->name), &options->own.source,
+                                  &device, err);
     if (status == AT_OK)
         at_detail(&options->run.progress, "read %s", options->name);
     if (status == AT_OK)

@@ -383,7 +383,7 @@ enum { FILE_BYTES_MAX = 4 << 20 };
 /* ---- the file ---- */
 
 enum at_status at_own_file_read(struct at_own_file *file, const char *path,
-                                const struct at_include_dirs *dirs,
+                                const struct at_source_options *options,
                                 const struct at_device_info *device, struct at_error *err)
 {
     size_t size;
@@ -392,8 +392,8 @@ enum at_status at_own_file_read(struct at_own_file *file, const char *path,
     if (status != AT_OK)
         return status;
     file->path = at_strdup(path);
-    status =
-        at_compile_source(&file->compiled, path, file->text, dirs, device->compute_capability, err);
+    status = at_compile_source(&file->compiled, path, file->text, options,
+                               device->compute_capability, err);
     if (status == AT_OK)
         at_entry_points_read(&file->entries, file->compiled.ptx, file->compiled.ptx_size);
     return status;

@@ -90,7 +90,7 @@ struct at_own_launch {
 /* Read and compile the zeroed file, which the caller clears. AT_USAGE: it, or a folder, cannot be
  * read. AT_FAILED: it does not compile. */
 enum at_status at_own_file_read(struct at_own_file *file, const char *path,
-                                const struct at_include_dirs *dirs,
+                                const struct at_source_options *options,
                                 const struct at_device_info *device, struct at_error *err);
 
 void at_own_file_clear(struct at_own_file *file);

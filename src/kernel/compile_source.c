@@ -29,7 +29,7 @@ static enum at_status put_folder(struct at_wire *request, const char *folder, st
 
 /* The folder of the file, and those that the user names. */
 static enum at_status put_folders(struct at_wire *request, const char *path,
-                                  const struct at_include_dirs *dirs, struct at_error *err)
+                                  const struct at_texts *dirs, struct at_error *err)
 {
     char *folder = at_path_folder(path);
     enum at_status status;
@@ -132,21 +132,37 @@ static enum at_status read_reply(struct at_compiled_source *compiled, struct at_
     return at_fail(err, AT_INTERNAL, "the compiler's answer is malformed");
 }
 
+/* The text behind the macros. Messages and line numbers are of the file. */
+static char *make_source(const char *alias, const char *text, const struct at_texts *defines)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    for (size_t i = 0; i < defines->count; i++) {
+        const char *define = defines->items[i];
+        size_t name = strcspn(define, "=");
+
+        fprintf(out, "#define %.*s %s\n", (int)name, define,
+                define[name] ? define + name + 1 : "1");
+    }
+    fprintf(out, "#line 1 \"%s\"\n%s\n", alias, text);
+    return at_text_close(&stream, NULL);
+}
+
 /* Ask for the file under its alias. */
 static enum at_status ask(struct at_compile_process *process, struct at_compiled_source *compiled,
-                          const char *path, const char *text, const struct at_include_dirs *dirs,
-                          struct at_error *err)
+                          const char *path, const char *text,
+                          const struct at_source_options *options, struct at_error *err)
 {
     struct at_wire request = {0}, reply = {0};
     const char *name = at_path_name(path);
     char *alias = alias_of(name), message[256];
-    /* So that messages and line numbers are of the file. */
-    char *source = at_format("#line 1 \"%s\"\n%s\n", alias, text);
+    char *source = make_source(alias, text, &options->defines);
     enum at_status status;
 
     at_wire_put_text(&request, alias);
     at_wire_put_text(&request, source);
-    status = put_folders(&request, path, dirs, err);
+    status = put_folders(&request, path, &options->dirs, err);
     if (status == AT_OK && !at_compile_process_ask(process, AT_COMPILE_SOURCE, &request, &reply,
                                                    message, sizeof message))
         status = at_fail(err, AT_FAILED, "%s: %s", path, message);
@@ -164,7 +180,7 @@ static enum at_status ask(struct at_compile_process *process, struct at_compiled
 }
 
 enum at_status at_compile_source(struct at_compiled_source *compiled, const char *path,
-                                 const char *text, const struct at_include_dirs *dirs,
+                                 const char *text, const struct at_source_options *options,
                                  int64_t compute_capability, struct at_error *err)
 {
     struct at_compile_process process = {
@@ -178,7 +194,7 @@ enum at_status at_compile_source(struct at_compiled_source *compiled, const char
     enum at_status status = at_compile_process_hello(&process, &compiler, err);
 
     if (status == AT_OK)
-        status = ask(&process, compiled, path, text, dirs, err);
+        status = ask(&process, compiled, path, text, options, err);
     at_worker_stop(&process.worker, NULL);
     return status;
 }

@@ -5,6 +5,7 @@
 #define AT_KERNEL_COMPILE_SOURCE_H
 
 #include "base/error.h"
+#include "base/texts.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +17,9 @@ struct at_compiled_source {
     char *log;
 };
 
-/* Folders that the user names. The texts are borrowed. */
-struct at_include_dirs {
-    const char **items;
-    size_t count, capacity;
+/* What the user tells the compiler: folders, and macros as "NAME" or "NAME=VALUE". */
+struct at_source_options {
+    struct at_texts dirs, defines;
 };
 
 /* Compile the text of the file at path, for a compute capability (90 for 9.0). It may include files
@@ -27,7 +27,7 @@ struct at_include_dirs {
  * AT_FAILED: NVRTC refuses it, in a message with the file's name and line. AT_DEVICE: there is no
  * NVRTC. AT_USAGE: there is no such folder. */
 enum at_status at_compile_source(struct at_compiled_source *compiled, const char *path,
-                                 const char *text, const struct at_include_dirs *dirs,
+                                 const char *text, const struct at_source_options *options,
                                  int64_t compute_capability, struct at_error *err);
 void at_compiled_source_clear(struct at_compiled_source *compiled);
 

@@ -512,7 +512,9 @@ static enum at_status check_files(const struct compile_server *server, const cha
     const struct at_include_folders folders = {(const char *const *)own, own_count, cuda,
                                                at_nvrtc_header_folders(server->nvrtc, cuda)};
 
-    /* The first line is not the file's: it gives it its name. */
+    /* The first lines are not the file's: macros, and a line that gives it its name. */
+    while (strncmp(source, "#define ", 8) == 0)
+        source += strcspn(source, "\n") + 1;
     return at_included_files_check(name, source + strcspn(source, "\n") + 1, &folders,
                                    !server->limited, err);
 }
