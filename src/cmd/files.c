@@ -142,7 +142,8 @@ enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_fi
     size_t kind;
     char *advice;
 
-    if (err->status == AT_USAGE && access(path, F_OK) != 0 && errno == ENOENT)
+    if (err->status == AT_USAGE && wanted != AT_KIND_NONE && access(path, F_OK) != 0 &&
+        errno == ENOENT)
         advise_names(err, path);
     if (err->status != AT_USAGE || !find_kind(path, &kind) || (int)kind == (int)wanted ||
         (kind == AT_KIND_JSON && wanted == AT_KIND_RECORDING)) /* those of other tuners */

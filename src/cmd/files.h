@@ -47,8 +47,8 @@ enum at_file_kind {
 /* Is it a file of this kind, by its beginning? */
 bool at_file_is(const char *path, enum at_file_kind kind);
 
-/* If a file that cannot be read is of another kind, tell behind the message what takes it. If there
- * is none, tell which has a similar name. Returns err's status. */
+/* If a file that cannot be read is of another kind, tell behind the message what takes it. If a
+ * kind is wanted and there is no such file, tell which has a similar name. Returns err's status. */
 enum at_status at_advise_kind(struct at_error *err, const char *path, enum at_file_kind wanted);
 
 /* at_recording_read, and tell of it; - is standard input. */
