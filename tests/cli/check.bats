@@ -207,8 +207,8 @@ use_own() {
     AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
         --family own --problem 256x256:f32 --replace --out best.yaml
     # The winner now does its work eight times over.
-    sed -i 's/\( *\)store<.*(from)));/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' \
-        own.cu
+    sed -i 's/\( *\)store<.*);/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' own.cu
+    grep -q threadfence own.cu
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $output == *'256x256:f32 '*' broken '*'slower than the default, by '* ]]
     [ "$stderr" = "autotune: best.yaml: 0 held, 0 drifted, 1 broken" ]

@@ -35,7 +35,7 @@ setup() {
 # Each problem compiles two configs, its default and at most two copies; no more is precompiled.
 @test "every element size is tuned, padded and batched problems too" {
     export XDG_CACHE_HOME=$PWD
-    run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 10 \
+    run --separate-stderr -0 tune --quiet --gpu emu --jobs 2 --family tile --family naive --budget 10 \
         --search random --problem 64x96:f32 --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 \
         --problem 31x64:f64,ld_dst=40 --problem 17x19:c128 --out best.yaml
     [ -z "$stderr" ]
