@@ -71,14 +71,16 @@ static const char *first_argument(char **argv)
 }
 
 /* Options of a command may come before its name: move the name to the front. Return the command;
- * NULL: none is named. */
+ * NULL: none is named. A name after options that its command lacks is one too: the command refuses
+ * them. */
 static const struct at_command *take_command(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const struct at_command *command = at_command_find(at_commands, argv[i]);
         char *name = argv[i];
 
-        if (!command || at_command_first_argument(command, argc, argv) != i)
+        if (!command || (at_command_first_argument(command, argc, argv) != i &&
+                         at_command_first_argument(at_commands[0], argc, argv) != i))
             continue;
         memmove(&argv[2], &argv[1], (size_t)(i - 1) * sizeof *argv);
         argv[1] = name;
