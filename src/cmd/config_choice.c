@@ -260,18 +260,6 @@ static enum at_status take_default(const struct at_config_choice *choice,
     return AT_OK;
 }
 
-/* A second family looks like a setting without a value. */
-static enum at_status refuse_families(const struct at_config_choice *choice,
-                                      const struct at_session_options *known, struct at_error *err)
-{
-    for (size_t i = 0; i < choice->setting_count; i++)
-        for (size_t j = 0; j < known->family_count; j++)
-            if (strcmp(choice->settings[i], known->families[j]->name) == 0)
-                return at_fail(err, AT_USAGE, "one family at a time; --with %s compares with it",
-                               choice->settings[i]);
-    return AT_OK;
-}
-
 enum at_status at_config_choose(const struct at_config_choice *choice,
                                 const struct at_session_options *known,
                                 const struct at_device_info *device, struct at_config *config,
@@ -288,8 +276,6 @@ enum at_status at_config_choose(const struct at_config_choice *choice,
         status = take_default(choice, known, device, config, problem, err);
     else if (status == AT_OK)
         status = take_answer(known, device, config, problem, err);
-    if (status == AT_OK)
-        status = refuse_families(choice, known, err);
     if (status == AT_OK)
         status = at_config_apply(config, choice->settings, choice->setting_count, err);
     if (status != AT_OK)

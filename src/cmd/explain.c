@@ -469,11 +469,30 @@ static enum at_status list_params(const struct explain_options *options, struct 
     return status == AT_OK ? at_print_params(family, options->format, err) : status;
 }
 
+/* A second family is that of the config beside the first, and the words after it are its settings.
+ */
+static void take_second_family(struct explain_options *options)
+{
+    struct at_config_choice *choice = &options->choice;
+    const struct at_family *family;
+    size_t first = 0;
+
+    while (first < choice->setting_count &&
+           (strchr(choice->settings[first], '=') ||
+            at_run_family(&family, &options->run.session, choice->settings[first], NULL) != AT_OK))
+        first++;
+    for (size_t i = first; i < choice->setting_count; i++)
+        at_texts_add(&options->with, choice->settings[i]);
+    choice->setting_count = first;
+}
+
 static enum at_status run_explain(void *given, struct at_error *err)
 {
     struct explain_options *options = given;
     enum at_status status = options->own_file ? AT_OK : at_run_families(&options->run, err);
 
+    if (status == AT_OK)
+        take_second_family(options);
     if (status == AT_OK)
         status = options->params ? list_params(options, err) : explain(options, err);
     free(options->words.items);
@@ -485,7 +504,8 @@ const struct at_command at_command_explain = {
     .name = "explain",
     .summary = "what a config does to the memory system",
     .options = options_table,
-    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]...\nPROBLEM [PARAM=VALUE]...\n"
+    .arguments = "FAMILY [PROBLEM] [PARAM=VALUE]... [FAMILY [PARAM=VALUE]...]\n"
+                 "PROBLEM [PARAM=VALUE]...\n"
                  "--profile=FILE [PROBLEM] [PARAM=VALUE]...\nFILE.cu",
     .help =
         "Runs a config on the emulated device and prints what the memory accesses of each source "

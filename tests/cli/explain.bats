@@ -392,6 +392,7 @@ families() {
     run --separate-stderr -0 "$AUTOTUNE" explain tile PAD=0 64x64:f32 --with PAD=1 --with TILE_ROWS=64 --format csv
     [[ ${lines[1]} == 64x64:f32,'tile TILE_ROWS=32 PAD=0,'* && ${lines[2]} == 64x64:f32,'tile TILE_ROWS=64 PAD=1,'* ]]
     run --separate-stderr -0 "$AUTOTUNE" explain tile PAD=0 64x64:f32 --with naive --format csv
+    [ "$output" = "$("$AUTOTUNE" explain tile PAD=0 naive 64x64:f32 --format csv)" ]
     [[ ${lines[1]} == 64x64:f32,tile,* && ${lines[2]} == 64x64:f32,naive,* ]]
     run --separate-stderr -0 "$AUTOTUNE" explain naive 8192x8192:f32 --format csv \
         --with "$srcdir/tests/data/h200-profile.yaml"
