@@ -21,9 +21,12 @@ enum { TYPES = AT_COUNT(sizes) + AT_NUMBERS };
 
 static struct at_type type_at(size_t i)
 {
-    const struct at_number_format *format = at_number_formats + i - AT_COUNT(sizes);
+    const struct at_number_format *format;
 
-    return i < AT_COUNT(sizes) ? sizes[i] : (struct at_type){format->name, format->bytes};
+    if (i < AT_COUNT(sizes))
+        return sizes[i];
+    format = &at_number_formats[i - AT_COUNT(sizes)];
+    return (struct at_type){format->name, format->bytes};
 }
 
 void at_problem_take_type(struct at_problem *problem, const struct at_type *type)
