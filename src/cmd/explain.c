@@ -469,8 +469,7 @@ static enum at_status list_params(const struct explain_options *options, struct 
     return status == AT_OK ? at_print_params(family, options->format, err) : status;
 }
 
-/* A second family is that of the config beside the first, and the words after it are its settings.
- */
+/* A second family is that of the config beside the first. The words after it are its settings. */
 static void take_second_family(struct explain_options *options)
 {
     struct at_config_choice *choice = &options->choice;

@@ -345,7 +345,7 @@ typedef struct autotune_execution {
     int64_t scratch_bytes;
 } autotune_execution;
 
-/* Make an execution of which only struct_size is set. */
+/* Make an execution that has its struct_size, and 0 in all other members. */
 static inline autotune_execution autotune_execution_init(void)
 {
     autotune_execution execution;

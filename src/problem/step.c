@@ -192,7 +192,7 @@ static void compute(const struct at_step *step, const struct at_step_operands *o
     set_result(step, result, type, &x);
 }
 
-/* Cast an element of which nothing else is computed, with one rounding. */
+/* Cast an element, with one rounding. */
 static void cast(const struct at_step *step, void *result, const void *source)
 {
     enum at_number from = part_of(step->from), to = part_of(step->to);
