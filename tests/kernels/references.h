@@ -310,6 +310,29 @@ REFERENCE(nested_calls, int, int)
         out[i] = in[(i + 4) % n] + 2 + (i + 1) % n;
 }
 
+static int recursion_fibonacci(int n)
+{
+    return n < 2 ? n : recursion_fibonacci(n - 1) + recursion_fibonacci(n - 2);
+}
+
+static int recursion_sum(const int *above, int n, int k)
+{
+    int own[4];
+
+    for (int i = 0; i < 4; i++)
+        own[i] = above ? above[i] + n : n;
+    if (n == 0)
+        return own[k & 3];
+    return recursion_sum(own, n - 1, k) + own[(k + 1) & 3];
+}
+
+REFERENCE(recursion, int, int)
+{
+    for (int i = 0; i < n; i++)
+        out[i] = 2 * (recursion_fibonacci(in[i ^ 1] & 7) + 100 * recursion_sum(NULL, i % 5, i)) +
+                 !(in[i] & 1);
+}
+
 REFERENCE(switch_table, int, int)
 {
     for (int i = 0; i < n; i++) {

@@ -93,6 +93,7 @@ static const struct sound_kernel sound[] = {
     {"noinline_call", ONE(2), ONE(64), 0, 'i', 'i', 100, 100, 100, EXACT, R(noinline_call)},
     {"struct_call", ONE(2), ONE(64), 0, 'f', 'f', 100, 100, 100, F32_SUMS, R(struct_call)},
     {"nested_calls", ONE(1), ONE(64), 0, 'i', 'i', 64, 64, 64, EXACT, R(nested_calls)},
+    {"recursion", ONE(2), ONE(64), 0, 'i', 'i', 128, 128, 128, EXACT, R(recursion)},
     {"switch_table", ONE(1), ONE(64), 0, 'i', 'i', 64, 65, 64, EXACT, R(switch_table)},
     {"branch_table", ONE(1), ONE(64), 0, 'i', 'i', 64, 64, 64, EXACT, R(branch_table)},
     {"local_array", ONE(2), ONE(32), 0, 'i', 'i', 1024, 1024, 1024, EXACT, R(sorted_by_16)},
@@ -139,13 +140,13 @@ static const struct {
     const char *message;
 } unsound[] = {
     {"refused_pointer", AT_EMU_NO_FAULT, "function pointer"},
-    {"refused_recursion", AT_EMU_NO_FAULT, "recursion: the function fibonacci calls itself"},
     {"refused_texture", AT_EMU_NO_FAULT, "textures and surfaces"},
     {"refused_allocation", AT_EMU_NO_FAULT, "memory allocation in a kernel (malloc, new)"},
     {"refused_tensor_core", AT_EMU_NO_FAULT, "tensor cores (wmma, mma)"},
     {"refused_cluster", AT_EMU_NO_FAULT, "thread block clusters"},
     {"fails_assert", AT_EMU_ASSERTION, "thread (5, 0, 0): assertion failed: threadIdx.x != 5"},
     {"fails_endless", AT_EMU_WAIT, "no running thread can change what it reads"},
+    {"fails_recursion", AT_EMU_LIMIT, "more than 512 calls, each within the other"},
     {"fails_printing", AT_EMU_LIMIT, "more than 48000000 steps"},
     {"fails_bounds", AT_EMU_GLOBAL_BOUNDS, "thread (4, 0, 0)"},
 };

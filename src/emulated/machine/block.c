@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block: its warps run in turn, each from barrier to barrier. */
 #include "emulated/machine/barrier.h"
+#include "emulated/machine/call.h"
 #include "emulated/machine/flow.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/order.h"
@@ -106,6 +107,8 @@ static void start_warp(struct at_emu_warp *warp)
     warp->alive = warp->active = warp->lanes;
     warp->pc = 0;
     warp->stop = UINT32_MAX;
+    warp->next = UINT64_MAX;
+    at_emu_call_drop(warp, UINT32_MAX);
     warp->waiting = false;
     warp->held = warp->gathered = warp->last_lanes = 0;
     warp->left_at = NULL;

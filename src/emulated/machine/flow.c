@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lanes of a warp share one pc most of the time. When they diverge, the lanes at the lowest pc
  * run first, until they reach the pc of other lanes and join them. This works because compilers lay
- * code out so that lanes meet again further down, and a loop is left only at its end.
+ * code out so that lanes meet again further down, and a loop is left only at its end. Lanes that
+ * are deeper in recursive calls run before the others, until they return to them.
  *
  * Lanes that wait for others do not run: `held` ones at a barrier of the block, `gathered` ones at
  * an instruction with a mask. */
 #include "emulated/machine/flow.h"
 
 #include "base/memory.h"
-#include "emulated/machine/lanes.h"
+#include "emulated/machine/call.h"
 
 #include <stdlib.h>
 
@@ -28,6 +29,7 @@ static void stop_at_barrier(struct at_emu_warp *warp)
     warp->waiting = true;
     warp->pc = warp->lane_pc[first];
     warp->stop = UINT32_MAX;
+    warp->next = UINT64_MAX;
     warp->barrier = AT_EMU_ROW(u32, warp, ops[warp->pc - 1].barrier.number)[first];
     AT_EACH_OF (i, warp->active)
         if (warp->lane_pc[i] != warp->pc) {
@@ -53,27 +55,37 @@ static void raise_stuck(struct at_emu_warp *warp)
                  missing, at_emu_line(op_of_lane(warp, other) - (warp->held >> other & 1)));
 }
 
-/* Activate the lanes at the lowest pc; they stop at the next higher pc of another lane. Lanes below
- * `least` stay where they are. */
-static void choose_lanes_from(struct at_emu_warp *warp, uint32_t least)
+/* Where a lane is, in the order in which lanes run: its depth, the deepest first, and its pc. */
+static uint64_t place_of_lane(const struct at_emu_warp *warp, int lane)
 {
-    uint32_t lowest = UINT32_MAX, next = UINT32_MAX;
+    return (uint64_t)(AT_EMU_DEPTH_MAX - warp->depth[lane]) << 32 | warp->lane_pc[lane];
+}
+
+/* Activate the lanes at the first place; they stop at the next place of another lane that is as
+ * deep. Lanes before `least` stay where they are. */
+static void choose_lanes_from(struct at_emu_warp *warp, uint64_t least)
+{
+    uint64_t first = UINT64_MAX, next = UINT64_MAX;
 
     warp->active = 0;
-    AT_EACH_OF (i, warp->alive & ~warp->held & ~warp->gathered)
-        if (warp->lane_pc[i] >= least && warp->lane_pc[i] < lowest)
-            lowest = warp->lane_pc[i];
-    AT_EACH_OF (i, lowest < UINT32_MAX ? warp->alive & ~warp->held : 0) {
-        uint32_t pc = warp->lane_pc[i];
+    AT_EACH_OF (i, warp->alive & ~warp->held & ~warp->gathered) {
+        uint64_t place = place_of_lane(warp, i);
 
-        if (pc == lowest)
+        if (place >= least && place < first)
+            first = place;
+    }
+    AT_EACH_OF (i, first < UINT64_MAX ? warp->alive & ~warp->held : 0) {
+        uint64_t place = place_of_lane(warp, i);
+
+        if (place == first)
             warp->active |= at_lane_bit[i];
-        else if (pc > lowest && pc < next)
-            next = pc;
+        else if (place > first && place < next)
+            next = place;
     }
     warp->gathered &= ~warp->active;
-    warp->pc = lowest;
-    warp->stop = next;
+    warp->pc = (uint32_t)first;
+    warp->next = next;
+    warp->stop = next >> 32 == first >> 32 ? (uint32_t)next : UINT32_MAX;
 }
 
 static void choose_lanes(struct at_emu_warp *warp)
@@ -116,11 +128,17 @@ bool at_emu_flow_leads(const struct at_ptx_kernel *kernel, const struct at_emu_o
         found |= op->flow == AT_EMU_EXIT && !goal;
         if (op->flow == AT_EMU_BRANCH)
             AT_OPEN(op->target);
+        if (op->flow == AT_EMU_CALL)
+            AT_OPEN(kernel->calls[op->target].first);
+        for (uint32_t k = 0; op->flow == AT_EMU_RETURN && k < kernel->op_count; k++)
+            if (kernel->ops[k].flow == AT_EMU_CALL &&
+                kernel->calls[kernel->ops[k].target].end == at)
+                AT_OPEN(k + 1);
         for (int64_t k = 0; op->flow == AT_EMU_SWITCH && k < op->immediate; k++)
             AT_OPEN(kernel->targets[op->target + k]);
         if (at + 1 < kernel->op_count &&
-            !(always &&
-              (op->flow == AT_EMU_BRANCH || op->flow == AT_EMU_EXIT || op->flow == AT_EMU_SWITCH)))
+            !(always && (op->flow == AT_EMU_BRANCH || op->flow == AT_EMU_EXIT ||
+                         op->flow == AT_EMU_SWITCH || op->flow == AT_EMU_CALL)))
             AT_OPEN(at + 1);
     }
 #undef AT_OPEN
@@ -164,6 +182,7 @@ static void exit_lanes(struct at_emu_warp *warp, uint32_t lanes)
         warp->left_held = (warp->last_waiting & warp->held) != 0;
     }
     warp->alive &= ~lanes;
+    at_emu_call_drop(warp, lanes);
     place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
     if (warp->gathered)
         leave_gathered(warp, lanes);
@@ -198,6 +217,24 @@ static void switch_lanes(struct at_emu_warp *warp, const struct at_emu_op *op, u
         }
         warp->lane_pc[i] = kernel->targets[op->target + index[i]];
     }
+    choose_lanes(warp);
+}
+
+/* A function calls itself. */
+static void call(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes)
+{
+    if (!at_emu_call_enter(warp, op, lanes))
+        return;
+    place_lanes(warp, lanes, warp->block->kernel->calls[op->target].first);
+    place_lanes(warp, warp->active & ~lanes, warp->pc + 1);
+    choose_lanes(warp);
+}
+
+static void return_lanes(struct at_emu_warp *warp)
+{
+    uint32_t returned = at_emu_call_leave(warp, warp->active);
+
+    place_lanes(warp, warp->active & ~returned, warp->pc + 1);
     choose_lanes(warp);
 }
 
@@ -310,20 +347,13 @@ uint32_t at_emu_flow_gather(struct at_emu_warp *warp, const struct at_emu_op *op
 static struct at_emu_value take(const struct at_emu_warp *warp, const struct at_emu_op *op, int k,
                                 int lane)
 {
-    return (struct at_emu_value){
-        .bits = at_read_lane(warp, op->row[k], op->operand_bytes[k], lane),
-        .undefined = at_emu_undefined(warp, op->row[k]) >> lane & 1,
-        .origin = warp->origin[op->row[k] / AT_EMU_ROW_ALIGN],
-    };
+    return at_take_lane(warp, op->row[k], op->operand_bytes[k], lane);
 }
 
 static void put(struct at_emu_warp *warp, const struct at_emu_op *op, int k, int lane,
                 struct at_emu_value value)
 {
-    at_write_lane(warp, op->row[k], op->operand_bytes[k], lane, value.bits);
-    if (warp->undefined_rows)
-        at_emu_undefined_mark(warp, op->row[k], at_lane_bit[lane],
-                              value.undefined ? at_lane_bit[lane] : 0, value.origin);
+    at_put_lane(warp, op->row[k], op->operand_bytes[k], lane, value);
 }
 
 void at_emu_flow_bring(struct at_emu_brought *brought, const struct at_emu_op *op,
@@ -390,6 +420,12 @@ bool at_emu_flow_follow(struct at_emu_warp *warp, const struct at_emu_op *op, ui
     case AT_EMU_SWITCH:
         switch_lanes(warp, op, lanes);
         break;
+    case AT_EMU_CALL:
+        call(warp, op, lanes);
+        break;
+    case AT_EMU_RETURN:
+        return_lanes(warp);
+        break;
     case AT_EMU_CLOCK:
         read_clock(warp, op, lanes);
         warp->pc++;
@@ -410,9 +446,9 @@ bool at_emu_flow_follow(struct at_emu_warp *warp, const struct at_emu_op *op, ui
  * the first ones look again. */
 void at_emu_flow_pass_turn(struct at_emu_warp *warp)
 {
-    uint32_t further = warp->stop;
+    uint64_t further = warp->next;
 
-    if (further == UINT32_MAX)
+    if (further == UINT64_MAX)
         return;
     place_lanes(warp, warp->active, warp->pc);
     choose_lanes_from(warp, further);

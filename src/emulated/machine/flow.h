@@ -3,7 +3,7 @@
 #ifndef AT_EMULATED_MACHINE_FLOW_H
 #define AT_EMULATED_MACHINE_FLOW_H
 
-#include "emulated/machine/warp.h"
+#include "emulated/machine/lanes.h"
 
 /* Apply the control flow of the instruction at pc. False: the warp cannot continue now. */
 bool at_emu_flow_follow(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes);
@@ -27,11 +27,6 @@ bool at_emu_flow_copies(const struct at_ptx_kernel *kernel, const struct at_emu_
 
 /* Lanes that are away at a copy of op have their operands there. Bring them to the rows of op, and
  * after it has run, give the results to the copies. */
-struct at_emu_value {
-    uint64_t bits;
-    bool undefined;
-    uint32_t origin;
-};
 struct at_emu_brought {
     struct at_emu_value before[AT_WARP][AT_EMU_OPERANDS]; /* in the rows of op */
 };

@@ -71,6 +71,32 @@ static inline void at_write_lane(struct at_emu_warp *warp, uint32_t row, int byt
         AT_EMU_ROW(u64, warp, row)[i] = value;
 }
 
+/* A lane's value of a row, and whether it is undefined (block.c). */
+struct at_emu_value {
+    uint64_t bits;
+    uint32_t origin;
+    bool undefined;
+};
+
+static inline struct at_emu_value at_take_lane(const struct at_emu_warp *warp, uint32_t row,
+                                               int bytes, int lane)
+{
+    return (struct at_emu_value){
+        .bits = at_read_lane(warp, row, bytes, lane),
+        .undefined = at_emu_undefined(warp, row) >> lane & 1,
+        .origin = warp->origin[row / AT_EMU_ROW_ALIGN],
+    };
+}
+
+static inline void at_put_lane(struct at_emu_warp *warp, uint32_t row, int bytes, int lane,
+                               struct at_emu_value value)
+{
+    at_write_lane(warp, row, bytes, lane, value.bits);
+    if (warp->undefined_rows || value.undefined)
+        at_emu_undefined_mark(warp, row, at_lane_bit[lane], value.undefined ? at_lane_bit[lane] : 0,
+                              value.origin);
+}
+
 #define AT_SOURCE(type, name, k) const type *name = AT_EMU_ROW(type, warp, op->row[k])
 #define AT_RUN(name)                                                                               \
     static void name(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)

@@ -3,6 +3,7 @@
 #include "emulated/machine/machine.h"
 
 #include "base/memory.h"
+#include "emulated/machine/call.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/print.h"
 #include "emulated/machine/races.h"
@@ -63,6 +64,7 @@ static uint64_t preset_value(const struct at_emu_preset *preset, const struct at
 
     switch (preset->kind) {
     case AT_EMU_CONSTANT:
+    case AT_EMU_IN_LOCAL:
         return preset->value;
     case AT_EMU_DYNAMIC_SHARED:
         return dynamic_shared_offset(block->launch) + preset->value;
@@ -208,6 +210,7 @@ static void make_block(struct at_emu_block *block, const struct run *run)
 static void clear_block(struct at_emu_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
+        at_emu_call_drop(&block->warps[i], UINT32_MAX);
         free(block->warps[i].file);
         free(block->warps[i].undefined);
         free(block->warps[i].origin);

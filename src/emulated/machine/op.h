@@ -22,6 +22,10 @@ enum {
     AT_EMU_FILE_MAX = 4 << 20,      /* bytes of rows per warp */
     AT_EMU_SHARED_MAX = 1 << 20,    /* bytes per block */
     AT_EMU_LOCAL_MAX = 512 << 10, /* bytes per thread, as on all GPUs since compute capability 2 */
+    /* Of recursive functions: calls, each within the other, and bytes of local memory. A GPU has a
+     * stack of 1 KiB per thread, unless the host sets cudaLimitStackSize. */
+    AT_EMU_DEPTH_MAX = 512,
+    AT_EMU_STACK_MAX = 64 << 10,
     AT_EMU_PARAMS_MAX = 256,
     AT_EMU_PARAM_BYTES_MAX = 32764, /* PTX ISA, "Kernel Function Parameters" */
     AT_EMU_OPS_MAX = 1000000,
@@ -51,6 +55,8 @@ enum at_emu_flow {
     AT_EMU_SWITCH, /* brx.idx: a branch by a table */
     AT_EMU_GATHER, /* waits for the lanes that its last operand names */
     AT_EMU_CLOCK,  /* reads the thread's clock */
+    AT_EMU_CALL,   /* of a function within itself: to its body's beginning */
+    AT_EMU_RETURN, /* the end of a body that is called so */
 };
 
 enum at_emu_space {
@@ -116,7 +122,8 @@ struct at_emu_op {
     uint8_t undefined;   /* at_emu_undefined */
     uint32_t guard;      /* row of the predicate */
     uint32_t guard_flip; /* xored with it: all ones for @!p */
-    uint32_t target;     /* of a branch; of a switch: the first of its targets in the kernel */
+    uint32_t target;     /* of a branch; of a switch: the first of its targets in the kernel; of a
+                          * recursive call: the call in the kernel's calls */
     uint32_t address;    /* row with the address of a memory access */
     union {
         struct {
@@ -212,6 +219,7 @@ enum at_emu_preset_kind {
     AT_EMU_DYNAMIC_BYTES,
     AT_EMU_TOTAL_SHARED_BYTES,
     AT_EMU_VARIABLE, /* the address of a variable of the module */
+    AT_EMU_IN_LOCAL, /* of a variable in local memory; recursive calls move it */
 };
 
 struct at_emu_preset {
@@ -254,6 +262,20 @@ struct at_emu_array {
     uint32_t offset, bytes;
 };
 
+enum { AT_EMU_ARGUMENTS_MAX = 64 };
+
+/* A recursive call. Its results and arguments have places in the frame of the caller, and others in
+ * that of the body. */
+struct at_emu_call {
+    uint32_t first, end; /* instructions: the body's first one, and its AT_EMU_RETURN */
+    int result_count, count;
+    uint32_t outside[AT_EMU_ARGUMENTS_MAX], inside[AT_EMU_ARGUMENTS_MAX];
+    uint32_t bytes[AT_EMU_ARGUMENTS_MAX];
+};
+
+/* The bytes per lane of a row where none begins. */
+#define AT_EMU_NO_ROW UINT8_MAX
+
 struct at_ptx_kernel {
     const struct at_ptx_module *module;
     char *name;
@@ -264,15 +286,21 @@ struct at_ptx_kernel {
     struct at_emu_param *params;
     size_t param_count, param_capacity;
     uint32_t param_bytes;
-    uint32_t file_bytes;         /* of a warp's rows */
+    uint32_t file_bytes; /* of a warp's rows */
+    uint8_t *row_bytes;  /* per lane, by a row's offset / AT_EMU_ROW_ALIGN */
+    size_t row_count, row_capacity;
     uint32_t shared_bytes;       /* static, with the gaps */
     struct at_emu_array *arrays; /* the static ones, by offset */
     size_t array_count, array_capacity;
     uint32_t dynamic_align; /* of the dynamic array; 1 if there is none */
     uint32_t local_bytes;   /* per thread */
+    uint32_t local_step;    /* of these, how many a recursive call takes; 0: there is none */
+    uint32_t depth_max;     /* of recursive calls */
     uint32_t frame_bytes;   /* per thread: arguments and results of functions */
     uint32_t *targets;      /* of switches */
     size_t target_count, target_capacity;
+    struct at_emu_call *calls;
+    size_t call_count, call_capacity;
     const struct at_emu_image *image;
     const char *const *source_files; /* by number, from the module; NULL: none */
     size_t source_file_count;

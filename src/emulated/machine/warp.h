@@ -85,8 +85,11 @@ struct at_emu_warp {
     uint32_t alive;        /* lanes that have not exited */
     uint32_t active;       /* lanes at pc */
     uint32_t pc;
-    uint32_t stop;             /* the lowest pc of the other lanes; UINT32_MAX: none */
+    uint32_t stop; /* the lowest pc of the other lanes as deep; UINT32_MAX: none */
+    uint64_t next; /* the place of the lanes that come next; UINT64_MAX: none (flow.c) */
     uint32_t lane_pc[AT_WARP]; /* of lanes that are alive but not active */
+    uint32_t depth[AT_WARP];   /* recursive calls that have not returned, and what they saved */
+    struct at_emu_saved *saved[AT_WARP];
     uint64_t executed[AT_WARP];
     uint64_t spent;   /* by the active lanes beyond `executed`, where the flow is not to the next */
     uint32_t carry;   /* of extended-precision arithmetic */

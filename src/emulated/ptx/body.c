@@ -230,8 +230,9 @@ bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labe
  *
  * The body of a function is read once for each call of it, behind the call, as if the compiler had
  * inlined it: each call has its own registers and local memory, as in a frame, and lanes that
- * return early meet the others behind the body. So a function cannot call itself. The variables of
- * a call's arguments and results have the same place on both sides. */
+ * return early meet the others behind the body. The variables of a call's arguments and results
+ * have the same place on both sides. A function that calls itself has one body for these calls
+ * (emulated/machine/call.h). */
 
 static void ptx_note_problem(struct at_ptx_reader *reader)
 {
@@ -300,6 +301,21 @@ static bool read_function(struct at_ptx_reader *reader, const struct at_ptx_call
     return true;
 }
 
+/* The end of a body that calls itself: lanes return from there. */
+static void end_recursion(struct at_ptx_reader *reader, const struct at_ptx_call *call)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_emu_op end = kernel->ops[call->op];
+
+    for (size_t i = 0; i < kernel->call_count; i++)
+        if (kernel->calls[i].first == call->op + 1)
+            kernel->calls[i].end = (uint32_t)kernel->op_count;
+    end.flow = AT_EMU_RETURN;
+    end.guard = AT_EMU_TRUE_ROW;
+    end.guard_flip = 0;
+    AT_PUSH(kernel->ops, kernel->op_count, kernel->op_capacity, end);
+}
+
 static bool read_call(struct at_ptx_reader *reader)
 {
     struct at_ptx_call call = reader->call;
@@ -315,7 +331,7 @@ static bool read_call(struct at_ptx_reader *reader)
         return at_ptx_fail(reader, "calls that are nested more than %d deep", AT_PTX_NESTED_MAX);
     reader->base = scope_now(reader);
     reader->call_depth++;
-    call.function->open = true;
+    call.function->open = &call;
     reader->lexer = call.function->text.lexer;
     reader->token = call.function->text.token;
     good = read_function(reader, &call);
@@ -323,7 +339,9 @@ static bool read_call(struct at_ptx_reader *reader)
         reader->lexer = after.lexer;
         reader->token = after.token;
     }
-    call.function->open = false;
+    call.function->open = NULL;
+    if (good && call.is_recursed)
+        end_recursion(reader, &call);
     reader->call_depth--;
     at_ptx_close_to(reader, reader->base);
     reader->base = base;

@@ -63,8 +63,8 @@ static bool read_list(struct at_ptx_reader *reader, struct at_ptx_call *call)
             return false;
         if (variable->space != AT_EMU_FRAME)
             return at_ptx_fail(reader, "a call with an argument that is no .param variable");
-        if (call->count == AT_PTX_ARGUMENTS_MAX)
-            return at_ptx_fail(reader, "a call with more than %d arguments", AT_PTX_ARGUMENTS_MAX);
+        if (call->count == AT_EMU_ARGUMENTS_MAX)
+            return at_ptx_fail(reader, "a call with more than %d arguments", AT_EMU_ARGUMENTS_MAX);
         call->offset[call->count] = variable->offset;
         call->bytes[call->count++] = variable->bytes;
     }
@@ -95,18 +95,36 @@ static bool decode_provided(struct at_ptx_reader *reader, struct at_emu_op *op,
     return true;
 }
 
+/* A call within the body of the same function goes to the beginning of that body. */
+static bool decode_recursion(struct at_ptx_reader *reader, struct at_emu_op *op,
+                             const struct at_ptx_call *call)
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_ptx_call *open = call->function->open;
+    struct at_ptx_name plain = plain_name(call->function->name);
+    struct at_emu_call made = {
+        .first = (uint32_t)open->op + 1, .result_count = call->result_count, .count = call->count};
+
+    if (call->count != open->count || call->result_count != open->result_count ||
+        memcmp(call->bytes, open->bytes, sizeof call->bytes) != 0)
+        return at_ptx_fail(reader, "a call of %.*s with other arguments", AT_PTX_SHOWN(plain));
+    memcpy(made.outside, call->offset, sizeof made.outside);
+    memcpy(made.inside, open->offset, sizeof made.inside);
+    memcpy(made.bytes, call->bytes, sizeof made.bytes);
+    op->flow = AT_EMU_CALL;
+    op->target = (uint32_t)kernel->call_count;
+    AT_PUSH(kernel->calls, kernel->call_count, kernel->call_capacity, made);
+    open->is_recursed = true;
+    return true;
+}
+
 /* A call is an instruction that jumps behind the function's body where its guard does not hold;
  * without a guard it does nothing. */
 static bool decode_function(struct at_ptx_reader *reader, struct at_emu_op *op,
                             struct at_ptx_call *call)
 {
-    struct at_ptx_name plain = plain_name(call->function->name);
-
     if (call->function->open)
-        return at_ptx_fail(reader,
-                           "recursion: the function %.*s calls itself, which the emulated device "
-                           "does not run",
-                           AT_PTX_SHOWN(plain));
+        return decode_recursion(reader, op, call);
     if (op->guard != AT_EMU_TRUE_ROW) {
         op->flow = AT_EMU_BRANCH;
         op->guard_flip = ~op->guard_flip;

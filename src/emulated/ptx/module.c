@@ -65,6 +65,19 @@ static void add_end(struct at_ptx_reader *reader)
     AT_PUSH(kernel->ops, count, kernel->op_capacity, end);
 }
 
+/* Each recursive call has local memory of its own. */
+static void make_stack(struct at_ptx_kernel *kernel)
+{
+    uint32_t step = (kernel->local_bytes + 15) / 16 * 16, most;
+
+    if (kernel->call_count == 0)
+        return;
+    most = step ? AT_EMU_STACK_MAX / step : AT_EMU_DEPTH_MAX;
+    kernel->depth_max = most < AT_EMU_DEPTH_MAX ? most : AT_EMU_DEPTH_MAX;
+    kernel->local_step = step;
+    kernel->local_bytes = step * (kernel->depth_max + 1);
+}
+
 static void forget_kernel(struct at_ptx_reader *reader)
 {
     at_ptx_close_to(reader, (struct at_ptx_scope){0});
@@ -77,7 +90,7 @@ static void forget_kernel(struct at_ptx_reader *reader)
     for (size_t i = 0; i < reader->global_count; i++)
         reader->globals[i].placed = false;
     for (size_t i = 0; i < reader->function_count; i++)
-        reader->functions[i].open = false;
+        reader->functions[i].open = NULL;
     reader->call = (struct at_ptx_call){0};
     reader->call_count = reader->call_depth = 0;
     reader->places = (struct at_emu_places){0};
@@ -115,6 +128,7 @@ static bool read_kernel(struct at_ptx_reader *reader)
     if (!at_ptx_resolve_jumps(reader, &(struct at_ptx_labels){0}) && !kernel->problem)
         kernel->problem = at_strdup(reader->err->message);
     add_end(reader);
+    make_stack(kernel);
     return at_ptx_expect(reader, "}");
 }
 
@@ -149,7 +163,7 @@ static bool skip_body(struct at_ptx_reader *reader, const char *what, bool *body
 /* .func {(result)} name {(parameters)} {directives} { body } or ; */
 static bool note_function(struct at_ptx_reader *reader)
 {
-    struct at_ptx_function function = {{0}, {{0}, {0}}, false};
+    struct at_ptx_function function = {{0}, {{0}, {0}}, NULL};
     bool body;
 
     at_ptx_next(reader);
@@ -360,6 +374,8 @@ static void free_kernel(struct at_ptx_kernel *kernel)
     free(kernel->params);
     free(kernel->presets);
     free(kernel->targets);
+    free(kernel->calls);
+    free(kernel->row_bytes);
     free(kernel->arrays);
     free(kernel->ops);
     free(kernel->problem);

@@ -18,6 +18,9 @@ static bool new_row(struct at_ptx_reader *reader, int bytes, uint32_t *row)
                            AT_EMU_FILE_MAX);
     *row = kernel->file_bytes;
     kernel->file_bytes += size;
+    while (kernel->row_count < kernel->file_bytes / AT_EMU_ROW_ALIGN)
+        AT_PUSH(kernel->row_bytes, kernel->row_count, kernel->row_capacity, AT_EMU_NO_ROW);
+    kernel->row_bytes[*row / AT_EMU_ROW_ALIGN] = (uint8_t)bytes;
     return true;
 }
 
@@ -383,6 +386,9 @@ static bool variable_row(struct at_ptx_reader *reader, const struct at_ptx_varia
             return at_ptx_fail(reader, "a global address in a register of 32 bits");
         return add_preset(reader, AT_EMU_VARIABLE, bytes, (uint64_t)offset, variable->number, row);
     }
+    if (variable->space == AT_EMU_LOCAL)
+        return add_preset(reader, AT_EMU_IN_LOCAL, bytes, variable->offset + (uint64_t)offset, 0,
+                          row);
     return at_ptx_constant_row(reader, bytes, variable->offset + (uint64_t)offset, row);
 }
 

@@ -27,7 +27,6 @@ enum {
     AT_PTX_DECLARATIONS_MAX = 4096, /* of registers or of variables, per kernel */
     AT_PTX_OPCODE_MAX = 128,        /* characters */
     AT_PTX_PARTS_MAX = 16,          /* of an opcode, joined by dots */
-    AT_PTX_ARGUMENTS_MAX = 64,      /* of a call */
     AT_PTX_CALLS_MAX = 100000,      /* per kernel */
     AT_PTX_NESTED_MAX = 64,         /* calls, each within the other */
     AT_PTX_FRAME_MAX = 64 << 10,    /* bytes per thread for arguments and results */
@@ -67,8 +66,8 @@ struct at_ptx_text {
 
 struct at_ptx_function {
     struct at_ptx_name name;
-    struct at_ptx_text text; /* after .func */
-    bool open;               /* its body is being read: a call of it would be a recursion */
+    struct at_ptx_text text;  /* after .func */
+    struct at_ptx_call *open; /* the call whose body is being read: another one is a recursion */
 };
 
 /* The declarations up to some place, and the memory that they take. */
@@ -80,9 +79,10 @@ struct at_ptx_scope {
 /* A call that has been decoded; its function's body follows. */
 struct at_ptx_call {
     struct at_ptx_function *function;                                   /* NULL: no call */
-    uint32_t offset[AT_PTX_ARGUMENTS_MAX], bytes[AT_PTX_ARGUMENTS_MAX]; /* results, arguments */
+    uint32_t offset[AT_EMU_ARGUMENTS_MAX], bytes[AT_EMU_ARGUMENTS_MAX]; /* results, arguments */
     int result_count, count;
-    size_t op; /* of the call */
+    size_t op;        /* of the call */
+    bool is_recursed; /* the body has a call of itself */
 };
 
 struct at_ptx_label {
