@@ -21,7 +21,8 @@
  *
  * Of a problem with a step, the values come from a table: `values` has VALUES elements of this
  * side, which the host has computed. An element, its result and its element of a second source have
- * the same place in their tables. Other problems have no table.
+ * the same place in their tables. Other problems have no table. If results depend on their channel,
+ * there are SETS tables of results, and element i of the extent has channel i % period / run.
  *
  * Red zones can have any length that is a multiple of 16 bytes. Every kernel works with any
  * one-dimensional grid and block.
@@ -35,6 +36,7 @@ using namespace at;
 
 constexpr unsigned char poison_byte = 0xa5;
 constexpr int VALUES = 1 << 16;
+constexpr int SETS = 8;
 
 /* Return the index of this thread in the grid. */
 __device__ __forceinline__ long long global_thread()
@@ -269,12 +271,28 @@ __device__ __forceinline__ bool element_has(const void *base, long long i, bool 
     return element_has<16>(base, i, filled, index, values);
 }
 
+/* Where results have channels: nowhere, if the period is 0. */
+struct channels {
+    long long period, run;
+
+    /* The table of the values of an element's channel. */
+    __device__ const void *values_at(const void *values, long long at, int elem_size) const
+    {
+        if (period == 0)
+            return values;
+        const long long channel = divide(at - divide(at, period) * period, run);
+        return static_cast<const unsigned char *>(values) +
+               mix_index(channel) % SETS * VALUES * elem_size;
+    }
+};
+
 /* Compare a whole buffer, which begins at a multiple of 16 bytes, with its expected content.
  * Compare units of 16 bytes first. Most of them lie in one run, which is found once. Compare the
  * others, and wrong ones, element by element. */
 template <class extent>
 __device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
-                                      int elem_size, unsigned long long *result, const void *values)
+                                      int elem_size, unsigned long long *result, const void *values,
+                                      channels all = {0, 1})
 {
     const word<16> *units = static_cast<const word<16> *>(base);
     const int count = 16 / elem_size;
@@ -289,7 +307,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
 
         if (first >= 0 && first + count <= within.elements) {
             now = within.run_at(first);
-            if (now.filled && now.count >= count &&
+            if (now.filled && now.count >= count && all.period == 0 &&
                 unit_has(units[unit], now.index, now.step, elem_size, values))
                 continue;
         }
@@ -301,7 +319,8 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
                 now = {0, 0, 1, false};
             else if (now.count == 0)
                 now = within.run_at(at);
-            if (!element_has(base, unit * count + i, now.filled, now.index, elem_size, values)) {
+            if (!element_has(base, unit * count + i, now.filled, now.index, elem_size,
+                             all.values_at(values, at, elem_size))) {
                 wrong++;
                 first_wrong = minimum<unsigned long long>(first_wrong, unit * count + i);
             }
@@ -390,28 +409,33 @@ extern "C" __global__ void at_fill_second(void *to, long long elements, int elem
 
 /* Check the buffer of a destination. dst_base is its start, with the red zone. */
 extern "C" __global__ void at_check(const void *dst_base, long long red_zone_bytes, matrices all,
-                                    int elem_size, unsigned long long *result, const void *values)
+                                    int elem_size, unsigned long long *result, const void *values,
+                                    long long period, long long run)
 {
     const long long elements =
         (all.batch - 1) * all.stride_dst + (all.cols - 1) * all.ld_dst + all.rows;
 
-    check(dst_base, red_zone_bytes, destination_extent{all, elements}, elem_size, result, values);
+    check(dst_base, red_zone_bytes, destination_extent{all, elements}, elem_size, result, values,
+          {period, run});
 }
 
 /* The same for a tensor, whose destination has `elements` from its first to its last. */
 extern "C" __global__ void at_check_tensor(const void *dst_base, long long red_zone_bytes,
                                            long long elements, int elem_size,
                                            unsigned long long *result, const void *values,
+                                           long long period, long long run,
                                            const __grid_constant__ tensor_axes axes)
 {
-    check(dst_base, red_zone_bytes, tensor_extent{axes, elements}, elem_size, result, values);
+    check(dst_base, red_zone_bytes, tensor_extent{axes, elements}, elem_size, result, values,
+          {period, run});
 }
 
 /* Check the buffer of a source whose extent has `elements` elements. src_base is its start, with
  * the red zone. */
 extern "C" __global__ void at_check_source(const void *src_base, long long red_zone_bytes,
                                            long long elements, int elem_size,
-                                           unsigned long long *result, const void *values)
+                                           unsigned long long *result, const void *values,
+                                           long long, long long)
 {
     check(src_base, red_zone_bytes, source_extent{elements}, elem_size, result, values);
 }

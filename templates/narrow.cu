@@ -303,16 +303,22 @@ __device__ __forceinline__ void store_item(unsigned char *run, const item_vector
 }
 
 #if !FEW_ROWS /* a step goes one way, so only one way compiles */
-/* Return piece `number` of a plane's vector, given its elements. */
+/* Return piece `number` of a plane's vector, given its elements, or of the one after it if `next`
+ * is
+ * 1. The first one's results go `to` the plane; `row` is what that has for them. */
 __device__ __forceinline__ plane_piece result_piece(const item_vector &elements, int number,
-                                                    const step &result_of)
+                                                    const step &result_of,
+                                                    const typename step::row &row,
+                                                    const unsigned char *to, int next)
 {
+    const int first = next * unit_records + number * piece_records;
     item_pieces from;
-    plane_piece to;
+    plane_piece piece;
 
     from.whole = elements.whole;
-    to.whole = result_of.template of_vector<piece_records>(from.part[number]);
-    return to;
+    piece.whole = result_of.template of_vector<piece_records>(
+        from.part[number], result_of.template at_part<piece_records, 1, !SHIFT>(row, to, first));
+    return piece;
 }
 
 /* Move units from the run to the planes. `planes` points into the first plane. */
@@ -339,18 +345,20 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
 #pragma unroll
         for (int i = 0; i < item_planes; i++) {
             const int skip = SHIFT ? bytes_to_boundary<piece_bytes>(to) : 0;
-            plane_piece piece = result_piece(vectors[i], 0, result_of);
+            const typename step::row row = result_of.row_at(to);
+            plane_piece piece = result_piece(vectors[i], 0, result_of, row, to, 0);
 
 #pragma unroll
             for (int number = 0; number < pieces; number++) {
                 plane_piece stored = piece;
 
                 if constexpr (SHIFT) {
-                    piece = number + 1 < pieces ? result_piece(vectors[i], number + 1, result_of)
-                                                : result_piece(next[i], 0, result_of);
+                    piece = number + 1 < pieces
+                                ? result_piece(vectors[i], number + 1, result_of, row, to, 0)
+                                : result_piece(next[i], 0, result_of, row, to, 1);
                     stored = funnel_shift<plane_size>(stored, piece, skip);
                 } else if (number + 1 < pieces) {
-                    piece = result_piece(vectors[i], number + 1, result_of);
+                    piece = result_piece(vectors[i], number + 1, result_of, row, to, 0);
                 }
                 store<STORE>(
                     reinterpret_cast<word<piece_bytes> *>(to + skip + number * piece_bytes),
@@ -362,23 +370,29 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
 }
 
 #else
-/* Return a vector of a plane as the records have its elements, given its pieces. */
-__device__ __forceinline__ item_vector results_of(const plane_piece *from, const step &result_of)
+/* Return a vector of a plane as the records have its elements, given its pieces. The first result
+ * goes `to` a record, the others to those after it. */
+__device__ __forceinline__ item_vector results_of(const plane_piece *from, const step &result_of,
+                                                  const result *to)
 {
+    const typename step::row row = result_of.template row_at<K>(to);
     item_vector whole;
-    item_pieces to;
+    item_pieces results;
 
 #pragma unroll
     for (int number = 0; number < pieces; number++)
-        to.part[number] = result_of.template of_vector<piece_records>(from[number].whole);
-    whole.whole = to.whole;
+        results.part[number] = result_of.template of_vector<piece_records>(
+            from[number].whole,
+            result_of.template at_part<piece_records, K>(row, to, number * piece_records));
+    whole.whole = results.whole;
     return whole;
 }
 
-/* Move units from the planes to the run. `planes` points into the first plane. */
+/* Move units from the planes to the run, which will be `records_at`. `planes` points into the first
+ * plane. */
 __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsigned char *planes,
                                                   long long plane_bytes, int units,
-                                                  const step &result_of)
+                                                  const step &result_of, const result *records_at)
 {
     plane_piece vectors[ITEMS][item_planes * pieces], next[ITEMS][item_planes];
 
@@ -428,7 +442,8 @@ __device__ __forceinline__ void planes_to_records(unsigned char *run, const unsi
 
 #pragma unroll
         for (int i = 0; i < item_planes; i++)
-            elements[i] = results_of(&vectors[item][i * pieces], result_of);
+            elements[i] = results_of(&vectors[item][i * pieces], result_of,
+                                     records_at + unit * unit_records * K + part * item_planes + i);
         transpose_unit<false>(records, elements);
 #else /* with another array, CUDA 13.0 schedules the move otherwise */
         transpose_unit<false>(records, vectors[item]);
@@ -464,9 +479,9 @@ __device__ __forceinline__ void copy_elements(result *dst, const element *src, l
         if (first + i / K >= from && first + i / K < end) {
 #if STEP
             if constexpr (FEW_ROWS)
-                dst[in_run] = result_of(src[in_plane]);
+                dst[in_run] = result_of(src[in_plane], result_of.template at<1>(dst + in_run));
             else
-                dst[in_plane] = result_of(src[in_run]);
+                dst[in_plane] = result_of(src[in_run], result_of.template at<1>(dst + in_plane));
 #else /* with a call, CUDA 13.0 schedules the move otherwise */
             if constexpr (FEW_ROWS)
                 dst[in_run] = src[in_plane];
@@ -506,7 +521,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         reinterpret_cast<const unsigned char *>(from + first * unit_records);
     unsigned char *target = SHARED ? dynamic_shared() : run;
 
-    planes_to_records(target, planes, ld_src * ELEM_SIZE, units, result_of);
+    planes_to_records(target, planes, ld_src * ELEM_SIZE, units, result_of,
+                      to + first * unit_records * K);
     if constexpr (SHARED) {
         __syncthreads();
         drain_shared(run, target, units * K * VEC);

@@ -21,7 +21,8 @@
  * of 2 bytes, are first packed into one word. So no access is smaller than a bank. A row of the
  * destination that begins inside a cell is shifted into place when it is written.
  *
- * A step computes as soon as rows are in place: cells have results.
+ * A step computes as soon as rows are in place: cells have results. If a result needs its place,
+ * they have elements of the same size, and it is computed before it is written.
  *
  * Blocks read single elements at the lower edge of the matrix, and where a vector would reach
  * beyond its first or last element. */
@@ -149,6 +150,31 @@ __device__ __forceinline__ void stage_cells(unsigned char *to, const result_vect
             chunks[i].whole;
 }
 
+/* What cells have for these elements. */
+template <int count, class chosen>
+__device__ __forceinline__ word<count * RESULT_SIZE> staged_of(word<count * ELEM_SIZE> whole,
+                                                               const chosen &result_of)
+{
+    if constexpr (chosen::needs_place)
+        return whole;
+    else
+        return result_of.template of_vector<count>(whole);
+}
+
+using place_of_store = step::place<store_rows>;
+
+/* What is written for what cells have; `there` is what its place has. */
+template <int count, class chosen>
+__device__ __forceinline__ word<count * RESULT_SIZE>
+written_of(word<count * RESULT_SIZE> staged, const chosen &result_of,
+           const typename chosen::template place<count> &there)
+{
+    if constexpr (chosen::needs_place)
+        return result_of.template of_vector<count>(staged, there);
+    else
+        return staged;
+}
+
 /* Read `cols` columns of the tile and its halo into shared memory. src points to the tile's
  * first element. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const element *src, long long ld,
@@ -207,7 +233,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 
 #pragma unroll
                 for (int row = 0; row < pack; row++)
-                    results[row].whole = result_of.template of_vector<load_cols>(own[i][row].whole);
+                    results[row].whole = staged_of<load_cols>(own[i][row].whole, result_of);
                 stage_cells(shared + i * step_offset, results);
 #else
                 stage_cells(shared + i * step_offset, own[i]);
@@ -231,7 +257,8 @@ __device__ __forceinline__ void read_edge(unsigned char *shared, const element *
 
         if (col < cols)
             *reinterpret_cast<result *>(shared + result_offset(row, col)) =
-                row < rows ? result_of(load<LOAD_PLAIN>(src + row * ld + col)) : result{};
+                row < rows ? staged_of<1>(load<LOAD_PLAIN>(src + row * ld + col), result_of)
+                           : result{};
     }
 }
 
@@ -260,7 +287,7 @@ __device__ __forceinline__ word<store_bytes> join_cells(const T *cells, int shif
  * to the tile's first element there. At an edge, `rows` rows of the matrix are left. */
 template <bool edge>
 __device__ __forceinline__ void write_tile(result *dst, const unsigned char *shared, long long ld,
-                                           int rows, int cols)
+                                           int rows, int cols, const step &result_of)
 {
     constexpr int sections = tile_rows / (8 * store_rows); /* warps per destination row */
     constexpr int step_cols = THREADS / 32 / sections * 4;
@@ -286,6 +313,10 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
         vector<store_bytes, RESULT_SIZE> joined;
 
         if (inside) {
+            place_of_store there{};
+
+            if (!edge || row + store_rows <= rows)
+                there = result_of.template at<store_rows>(to);
             cell cells[needed_cells];
 
 #pragma unroll
@@ -294,12 +325,14 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
                     *reinterpret_cast<const cell *>(shared + offsets[i] + step * step_offset);
             joined.whole = join_cells(cells, row % pack * RESULT_SIZE * 8);
             if (!edge || row + store_rows <= rows)
-                store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to), joined.whole);
+                store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to),
+                                   written_of<store_rows>(joined.whole, result_of, there));
             else
 #pragma unroll
                 for (int i = 0; i < store_rows - 1; i++)
                     if (row + i < rows)
-                        to[i] = joined.part[i];
+                        to[i] = written_of<1>(joined.part[i], result_of,
+                                              result_of.template at<1>(to + i));
         }
         to += step_cols * ld;
     }
@@ -307,7 +340,7 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
 
 /* Write the elements before the boundaries, in the first row of tiles. */
 __device__ __forceinline__ void write_head(result *dst, const unsigned char *shared, long long ld,
-                                           long long rows, int cols)
+                                           long long rows, int cols, const step &result_of)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < head_rows * cols; i += THREADS) {
@@ -315,7 +348,9 @@ __device__ __forceinline__ void write_head(result *dst, const unsigned char *sha
         result *to = dst + col * ld;
 
         if (row < results_to_boundary(to) && row < rows)
-            to[row] = *reinterpret_cast<const result *>(shared + result_offset(row, col));
+            to[row] =
+                written_of<1>(*reinterpret_cast<const result *>(shared + result_offset(row, col)),
+                              result_of, result_of.template at<1>(to + row));
     }
 }
 
@@ -349,10 +384,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                   result_of);
     __syncthreads();
     if (whole)
-        write_tile<false>(to, shared, ld_dst, 0, tile.cols);
+        write_tile<false>(to, shared, ld_dst, 0, tile.cols, result_of);
     else
         write_tile<true>(to, shared, ld_dst, (int)minimum<long long>(rows_left, held_rows),
-                         tile.cols);
+                         tile.cols, result_of);
     if (tile.first_row == 0)
-        write_head(to, shared, ld_dst, rows, tile.cols);
+        write_head(to, shared, ld_dst, rows, tile.cols, result_of);
 }

@@ -67,6 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned runs = (unsigned)matrices_of(batch);
     const step result_of{STEP_ARGUMENT};
     unit moved[UNROLL];
+    typename step::template place<elements> places[UNROLL];
     result_unit *to[UNROLL];
     bool exists[UNROLL];
 
@@ -82,14 +83,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         to[i] = reinterpret_cast<result_unit *>(static_cast<word<RESULT_SIZE> *>(dst) +
                                                 place * stride_dst) +
                 at;
-        if (exists[i])
+        if (exists[i]) {
             moved[i] =
                 load<LOAD>(reinterpret_cast<const unit *>(
                                static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src) +
                            at);
+            places[i] = result_of.template at<elements>(to[i]);
+        }
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; i++)
         if (exists[i])
-            store<STORE>(to[i], result_of.template of_vector<elements>(moved[i]));
+            store<STORE>(to[i], result_of.template of_vector<elements>(moved[i], places[i]));
 }

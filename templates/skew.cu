@@ -258,6 +258,43 @@ __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[st
     return result.whole;
 }
 
+/* The same for results that need their place: they are computed when the elements are in order. */
+template <class T, class chosen>
+__device__ __forceinline__ uint4
+gather_in_order(unsigned shared, const int (&offsets)[store_rows], int first,
+                const chosen &result_of, const typename chosen::template place<store_rows> &there)
+{
+    T rows[store_rows];
+
+#pragma unroll
+    for (int i = 0; i < store_rows; i++)
+        rows[i] = load_extended<ELEM_SIZE, T>(shared + offsets[i]);
+#pragma unroll
+    for (int step = 1; step < parts; step *= 2) {
+        T before[store_rows];
+
+#pragma unroll
+        for (int i = 0; i < store_rows; i++)
+            before[i] = rows[i];
+#pragma unroll
+        for (int i = 0; i < store_rows; i++)
+            if (first & step)
+                rows[i] = before[(i + store_rows - step * part_rows) % store_rows];
+    }
+    return result_of.of_registers(rows, there);
+}
+
+template <class T, class chosen>
+__device__ __forceinline__ uint4 gather_at(unsigned shared, const int (&offsets)[store_rows],
+                                           int first, const chosen &result_of,
+                                           const typename chosen::template place<store_rows> &there)
+{
+    if constexpr (chosen::needs_place)
+        return gather_in_order<T>(shared, offsets, first, result_of, there);
+    else
+        return gather<T>(shared, offsets, first, result_of);
+}
+
 /* A warp writes eight vectors of each of four rows of the destination at a time. */
 constexpr int sections = DST_BYTES / 128; /* warps per destination row */
 constexpr int step_cols = THREADS / 32 / sections * 4;
@@ -303,12 +340,19 @@ __device__ __forceinline__ void write_vectors(result *to, unsigned shared,
 {
     /* A vector of small results is many loads already. More would take long to compile. */
     constexpr int unroll = RESULT_SIZE < 4 ? 1 : 2;
+    typename step::template place<store_rows> there{}, next{};
 
+    if (step::needs_place && cols > 0)
+        next = result_of.template at<store_rows>(to);
 #pragma unroll(unroll)
     for (int col = 0; col < tile_cols; col += step_cols) {
         if (STEP && col >= cols) /* or it would compute with what nothing has loaded */
             break;
-        const uint4 gathered = gather<loaded>(shared + col * ELEM_SIZE, offsets, first, result_of);
+        there = next;
+        if (step::needs_place && col + step_cols < minimum(cols, tile_cols))
+            next = result_of.template at<store_rows>(to + step_cols * ld);
+        const uint4 gathered =
+            gather_at<loaded>(shared + col * ELEM_SIZE, offsets, first, result_of, there);
 
         if (col < cols)
             store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), gathered);
@@ -333,8 +377,8 @@ __device__ __forceinline__ void write_ends(result *to, const unsigned char *shar
             const int row = i < head ? first + i : last - 1 - (i - head);
 
             if (row >= first && row < last)
-                to[row] =
-                    result_of(*reinterpret_cast<const element *>(shared + layout.offset(row)));
+                to[row] = result_of(*reinterpret_cast<const element *>(shared + layout.offset(row)),
+                                    result_of.template at<1>(to + row));
         }
         shared += step_cols * ELEM_SIZE;
         to += step_cols * ld;

@@ -522,7 +522,7 @@ __device__ __forceinline__ long long operator*(const place_on_axes<axes> &place,
  * by step_of<STEP, ELEM_SIZE>, and does not know which one it is. STEP has the operations and the
  * numbers of both types, a byte each, as src/problem/step.h and src/numbers/numbers.h count them.
  * It is 0 for problems without arithmetic, whose step is move: it does nothing. A step is made from
- * STEP_ARGUMENT, which is empty unless STEP_NUMBERS is 1.
+ * STEP_ARGUMENT, which is empty unless STEP_NUMBERS is 1, or 2 for a step with channels.
  *
  * If needs_place is set, results depend on where they are stored. Then at() gets what a place has
  * for them, to be called for all vectors in flight before the first store:
@@ -551,7 +551,15 @@ enum {
     NUMBER_C64,
     NUMBER_C128
 };
-enum { STEP_CONJUGATE = 1, STEP_SCALE = 2, STEP_DIVIDE = 4, STEP_ALPHA = 8, STEP_BETA = 16, STEP_NOSAT = 32 };
+enum {
+    STEP_CONJUGATE = 1,
+    STEP_SCALE = 2,
+    STEP_DIVIDE = 4,
+    STEP_ALPHA = 8,
+    STEP_AFFINE = 16,
+    STEP_BETA = 32,
+    STEP_NOSAT = 64
+};
 
 /* What a launch gives to a step: numbers, or where the device has them. */
 struct step_number {
@@ -563,13 +571,34 @@ struct step_numbers {
     step_number number; /* of scale, divide and alpha */
     step_number beta;
     const void *second; /* the second source; not read if beta is 0 */
+    /* Two numbers for each channel, float or double as values are. NULL changes nothing. */
+    const void *channel_scale, *channel_shift;
 };
 
-/* The last parameter of a kernel whose step takes numbers, and the arguments of step_of. */
+/* Numbers below 2^62 are divided with one multiplication. */
+struct wide_divisor {
+    unsigned long long by, multiplier, shift;
+};
+
+__device__ __forceinline__ long long operator/(long long number, const wide_divisor &divisor)
+{
+    return (long long)(__umul64hi(2ull * number, divisor.multiplier) >> divisor.shift);
+}
+
+/* Where channels are: the result that lies x results after the first has channel x % period / run,
+ * at most `last`. */
+struct channel_places {
+    wide_divisor period, run;
+    long long last;
+};
+
+/* The last parameters of a kernel whose step takes numbers, and the arguments of step_of. */
 #define AT_STEP_PARAMETER_0
 #define AT_STEP_PARAMETER_1 , const at::step_numbers numbers
+#define AT_STEP_PARAMETER_2 , const at::channel_places channels, const at::step_numbers numbers
 #define AT_STEP_ARGUMENT_0
 #define AT_STEP_ARGUMENT_1        numbers, dst
+#define AT_STEP_ARGUMENT_2        numbers, dst, channels
 #define AT_STEP_JOIN(name, has)   name##has
 #define AT_STEP_CHOOSE(name, has) AT_STEP_JOIN(name, has)
 #define STEP_PARAMETER            AT_STEP_CHOOSE(AT_STEP_PARAMETER_, STEP_NUMBERS)
@@ -583,6 +612,17 @@ template <int bytes> struct move {
     template <int count> struct place {
     };
     template <int count> __device__ __forceinline__ place<count> at(const void *) const
+    {
+        return {};
+    }
+    struct row {
+    };
+    template <int stride = 1> __device__ __forceinline__ row row_at(const void *) const
+    {
+        return {};
+    }
+    template <int count, int stride = 1, bool aligned = true>
+    __device__ __forceinline__ place<count> at_part(const row &, const void *, int) const
     {
         return {};
     }
@@ -939,10 +979,85 @@ template <class value, int parts> struct number {
 };
 
 /* What a place has for results: their elements of the second source, if there is one. */
-template <int bytes, int count, bool second> struct step_place {
+template <int bytes, int count, bool second> struct place_of_second {
 };
-template <int bytes, int count> struct step_place<bytes, count, true> {
+template <int bytes, int count> struct place_of_second<bytes, count, true> {
     vector<bytes * count, bytes> second;
+};
+
+/* The numbers of a channel. */
+template <class value, bool has> struct channel_numbers {
+};
+template <class value> struct channel_numbers<value, true> {
+    value scale, shift;
+};
+
+/* And the channel of the first result there, if there are channels. Places `stride` apart from each
+ * other have it, below a distance of `left`, unless that is more than an int counts. */
+template <class value, bool has> struct place_of_channel {
+};
+template <class value> struct place_of_channel<value, true> {
+    channel_numbers<value, true> numbers;
+    int channel, left, stride;
+};
+
+template <class value, int bytes, int count, bool has_channels, bool second>
+struct step_place : place_of_channel<value, has_channels>, place_of_second<bytes, count, second> {
+};
+
+/* Where a step finds the numbers of channels, if there are any. */
+template <class value, bool has> struct step_channels {
+    __device__ __forceinline__ step_channels()
+    {
+    }
+};
+template <class value> struct step_channels<value, true> {
+    channel_places places;
+    const value *scale, *shift;
+    const char *first; /* the destination */
+
+    __device__ __forceinline__ step_channels(const channel_places &places,
+                                             const step_numbers &numbers, const void *dst)
+        : places(places), scale(static_cast<const value *>(numbers.channel_scale)),
+          shift(static_cast<const value *>(numbers.channel_shift)),
+          first(static_cast<const char *>(dst))
+    {
+    }
+    /* A sum with -0 keeps every number, also a zero's sign. */
+    __device__ __forceinline__ channel_numbers<value, true> of(int channel) const
+    {
+        return {scale ? __ldg(scale + channel) : (value)1,
+                shift ? __ldg(shift + channel) : -(value)0};
+    }
+    template <int bytes, int stride>
+    __device__ __forceinline__ place_of_channel<value, true> at(const void *to) const
+    {
+        constexpr long long most = 1ll << 30;
+        const long long offset = (static_cast<const char *>(to) - first) / bytes;
+        const long long within = offset - (offset / places.period) * (long long)places.period.by;
+        const long long found = within / places.run;
+        const int channel = (int)minimum(found, places.last);
+        const long long left =
+            places.period.by == stride ? most : (found + 1) * (long long)places.run.by - within;
+
+        return {of(channel), channel, (int)minimum(left, most), stride};
+    }
+    /* The numbers of `count` results in a row. Behind the last channel is the first one. */
+    template <int count>
+    __device__ __forceinline__ void of_all(channel_numbers<value, true> (&all)[count],
+                                           place_of_channel<value, true> there) const
+    {
+#pragma unroll
+        for (int i = 0; i < count; i++) {
+            all[i] = there.numbers;
+            there.left -= there.stride;
+            if (there.left > 0 || i + 1 == count)
+                continue;
+            for (; there.left <= 0; there.left += (int)minimum(places.run.by, 1ull << 30))
+                there.channel = there.channel < places.last ? there.channel + 1 : 0;
+            there.numbers = of(there.channel);
+        }
+    }
 };
 
 template <int code> struct arithmetic {
@@ -963,11 +1078,13 @@ template <int code> struct arithmetic {
     static constexpr bool is_complex_product = (operations & STEP_ALPHA) != 0 && parts == 2;
     static constexpr bool divides = (operations & STEP_DIVIDE) != 0;
     static constexpr bool adds = (operations & STEP_BETA) != 0;
-    static constexpr bool takes_numbers = multiplies || divides || adds;
-    static constexpr bool needs_place = adds;
+    static constexpr bool has_channels = (operations & STEP_AFFINE) != 0;
+    static constexpr bool takes_numbers = multiplies || divides || has_channels || adds;
+    static constexpr bool needs_place = has_channels || adds;
 
     number<value, parts> given, beta; /* by the launch */
     long long to_second;              /* from a place in the destination, in bytes */
+    step_channels<value, has_channels> channels;
 
     __device__ __forceinline__ arithmetic() : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}})
     {
@@ -977,18 +1094,61 @@ template <int code> struct arithmetic {
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst))
     {
     }
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
+                                          const channel_places &places)
+        : given(numbers.number), beta(numbers.beta),
+          to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst)),
+          channels(places, numbers, dst)
+    {
+    }
 
-    template <int count> using place = step_place<result_bytes, count, adds>;
+    template <int count> using place = step_place<value, result_bytes, count, has_channels, adds>;
+    using channel = channel_numbers<value, has_channels>;
 
-    /* Get what this place in the destination has for `count` results. */
     template <int count> __device__ __forceinline__ place<count> at(const void *to) const
     {
+        return at_part<count>(row_at(to), to, 0);
+    }
+
+    /* The same in two steps: what results in a row have in common, from a place on and `stride`
+     * apart; and what `count` of them have, from number `first` of the row on. They lie on a
+     * boundary of the vector if `aligned`. */
+    using row = place_of_channel<value, has_channels>;
+
+    template <int stride = 1> __device__ __forceinline__ row row_at(const void *to) const
+    {
+        if constexpr (has_channels)
+            return channels.template at<result_bytes, stride>(to);
+        else
+            return {};
+    }
+    template <int count, int stride = 1, bool aligned = stride == 1>
+    __device__ __forceinline__ place<count> at_part(const row &whole, const void *to,
+                                                    int first) const
+    {
+        const char *here = static_cast<const char *>(to) + first * stride * result_bytes;
         place<count> there{};
 
-        if constexpr (adds)
-            if (!beta.is_zero())
-                there.second.whole = *reinterpret_cast<const word<count * result_bytes> *>(
-                    static_cast<const char *>(to) + to_second);
+        if constexpr (has_channels) {
+            row &own = there;
+
+            own = whole;
+            own.left -= first * stride;
+            if (first > 0 && own.left <= 0)
+                own = row_at<stride>(here);
+        }
+        if constexpr (adds) {
+            if (beta.is_zero())
+                return there;
+            if constexpr (aligned)
+                there.second.whole =
+                    *reinterpret_cast<const word<count * result_bytes> *>(here + to_second);
+            else
+#pragma unroll
+                for (int i = 0; i < count; i++)
+                    there.second.part[i] = *reinterpret_cast<const word<result_bytes> *>(
+                        here + to_second + i * stride * result_bytes);
+        }
         return there;
     }
 
@@ -997,8 +1157,8 @@ template <int code> struct arithmetic {
 
     /* Compute a part of a result; `second` is the second source's element. Without an operation,
      * the part's value stays exact. */
-    __device__ __forceinline__ auto compute(const source_vector &from, const result_vector &second,
-                                            int i) const
+    __device__ __forceinline__ auto compute(const source_vector &from, const channel &own,
+                                            const result_vector &second, int i) const
     {
         const auto exact = source::load(from.part[i]);
 
@@ -1017,6 +1177,8 @@ template <int code> struct arithmetic {
             } else if constexpr (divides) {
                 x = divide(x, given.part[0]);
             }
+            if constexpr (has_channels)
+                x = add(multiply(x, own.scale), own.shift);
             if constexpr (adds)
                 if (!beta.is_zero()) {
                     value other[parts];
@@ -1050,11 +1212,12 @@ template <int code> struct arithmetic {
         return second;
     }
 
-    /* The result of an element at a place, the i-th there. Parts of the same type, without a
-     * number, keep their bits. */
+    /* The result of an element at a place, the i-th there, which has this channel. Parts of the
+     * same type, without a number, keep their bits. */
     template <int count>
     __device__ __forceinline__ word<result_bytes> result_at(const word<source_bytes> &element,
-                                                            const place<count> &there, int i) const
+                                                            const place<count> &there,
+                                                            const channel &own, int i) const
     {
         const source_vector from = parts_from(element);
         result_vector to;
@@ -1062,7 +1225,7 @@ template <int code> struct arithmetic {
 #pragma unroll
         for (int k = 0; k < parts; k++)
             if constexpr (takes_numbers || source_parts::part != result_parts::part)
-                to.part[k] = result::store(compute(from, second_at<count>(there, i), k));
+                to.part[k] = result::store(compute(from, own, second_at<count>(there, i), k));
             else
                 to.part[k] = from.part[k];
         return to.whole;
@@ -1077,29 +1240,51 @@ template <int code> struct arithmetic {
     __device__ __forceinline__ word<count * result_bytes>
     of_elements(const elements<count> &from, const place<count> &there = {}) const
     {
+        channel all[count];
+
+        if constexpr (has_channels) {
+            if (there.left <= (count - 1) * there.stride) {
+                channels.of_all(all, there);
+                return of_channels<count>(from, there, all);
+            }
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                all[i] = there.numbers;
+        }
+        return of_channels<count>(from, there, all);
+    }
+
+    /* The same, with the channel of each. */
+    template <int count>
+    __device__ __forceinline__ word<count * result_bytes>
+    of_channels(const elements<count> &from, const place<count> &there,
+                const channel (&all)[count]) const
+    {
         if constexpr (count % 2 == 0 && is_8_bit_float(result_parts::part)) {
             vector<count, 2> pairs;
 
 #pragma unroll
             for (int i = 0; i < count; i += 2)
                 pairs.part[i / 2] = result::store_two(
-                    before_8_bits(compute(parts_from(from.part[i]), second_at<count>(there, i), 0)),
                     before_8_bits(
-                        compute(parts_from(from.part[i + 1]), second_at<count>(there, i + 1), 0)));
+                        compute(parts_from(from.part[i]), all[i], second_at<count>(there, i), 0)),
+                    before_8_bits(compute(parts_from(from.part[i + 1]), all[i + 1],
+                                          second_at<count>(there, i + 1), 0)));
             return pairs.whole;
         } else {
             vector<count * result_bytes, result_bytes> to;
 
 #pragma unroll
             for (int i = 0; i < count; i++)
-                to.part[i] = result_at<count>(from.part[i], there, i);
+                to.part[i] = result_at<count>(from.part[i], there, all[i], i);
             return to.whole;
         }
     }
 
     /* The same for elements in a register each. */
     template <class T, int count>
-    __device__ __forceinline__ word<count * result_bytes> of_registers(const T (&from)[count]) const
+    __device__ __forceinline__ word<count * result_bytes>
+    of_registers(const T (&from)[count], const place<count> &there = {}) const
     {
         elements<count> parts;
 
@@ -1109,7 +1294,7 @@ template <int code> struct arithmetic {
                 parts.part[i] = (word<source_bytes>)from[i];
             else
                 parts.part[i] = from[i];
-        return of_elements<count>(parts);
+        return of_elements<count>(parts, there);
     }
 
     /* The same for adjacent elements. */
@@ -1131,7 +1316,11 @@ template <int code> struct arithmetic {
     __device__ __forceinline__ word<result_bytes> operator()(word<source_bytes> element,
                                                              const place<1> &there = {}) const
     {
-        return result_at<1>(element, there, 0);
+        channel own;
+
+        if constexpr (has_channels)
+            own = there.numbers;
+        return result_at<1>(element, there, own, 0);
     }
 };
 

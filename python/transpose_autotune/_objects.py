@@ -286,11 +286,12 @@ class Plan:
             self._execute_again(dst, src, stream)
 
     def execute_with(self, dst: int, src: int, stream: int = 0, *, scale: Scalar = None, alpha: Scalar = None,
-                     beta: Scalar = None, src2: int = 0) -> None:
+                     beta: Scalar = None, src2: int = 0, channel_scale: int = 0, channel_shift: int = 0) -> None:
         """The same for a problem whose step takes numbers: each by its value, or as At, where the device has it.
-        With beta, src2 is the address of what it is multiplied with, laid out as dst."""
+        With beta, src2 is the address of what it is multiplied with, laid out as dst. With affine, the last two are
+        the addresses of a number for each channel; 0: nothing is multiplied, or added."""
         execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scalar_struct(scale),
-                                    scalar_struct(alpha), scalar_struct(beta), src2)
+                                    scalar_struct(alpha), scalar_struct(beta), src2, channel_scale, channel_shift)
         call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:

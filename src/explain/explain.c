@@ -158,8 +158,11 @@ static uint64_t *choose_blocks(int64_t count, int64_t blocks_of_grid)
 }
 
 static enum at_status allocate(struct at_emu_memory *memory, const struct at_problem *problem,
-                               uint64_t *dst, uint64_t *src, uint64_t *second, struct at_error *err)
+                               uint64_t *dst, uint64_t *src, struct at_step_numbers *numbers,
+                               struct at_error *err)
 {
+    int64_t channels = problem->step.channels.count * (int64_t)sizeof(double);
+    uint64_t *second = &numbers->second;
     int64_t results =
         at_problem_dst_extent(problem) * at_problem_elem_size(problem, AT_DESTINATION);
 
@@ -168,7 +171,12 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
     *second = *dst;
     if (*dst && at_step_has(&problem->step, AT_BETA))
         *second = at_emu_memory_allocate(memory, results);
-    if (!*src || !*dst || !*second)
+    if (channels) {
+        numbers->channel_scale = at_emu_memory_allocate(memory, channels);
+        numbers->channel_shift = at_emu_memory_allocate(memory, channels);
+    }
+    if (!*src || !*dst || !*second ||
+        (channels && (!numbers->channel_scale || !numbers->channel_shift)))
         return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     if (problem->in_place)
         *src = *dst;
@@ -566,7 +574,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     if (status == AT_OK)
         status = compile(config, problem, device, header, &builder, &built, err);
     if (status == AT_OK)
-        status = allocate(memory, problem, &dst, &src, &numbers.second, err);
+        status = allocate(memory, problem, &dst, &src, &numbers, err);
     if (status == AT_OK) {
         kernel.ptx = built.program->image;
         kernel.ptx_size = built.program->size - 1;

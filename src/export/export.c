@@ -22,7 +22,7 @@ static int add_number(char *key, int used, const char *letter, int64_t value, in
 }
 
 /* The longest key of a tensor, but for its step. */
-enum { TENSOR_KEY_CHARS = 192 };
+enum { TENSOR_KEY_CHARS = 160 };
 
 /* "6x5x8:f32,perm=021,strides_src=..." becomes "T6_5_8_B4_P021_SS...". Nothing but digits stays, so
  * the key is as unique as the specification. If it is too long, a hash stands for it. */
@@ -107,6 +107,13 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
     for (int i = 0; i < AT_OPERATIONS; i++)
         if (at_step_has(&step, (enum at_operation)i))
             add_word(key, at_operation_names[i]);
+    if (at_step_has(&step, AT_AFFINE)) { /* their number, and how many results each has in a row */
+        char channels[48];
+
+        snprintf(channels, sizeof channels, "%jd_%jd", (intmax_t)step.channels.count,
+                 (intmax_t)(step.channels.count == 1 ? 1 : step.channels.run));
+        add_word(key, channels);
+    }
 }
 
 /* Configs that differ only in parameters of the host share a kernel. */

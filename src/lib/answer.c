@@ -41,7 +41,8 @@ static size_t first_slot(const struct at_problem *problem)
                             problem->ld_src,
                             problem->ld_dst,
                             problem->elem_size,
-                            at_step_code(&problem->step)};
+                            at_step_code(&problem->step),
+                            problem->step.channels.run};
 
     return at_hash64(told, sizeof told, 0);
 }

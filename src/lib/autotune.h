@@ -331,13 +331,15 @@ typedef struct autotune_execution {
      * is not read, and may be NULL. */
     autotune_scalar alpha, beta;
     const void *src2;
+    /* Of affine: where the device has a number for each channel, of the type that is computed in.
+     * Either may be NULL, and then nothing is multiplied or added. */
+    const void *channel_scale, *channel_shift;
     /* For steps and kinds of plans that this version does not have: 0. */
-    const void *channel_scale, *channel_shift; /* a number for each channel */
-    void *dst2;                                /* a second result */
-    void *largest;                             /* gets the largest magnitude */
-    void *block_scales, *block_scales2;        /* get the scale of each block of dst and dst2 */
-    const void *skip;                          /* a flag: nothing is done if it is set */
-    const void *list;                          /* matrices that one launch transposes */
+    void *dst2;                         /* a second result */
+    void *largest;                      /* gets the largest magnitude */
+    void *block_scales, *block_scales2; /* get the scale of each block of dst and dst2 */
+    const void *skip;                   /* a flag: nothing is done if it is set */
+    const void *list;                   /* matrices that one launch transposes */
     int64_t list_count;
     const void *offsets; /* where groups of rows begin */
     int64_t offset_count;

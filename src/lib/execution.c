@@ -34,8 +34,8 @@ static const struct member {
     {MEMBER(alpha), 1 << AT_ALPHA},
     {MEMBER(beta), 1 << AT_BETA},
     {MEMBER(src2), 1 << AT_BETA},
-    {MEMBER(channel_scale), NONE},
-    {MEMBER(channel_shift), NONE},
+    {MEMBER(channel_scale), 1 << AT_AFFINE},
+    {MEMBER(channel_shift), 1 << AT_AFFINE},
     {MEMBER(dst2), NONE},
     {MEMBER(largest), NONE},
     {MEMBER(block_scales), NONE},
@@ -125,6 +125,25 @@ static enum at_status check_scalar(const autotune_scalar *scalar, const char *na
     return AT_OK;
 }
 
+/* Check the addresses of the channels' numbers. */
+static enum at_status check_channels(const autotune_execution *taken,
+                                     const struct at_problem *problem, struct at_error *err)
+{
+    int bytes = at_number_formats[at_step_computes_in(&problem->step)].bytes;
+    uintptr_t both = (uintptr_t)taken->channel_scale | (uintptr_t)taken->channel_shift;
+
+    if (both % (uintptr_t)bytes != 0)
+        return at_fail(err, AT_USAGE,
+                       "channel_scale and channel_shift have to be device addresses that are "
+                       "multiples of %d",
+                       bytes);
+    if (at_step_has(&problem->step, AT_AFFINE) && both == 0)
+        return at_fail(err, AT_USAGE,
+                       "the problem has affine: channel_scale or channel_shift must be the device "
+                       "address of a number for each channel");
+    return AT_OK;
+}
+
 /* Check the numbers, and that the second source is there if it will be read. */
 static enum at_status check_numbers(const autotune_execution *taken,
                                     const struct at_problem *problem, struct at_error *err)
@@ -136,6 +155,8 @@ static enum at_status check_numbers(const autotune_execution *taken,
         status = check_scalar(&taken->alpha, "alpha", true, problem, err);
     if (status == AT_OK)
         status = check_scalar(&taken->beta, "beta", true, problem, err);
+    if (status == AT_OK)
+        status = check_channels(taken, problem, err);
     if (status == AT_OK && (may_read || taken->src2) &&
         !is_address(taken->src2, problem, AT_DESTINATION))
         status = at_fail(err, AT_USAGE,
@@ -190,5 +211,7 @@ struct at_step_numbers autotune_execution_numbers(const autotune_execution *exec
         .number = number_of(has_alpha ? &execution->alpha : &execution->scale),
         .beta = number_of(&execution->beta),
         .second = (uintptr_t)execution->src2,
+        .channel_scale = (uintptr_t)execution->channel_scale,
+        .channel_shift = (uintptr_t)execution->channel_shift,
     };
 }

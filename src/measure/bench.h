@@ -32,8 +32,8 @@ struct at_buffers {
     int64_t sets;
     struct at_buffer src, dst;
     struct at_buffer second; /* of a problem with beta: the second source, laid out as dst */
-    /* Of a problem with a step: a table of AT_STEP_VALUES elements of the source, as many results,
-     * and as many elements of the second source; then what is computed with. 0: no step. */
+    /* Of a problem with a step: a table of AT_STEP_VALUES elements of the source, as many of the
+     * second source, as many results or sets of them; then what is computed with. 0: no step. */
     at_address values;
     struct at_step_operands operands;
     bool by_value; /* the launch gives the numbers themselves, and not where the device has them */

@@ -73,26 +73,32 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
     return buffers;
 }
 
-/* Where in a table of values the results are, the elements of the second source, and the numbers.
- */
-static size_t results_at(const struct at_step *step)
+/* Where in a table of values the elements of the second source are, the results, the numbers, and
+ * those of the channels: the first ones of all, then the second ones. */
+static size_t seconds_at(const struct at_step *step)
 {
     return AT_STEP_VALUES * (size_t)at_number_formats[step->from].bytes;
 }
 
-static size_t seconds_at(const struct at_step *step)
-{
-    return results_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
-}
-
-static size_t numbers_at(const struct at_step *step)
+static size_t results_at(const struct at_step *step)
 {
     return seconds_at(step) + AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
 }
 
-static size_t table_bytes(const struct at_step *step)
+static size_t numbers_at(const struct at_step *step)
+{
+    return results_at(step) +
+           at_step_sets(step) * AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
+}
+
+static size_t channels_at(const struct at_step *step)
 {
     return numbers_at(step) + 4 * sizeof(double);
+}
+
+static size_t table_bytes(const struct at_step *step)
+{
+    return channels_at(step) + 2 * (size_t)step->channels.count * sizeof(double);
 }
 
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
@@ -228,6 +234,19 @@ static void put_numbers_of(const struct at_buffers *buffers, unsigned char *tabl
                        false);
 }
 
+static void put_channels_of(const struct at_step *step, unsigned char *table)
+{
+    enum at_number type = at_step_computes_in(step);
+    size_t bytes = (size_t)at_number_formats[type].bytes, count = (size_t)step->channels.count;
+    struct at_step_operands own;
+
+    for (size_t i = 0; i < count; i++) {
+        at_step_take_set(&own, at_harness_set((int64_t)i));
+        at_number_cast(type, table + i * bytes, AT_F64, &own.channel_scale, false);
+        at_number_cast(type, table + (count + i) * bytes, AT_F64, &own.shift, false);
+    }
+}
+
 /* Write the table of values to the device. */
 static enum at_outcome make_values(const struct at_bench *bench, struct at_buffers *buffers,
                                    bool tuned, struct at_error *err)
@@ -243,6 +262,7 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
     at_step_values(step, &buffers->operands, table, table + seconds_at(step),
                    table + results_at(step));
     put_numbers_of(buffers, table + numbers_at(step));
+    put_channels_of(step, table + channels_at(step));
     outcome = bench->ops->allocate(bench->device, (int64_t)size, &buffers->values, err);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->write(bench->device, buffers->values, table, size, err);
@@ -268,10 +288,16 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
     const double *beta = buffers->operands.beta;
     bool has_second = buffers->second.pitch && (beta[0] != 0 || beta[1] != 0);
     at_address shift = dst - at_buffer_of(&buffers->dst, set);
+    const struct at_step *step = &problem->step;
+    int64_t bytes = step->given ? at_number_formats[at_step_computes_in(step)].bytes : 0;
+    at_address channels =
+        buffers->values && step->channels.count ? buffers->values + channels_at(step) : 0;
     const struct at_step_numbers all = {
         .number = given(buffers, buffers->operands.number, 0),
         .beta = given(buffers, beta, 1),
         .second = has_second ? at_buffer_of(&buffers->second, set) + shift : 0,
+        .channel_scale = channels,
+        .channel_shift = channels ? channels + (uint64_t)(step->channels.count * bytes) : 0,
     };
 
     at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
@@ -331,27 +357,22 @@ enum at_outcome at_buffers_reset(const struct at_bench *bench, const struct at_b
     return outcome;
 }
 
+/* What checks have in common: the element's size, where the result goes, the table of values, and
+ * the period and the run of channels. */
+enum { CHECKED_WORDS = 5 };
+
 /* The destination of a matrix or a plain batch: the kernel's struct `matrices`, and what follows.
  */
-static void put_matrices(struct at_call *call, const struct at_problem *p, uint64_t elem_size,
-                         at_address result, at_address values)
+static void put_matrices(struct at_call *call, const struct at_problem *p, const uint64_t *checked)
 {
     const uint64_t words[] = {
-        (uint64_t)p->rows,
-        (uint64_t)p->cols,
-        (uint64_t)p->ld_src,
-        (uint64_t)p->ld_dst,
-        (uint64_t)p->batch,
-        (uint64_t)p->stride_src,
-        (uint64_t)p->stride_dst,
-        (uint64_t)p->in_place,
-        elem_size,
-        result,
-        values,
+        (uint64_t)p->rows,  (uint64_t)p->cols,       (uint64_t)p->ld_src,     (uint64_t)p->ld_dst,
+        (uint64_t)p->batch, (uint64_t)p->stride_src, (uint64_t)p->stride_dst, (uint64_t)p->in_place,
     };
 
     memcpy(call->args + 2, words, sizeof words);
-    call->arg_words[2] = 8;
+    memcpy(call->args + 2 + AT_COUNT(words), checked, CHECKED_WORDS * sizeof *checked);
+    call->arg_words[2] = AT_COUNT(words);
 }
 
 const struct at_buffer *at_buffers_checked(const struct at_buffers *buffers, enum at_check_of what)
@@ -381,14 +402,20 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
     struct at_call call = {.args = {whole_of(buffer, set), (uint64_t)buffer->zone}};
     uint64_t size = (uint64_t)at_problem_elem_size(p, filled ? AT_SOURCE : AT_DESTINATION);
     uint64_t values = buffers->values ? buffers->values + checked_values(&p->step, what) : 0;
-    const uint64_t whole[] = {(uint64_t)extent, size, result, values};
+    bool sets = what == AT_OF_DESTINATION && at_step_has(&p->step, AT_AFFINE);
+    const uint64_t whole[1 + CHECKED_WORDS] = {(uint64_t)extent,
+                                               size,
+                                               result,
+                                               values,
+                                               sets ? (uint64_t)p->step.channels.period : 0,
+                                               sets ? (uint64_t)p->step.channels.run : 0};
 
     if (filled || tensor)
         memcpy(call.args + 2, whole, sizeof whole);
     else
-        put_matrices(&call, p, size, result, values);
+        put_matrices(&call, p, whole + 1);
     if (tensor)
-        put_axes(&call, 6, p);
+        put_axes(&call, 8, p);
     return start(bench,
                  filled   ? AT_CHECK_SOURCE
                  : tensor ? AT_CHECK_TENSOR

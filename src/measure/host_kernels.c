@@ -52,6 +52,11 @@ static inline uint32_t mix_index(int64_t index)
     return mix32((uint32_t)index + 1 + (uint32_t)(index >> 32) * UINT32_C(0x9e3779b9));
 }
 
+size_t at_harness_set(int64_t channel)
+{
+    return mix_index(channel) % AT_STEP_SETS;
+}
+
 /* The value of the source's element `index`, in the low bytes, or its result's: from the table of
  * values, if there is one. */
 static inline void set_value(unsigned char *value, int64_t index, size_t bytes,
@@ -89,6 +94,7 @@ struct check {
     int64_t elements;               /* of the extent */
     size_t bytes;                   /* of an element */
     at_address result, value_table; /* the table is 0 for problems without a step */
+    int64_t period, run;            /* of channels; the period is 0 without any */
     origin *find;
     const void *extent; /* for find */
 
@@ -98,6 +104,14 @@ struct check {
     uint64_t wrong, first; /* as a kernel reports them */
 };
 
+/* The table of the values of an element's channel. */
+static inline const unsigned char *values_at(const struct check *check, int64_t at, size_t bytes)
+{
+    if (check->period == 0)
+        return check->values;
+    return check->values + at_harness_set(at % check->period / check->run) * AT_STEP_VALUES * bytes;
+}
+
 /* Compare `count` elements with the values of indices `step` apart. */
 static inline void compare_sized(struct check *check, int64_t at, int64_t count, int64_t index,
                                  int64_t step, size_t bytes)
@@ -106,7 +120,7 @@ static inline void compare_sized(struct check *check, int64_t at, int64_t count,
     unsigned char value[ELEMENT_MAX];
 
     for (int64_t i = 0; i < count; i++, index += step, found += bytes) {
-        set_value(value, index, bytes, check->values);
+        set_value(value, index, bytes, values_at(check, at + i, bytes));
         if (memcmp(found, value, bytes) == 0)
             continue;
         if (check->wrong++ == 0) /* elements come in their order */
@@ -134,13 +148,13 @@ static void compare_poison(struct check *check, int64_t at, int64_t count)
             check->first = (uint64_t)(check->red_zone + at + i);
 }
 
-/* Find the table of values of elements of so many bytes; NULL if there is none. */
+/* Find the tables of values of elements of so many bytes; NULL if there is none. */
 static enum at_outcome view_values(struct at_device *device, void **values, at_address table,
-                                   size_t bytes, struct at_error *err)
+                                   size_t bytes, size_t sets, struct at_error *err)
 {
     *values = NULL;
     return table ? ((struct at_device_base *)device)
-                       ->ops->view(device, values, table, AT_STEP_VALUES * bytes, err)
+                       ->ops->view(device, values, table, sets * AT_STEP_VALUES * bytes, err)
                  : AT_CORRECT;
 }
 
@@ -158,7 +172,8 @@ static enum at_outcome check_buffer(struct at_device *device, const uint64_t *ar
     if (outcome == AT_CORRECT)
         outcome = ops->view(device, &results, check.result, sizeof found, err);
     if (outcome == AT_CORRECT)
-        outcome = view_values(device, &values, check.value_table, check.bytes, err);
+        outcome = view_values(device, &values, check.value_table, check.bytes,
+                              check.period ? AT_STEP_SETS : 1, err);
     if (outcome != AT_CORRECT)
         return outcome;
     check.base = base;
@@ -284,7 +299,7 @@ static enum at_outcome fill_source(struct at_device *device, const uint64_t *arg
                                   ->ops->view(device, &extent, args[0], args[1] * args[2], err);
 
     if (outcome == AT_CORRECT)
-        outcome = view_values(device, &values, args[3], args[2], err);
+        outcome = view_values(device, &values, args[3], args[2], 1, err);
 
     if (outcome != AT_CORRECT)
         return outcome;
@@ -304,7 +319,7 @@ static enum at_outcome fill_second(struct at_device *device, const uint64_t *arg
                                   ->ops->view(device, &extent, args[0], args[1] * bytes, err);
 
     if (outcome == AT_CORRECT)
-        outcome = view_values(device, &values, args[3], bytes, err);
+        outcome = view_values(device, &values, args[3], bytes, 1, err);
     if (outcome != AT_CORRECT)
         return outcome;
     for (int64_t at = 0; at < elements; at += count) {
@@ -330,6 +345,8 @@ static enum at_outcome check_matrix(struct at_device *device, const uint64_t *ar
             .bytes = args[10],
             .result = args[11],
             .value_table = args[12],
+            .period = (int64_t)args[13],
+            .run = (int64_t)args[14],
             .find = matrix_origin,
             .extent = &m,
         },
@@ -345,8 +362,10 @@ static enum at_outcome check_extent(struct at_device *device, const uint64_t *ar
                                        .bytes = args[3],
                                        .result = args[4],
                                        .value_table = args[5],
+                                       .period = (int64_t)args[6],
+                                       .run = (int64_t)args[7],
                                        .find = find,
-                                       .extent = args + 6},
+                                       .extent = args + 8},
                         err);
 }
 

@@ -23,6 +23,9 @@ enum at_harness_kernel {
 typedef enum at_outcome at_host_kernel(struct at_device *device, const uint64_t *args,
                                        struct at_error *err);
 
+/* Which of AT_STEP_SETS sets of numbers a channel has. */
+size_t at_harness_set(int64_t channel);
+
 extern at_host_kernel *const at_host_kernels[AT_HARNESS_KERNELS];
 
 #endif

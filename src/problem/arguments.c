@@ -502,14 +502,42 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     end_argument(writing, began);
 }
 
-/* The last argument, if the step takes numbers. Returns the number of arguments. */
+/* A divisor of numbers below 2^62, as templates/transpose.cuh has it. */
+static void put_wide_divisor(struct writing *writing, int64_t by)
+{
+    unsigned __int128 power = (unsigned __int128)1 << 63;
+    int64_t bits = 0;
+
+    for (; INT64_C(1) << bits < by; bits++)
+        power *= 2;
+    put_int(writing, by);
+    put_int(writing, (int64_t)((power + (uint64_t)by - 1) / (uint64_t)by));
+    put_int(writing, bits);
+}
+
+/* Where channels are, as the template's struct channel_places has it. */
+static void put_channels(struct writing *writing, const struct at_channels *channels)
+{
+    size_t began = writing->used;
+
+    put_wide_divisor(writing, channels->period);
+    put_wide_divisor(writing, channels->run);
+    put_int(writing, channels->count - 1);
+    end_argument(writing, began);
+}
+
+/* The last arguments, if the step takes numbers. Returns the number of arguments. */
 static size_t put_numbers(struct writing *writing, const struct at_problem *problem, uint64_t dst,
                           const struct at_step_numbers *numbers)
 {
     bool adds = at_step_has(&problem->step, AT_BETA);
-    const struct at_step_numbers ones = {{0, {1}}, {0, {adds}}, adds ? dst : 0};
-    size_t began = writing->used;
+    const struct at_step_numbers ones = {
+        .number.value = {1}, .beta.value = {adds}, .second = adds ? dst : 0};
+    size_t began;
 
+    if (at_step_has(&problem->step, AT_AFFINE))
+        put_channels(writing, &problem->step.channels);
+    began = writing->used;
     if (at_step_has_number(&problem->step)) {
         put(writing, numbers ? numbers : &ones, sizeof ones);
         end_argument(writing, began);

@@ -20,6 +20,9 @@ struct at_step_numbers {
     struct at_step_number number; /* of scale, divide and alpha */
     struct at_step_number beta;
     uint64_t second; /* the second source, laid out as the destination, which it may be */
+    /* The device addresses of a number for each channel, of the type that is computed in. 0: they
+     * change nothing. */
+    uint64_t channel_scale, channel_shift;
 };
 
 /* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
@@ -30,7 +33,8 @@ struct at_step_numbers {
  * says which axis changes from one matrix to the next (enum at_outer_order).
  *
  * A step that takes numbers has one more argument, the struct `numbers`. NULL stands for ones, and
- * for the destination as the second source.
+ * for the destination as the second source. Before it, a step with channels has another, which says
+ * where they are.
  *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of
  * templates/packed.cu, for a tile of those sides. */

@@ -452,6 +452,8 @@ enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_
     for (size_t i = 0; i < t.rank; i++)
         axes[i] = (struct at_axis){t.extents[t.perm[i]], t.strides[AT_SOURCE][t.perm[i]],
                                    t.strides[AT_DESTINATION][i]};
+    if (at_channels_place_tensor(&t.elements.step, axes, t.perm, t.rank, spec, err) != AT_OK)
+        return AT_USAGE;
     return at_problem_of_axes(problem, axes, t.rank, &t.elements, spec, err);
 }
 
@@ -638,6 +640,7 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
         .step = problem->step,
     };
 
+    copy.step.channels = at_channels_of_copy(problem);
     memcpy(copy.type, problem->type, sizeof copy.type);
     return copy;
 }

@@ -183,6 +183,11 @@ int64_t at_problem_bytes(const struct at_problem *problem);
  * with one canonical form, 5x1 and 1x5. */
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);
 
+/* Find where the channels of a step lie, if they are along one of these axes. AT_USAGE, with `spec`
+ * in the message, if a result's place does not tell its channel. */
+enum at_status at_channels_place(struct at_channels *channels, const struct at_axis *axes,
+                                 size_t count, size_t axis, const char *spec, struct at_error *err);
+
 /* The dense vector 1xN with as many elements and the same step. Its transpose is a copy of the same
  * bytes: the copy limit is measured on it. */
 struct at_problem at_problem_copy_of(const struct at_problem *problem);

@@ -40,12 +40,14 @@ struct at_step_reading {
     const char *to; /* not terminated; NULL: the source's type */
     size_t to_length;
     unsigned operations;
+    const char *axis; /* of the channels; not terminated; NULL: none is named */
+    size_t axis_length;
 };
 
 /* Cut "SOURCE:DESTINATION" after the first type. Returns its length. */
 size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t length);
 
-/* Read the name of an operation. False: it is none. */
+/* Read the name of an operation, which may be affine=AXIS. False: it is none. */
 bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length);
 
 /* Make the step that was read, of elements of this type. A cast to the same type without an
@@ -53,9 +55,28 @@ bool at_step_read_operation(struct at_step_reading *read, const char *text, size
 enum at_status at_step_make(struct at_step *step, const struct at_step_reading *read,
                             const struct at_type *source, const char *spec, struct at_error *err);
 
-/* Write ":e4m3" if the destination has another type, or ",scale". Return where the NUL is. */
+/* Write ":e4m3" if the destination has another type, or ",scale" and, of channels, ",affine" and
+ * `axis`, such as "=rows". Return where the NUL is. */
 char *at_step_put_type(char *at, const struct at_step *step);
-char *at_step_put_operations(char *at, const struct at_step *step);
+char *at_step_put_operations(char *at, const struct at_step *step, const char *axis);
+
+/* ---- channels.c ---- */
+
+/* Find where the channels of a step lie, if it has any. A matrix is not canonical yet. The axes of
+ * a tensor are the result's. */
+enum at_status at_channels_place_matrix(struct at_problem *problem, const char *spec,
+                                        struct at_error *err);
+enum at_status at_channels_place_tensor(struct at_step *step, const struct at_axis *axes,
+                                        const int64_t *perm, size_t rank, const char *spec,
+                                        struct at_error *err);
+
+/* The channels of at_problem_copy_of. */
+struct at_channels at_channels_of_copy(const struct at_problem *problem);
+
+/* Split a problem's axes, none of extent 1, so that one has the channels and nothing else: *axis.
+ * Returns their number, at most two more. */
+size_t at_channels_split(const struct at_channels *channels, struct at_axis axes[AT_AXES_MAX],
+                         size_t count, size_t *axis);
 
 /* ---- problem.c ---- */
 

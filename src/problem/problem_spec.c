@@ -286,14 +286,18 @@ static char *put_strides(char *at, const char *name, const struct at_axis *axes,
 static char *tensor_format(const struct at_problem *problem)
 {
     struct at_axis src[AT_AXES_MAX], dst[AT_AXES_MAX];
-    size_t count = at_problem_axes(problem, dst), kept = 0;
+    size_t count = at_problem_axes(problem, dst), kept = 0, channels = 0;
+    struct at_axis channel_axis;
     /* An axis has an extent, a place and two strides, each with a separator. */
-    char spec[AT_AXES_MAX * (3 * 21 + 3) + 128], *at = spec;
+    char spec[AT_AXES_MAX * (3 * 21 + 3) + 128], axis_text[8] = "", *at = spec;
 
     for (size_t i = 0; i < count; i++)
         if (dst[i].extent > 1)
             src[kept++] = dst[i];
     count = kept;
+    if (at_step_has(&problem->step, AT_AFFINE))
+        count = at_channels_split(&problem->step.channels, src, count, &channels);
+    channel_axis = src[channels];
     memcpy(dst, src, count * sizeof *dst);
     at_axes_sort(src, count, AT_SOURCE);
     at_axes_sort(dst, count, AT_DESTINATION);
@@ -315,11 +319,31 @@ static char *tensor_format(const struct at_problem *problem)
         at = put_key(at, at_problem_keys[OFFSET_SRC], problem->offset_src);
     if (problem->offset_dst)
         at = put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
-    at_step_put_operations(at, &problem->step);
+    for (size_t i = 1; i < count; i++) /* the last one, 0 here, needs no number */
+        if (memcmp(&src[i], &channel_axis, sizeof *src) == 0)
+            put_number(stpcpy(axis_text, "="), (int64_t)(count - 1 - i));
+    at_step_put_operations(at, &problem->step, axis_text);
     return at_strdup(spec);
 }
 
 /* ---- matrices ---- */
+
+/* Name the axis of a matrix that has the channels, as in a specification. NULL: none has. */
+static const char *channels_of(const struct at_problem *problem)
+{
+    static const char *const names[] = {"", "=rows", "=batch"};
+    const struct at_channels *channels = &problem->step.channels;
+    struct at_axis axes[AT_AXES_MAX];
+
+    if (!at_step_has(&problem->step, AT_AFFINE))
+        return "";
+    (void)at_problem_axes(problem, axes);
+    for (size_t i = 0; i < AT_COUNT(names); i++)
+        if (axes[i].extent == channels->count &&
+            (channels->count == 1 || axes[i].stride_dst == channels->run))
+            return names[i];
+    return NULL;
+}
 
 static enum at_status fill_defaults(struct at_problem *problem, const char *spec,
                                     struct at_error *err)
@@ -364,6 +388,8 @@ static enum at_status fill(struct at_problem *problem, const char *spec, struct 
         status = at_problem_check_layout(problem, spec, err);
     if (status == AT_OK && words)
         return split_words(problem, spec, err);
+    if (status == AT_OK)
+        status = at_channels_place_matrix(problem, spec, err);
     if (status == AT_OK && !problem->in_place)
         at_problem_reduce(problem);
     return status;
@@ -457,7 +483,7 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
     return at_problem_fail(err, spec,
                            "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
                            "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
-                           "scale, divide, alpha, beta, conj, nosat, "
+                           "scale, divide, alpha, affine, beta, conj, nosat, "
                            "as in 256x256:f32,batch=4096",
                            at_text_fit(text, length, 40), text);
 }
@@ -539,8 +565,9 @@ char *at_problem_format(const struct at_problem *problem)
 {
     char spec[(AT_COUNT(keys) + 3) * 40], *at = spec; /* a key takes at most 31 */
     const struct at_problem given = at_problem_as_given(problem);
+    const char *channels = given.outer_count > 0 ? NULL : channels_of(&given);
 
-    if (given.outer_count > 0)
+    if (!channels)
         return tensor_format(&given);
     at = put_number(at, given.rows);
     at = put_number(stpcpy(at, "x"), given.cols);
@@ -553,6 +580,6 @@ char *at_problem_format(const struct at_problem *problem)
     }
     if (given.in_place)
         at = put_key(at, at_problem_keys[IN_PLACE], 1);
-    at_step_put_operations(at, &given.step);
+    at_step_put_operations(at, &given.step, channels);
     return at_strdup(spec);
 }

@@ -7,14 +7,17 @@
 #include <string.h>
 
 const char *const at_operation_names[AT_OPERATIONS] = {
-    [AT_CONJUGATE] = "conj", [AT_SCALE] = "scale", [AT_DIVIDE] = "divide",
-    [AT_ALPHA] = "alpha",    [AT_BETA] = "beta",   [AT_NOSAT] = "nosat",
+    [AT_CONJUGATE] = "conj", [AT_SCALE] = "scale", [AT_DIVIDE] = "divide", [AT_ALPHA] = "alpha",
+    [AT_AFFINE] = "affine",  [AT_BETA] = "beta",   [AT_NOSAT] = "nosat",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
 {
     return a->given == b->given &&
-           (!a->given || (a->from == b->from && a->to == b->to && a->operations == b->operations));
+           (!a->given ||
+            (a->from == b->from && a->to == b->to && a->operations == b->operations &&
+             a->channels.count == b->channels.count && a->channels.run == b->channels.run &&
+             a->channels.period == b->channels.period));
 }
 
 int64_t at_step_code(const struct at_step *step)
@@ -45,6 +48,8 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
         : at_step_has(step, AT_SCALE) + at_step_has(step, AT_DIVIDE) + at_step_has(step, AT_ALPHA) >
                 1
             ? "scale, divide and alpha all take the launch's number; leave one"
+        : at_step_has(step, AT_AFFINE) && at_number_formats[step->to].parts > 1
+            ? "affine is for real numbers: the numbers of a channel are real"
         : at_step_has(step, AT_CONJUGATE) && at_number_formats[step->from].parts == 1
             ? "conj is for c64 and c128: other types have no imaginary part"
         : at_step_has(step, AT_NOSAT) && !is_8_bit_float(step->to)
@@ -124,6 +129,11 @@ static struct value value_of_doubles(enum at_number type, const double numbers[2
     return value;
 }
 
+static struct value value_of_double(enum at_number type, double number)
+{
+    return value_of_doubles(type, (const double[2]){number, 0});
+}
+
 /* Read an element of a type. */
 static struct value value_of_element(enum at_number type, enum at_number from, const void *element)
 {
@@ -187,6 +197,12 @@ static void compute(const struct at_step *step, const struct at_step_operands *o
             x.part[i] = at_number_multiply(type, x.part[i], number.part[0]);
         else if (at_step_has(step, AT_DIVIDE))
             x.part[i] = at_number_divide(type, x.part[i], number.part[0]);
+    if (at_step_has(step, AT_AFFINE)) {
+        struct value scale = value_of_double(type, operands->channel_scale);
+        struct value shift = value_of_double(type, operands->shift);
+
+        x.part[0] = add(type, at_number_multiply(type, x.part[0], scale.part[0]), shift.part[0]);
+    }
     if (at_step_has(step, AT_BETA))
         add_second(step, operands, &x, second);
     set_result(step, result, type, &x);
@@ -283,9 +299,34 @@ static void set_second(const struct at_step *step, unsigned char *second,
         set_result(step, second, AT_F64, &value);
 }
 
-void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
-                    void *source, void *second, void *result)
+/* The usual mean and deviation of red, ordinary numbers, such as make results too large and too
+ * small, and zeros. A channel without numbers has 1 and -0, which change nothing. */
+static const double channel_numbers[AT_STEP_SETS][2] = {
+    {1 / 0.229, -0.485 / 0.229},
+    {0.37, -2},
+    {-448, 3e-5},
+    {1e30, 1},
+    {3e-5, -0.0},
+    {1, -0.0},
+    {0, 0.1},
+    {-1.0 / 3, 1e30},
+};
+
+void at_step_take_set(struct at_step_operands *operands, size_t set)
 {
+    operands->channel_scale = channel_numbers[set][0];
+    operands->shift = channel_numbers[set][1];
+}
+
+size_t at_step_sets(const struct at_step *step)
+{
+    return at_step_has(step, AT_AFFINE) ? AT_STEP_SETS : 1;
+}
+
+void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
+                    void *source, void *second, void *results)
+{
+    size_t sets = at_step_sets(step);
     size_t from_bytes = (size_t)at_number_formats[step->from].bytes;
     size_t to_bytes = (size_t)at_number_formats[step->to].bytes;
 
@@ -297,6 +338,13 @@ void at_step_values(const struct at_step *step, const struct at_step_operands *o
             other = (unsigned char *)second + i * to_bytes;
             set_second(step, other, element, i);
         }
-        at_step_apply(step, operands, (unsigned char *)result + i * to_bytes, element, other);
+        for (size_t set = 0; set < sets; set++) {
+            struct at_step_operands own = *operands;
+
+            at_step_take_set(&own, set);
+            at_step_apply(step, &own,
+                          (unsigned char *)results + (set * AT_STEP_VALUES + i) * to_bytes, element,
+                          other);
+        }
     }
 }

@@ -22,15 +22,28 @@ enum at_operation {
     AT_SCALE,     /* times a real number that the launch gives */
     AT_DIVIDE,    /* by a real number that the launch gives */
     AT_ALPHA,     /* times a number of the launch, which is complex where elements are */
+    AT_AFFINE,    /* times the number of the result's channel, plus another number of it */
     AT_BETA,      /* plus another number, likewise, times an element of the second source */
     AT_NOSAT,     /* overflow gives infinities and NaN, not the largest number */
     AT_OPERATIONS
 };
 
+/* Which axis of a problem has the channels, as its text says: the source's last one, an axis of a
+ * matrix, or of a tensor an axis of the source. */
+enum at_channel_axis { AT_LAST_AXIS, AT_ROWS_AXIS, AT_COLS_AXIS, AT_BATCH_AXIS, AT_FIRST_AXIS };
+
+/* The channels of results. The one that lies `x` results after the destination's first has channel
+ * x % period / run. */
+struct at_channels {
+    int64_t axis;               /* until the problem is made: AT_FIRST_AXIS + 2 is axis 2 */
+    int64_t count, run, period; /* 0 until then */
+};
+
 struct at_step {
-    bool given;              /* false: no step, and the other members are 0 */
-    enum at_number from, to; /* types of the source and of the destination */
-    unsigned operations;     /* bits: 1 << AT_SCALE */
+    bool given;                  /* false: no step, and the other members are 0 */
+    enum at_number from, to;     /* types of the source and of the destination */
+    unsigned operations;         /* bits: 1 << AT_SCALE */
+    struct at_channels channels; /* of a step with AT_AFFINE */
 };
 
 /* "conj", "scale": as a problem has them. */
@@ -44,13 +57,14 @@ static inline bool at_step_has(const struct at_step *step, enum at_operation ope
 /* Does the launch give numbers? */
 static inline bool at_step_has_number(const struct at_step *step)
 {
-    return step->operations & (1 << AT_SCALE | 1 << AT_DIVIDE | 1 << AT_ALPHA | 1 << AT_BETA);
+    return step->operations &
+           (1 << AT_SCALE | 1 << AT_DIVIDE | 1 << AT_ALPHA | 1 << AT_AFFINE | 1 << AT_BETA);
 }
 
 /* Does a result depend on where it is stored? A kernel then computes it just before the store. */
 static inline bool at_step_needs_place(const struct at_step *step)
 {
-    return at_step_has(step, AT_BETA);
+    return step->operations & (1 << AT_AFFINE | 1 << AT_BETA);
 }
 
 /* Read a step as specifications have it, such as "bf16:e4m3,scale"; *bytes are those of an element
@@ -58,7 +72,7 @@ static inline bool at_step_needs_place(const struct at_step *step)
 enum at_status at_step_parse(struct at_step *step, int64_t *bytes, const char *text,
                              struct at_error *err);
 
-/* Do source and destination have the same types and the same operations? */
+/* Do source and destination have the same types, the same operations and the same channels? */
 bool at_step_equal(const struct at_step *a, const struct at_step *b);
 
 /* The value of the templates' macro STEP (templates/transpose.cuh): the operations and both types,
@@ -74,7 +88,8 @@ enum at_number at_step_computes_in(const struct at_step *step);
 /* The numbers that a launch gives, each with an imaginary part. They are rounded to the type that
  * values are computed in. */
 struct at_step_operands {
-    double number[2], beta[2]; /* the first one is for scale, divide and alpha */
+    double number[2], beta[2];   /* the first one is for scale, divide and alpha */
+    double channel_scale, shift; /* of the result's channel */
 };
 
 /* Apply a step to one element: the definition that every kernel is checked against. `second` is the
@@ -86,10 +101,18 @@ void at_step_apply(const struct at_step *step, const struct at_step_operands *op
  * types of 2 bytes and fewer; of wider ones all signs and exponents, with mantissas that lie on and
  * beside ties of narrower types; infinities, NaN, zeros and subnormal numbers. `second` is for
  * steps with beta: elements of the same kinds, in another order, and some that make sums special.
- */
-enum { AT_STEP_VALUES = 1 << 16 };
+ *
+ * With channels, the numbers of one are among AT_STEP_SETS sets, and there are the results of each
+ * set, set after set. */
+enum { AT_STEP_VALUES = 1 << 16, AT_STEP_SETS = 8 };
+
+/* Set the operands of a channel to those of a set. */
+void at_step_take_set(struct at_step_operands *operands, size_t set);
+
+/* How many times AT_STEP_VALUES results there are. */
+size_t at_step_sets(const struct at_step *step);
 
 void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
-                    void *source, void *second, void *result);
+                    void *source, void *second, void *results);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes steps as text: a second type, and operations. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "problem/problem_parts.h"
@@ -20,13 +21,45 @@ size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t 
 
 bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length)
 {
-    for (unsigned i = 0; i < AT_OPERATIONS; i++)
-        if (strlen(at_operation_names[i]) == length &&
-            memcmp(at_operation_names[i], text, length) == 0) {
-            read->operations |= 1U << i;
-            return true;
+    const char *equals = memchr(text, '=', length);
+    size_t name = equals ? (size_t)(equals - text) : length;
+
+    for (unsigned i = 0; i < AT_OPERATIONS; i++) {
+        if (strlen(at_operation_names[i]) != name ||
+            memcmp(at_operation_names[i], text, name) != 0 || (equals && i != AT_AFFINE))
+            continue;
+        read->operations |= 1U << i;
+        if (equals) {
+            read->axis = equals + 1;
+            read->axis_length = length - name - 1;
         }
+        return true;
+    }
     return false;
+}
+
+/* Read the axis of the channels. */
+static enum at_status read_axis(int64_t *axis, const struct at_step_reading *read, const char *spec,
+                                struct at_error *err)
+{
+    static const char *const names[] = {
+        [AT_ROWS_AXIS] = "rows", [AT_COLS_AXIS] = "cols", [AT_BATCH_AXIS] = "batch"};
+
+    if (!read->axis)
+        return AT_OK;
+    for (*axis = AT_ROWS_AXIS; *axis < AT_FIRST_AXIS; (*axis)++)
+        if (strlen(names[*axis]) == read->axis_length &&
+            memcmp(names[*axis], read->axis, read->axis_length) == 0)
+            return AT_OK;
+    if (at_integer_parse(read->axis, read->axis_length, axis) && *axis >= 0 &&
+        *axis < AT_RANK_MAX) {
+        *axis += AT_FIRST_AXIS;
+        return AT_OK;
+    }
+    return at_problem_fail(err, spec,
+                           "affine is \"%.*s\"; expected affine=cols, rows or batch, or of a "
+                           "tensor an axis of the source, 0 the slowest",
+                           at_text_fit(read->axis, read->axis_length, 40), read->axis);
 }
 
 static enum at_status find_number(enum at_number *number, const struct at_type *type,
@@ -70,8 +103,10 @@ enum at_status at_step_make(struct at_step *step, const struct at_step_reading *
         return status;
     if (!at_step_is_possible(&made, &why))
         return at_problem_fail(err, spec, "%s", why);
-    *step = made;
-    return AT_OK;
+    status = read_axis(&made.channels.axis, read, spec, err);
+    if (status == AT_OK)
+        *step = made;
+    return status;
 }
 
 static enum at_status fail_operation(const char *text, size_t length, const char *spec,
@@ -113,10 +148,10 @@ char *at_step_put_type(char *at, const struct at_step *step)
                : at;
 }
 
-char *at_step_put_operations(char *at, const struct at_step *step)
+char *at_step_put_operations(char *at, const struct at_step *step, const char *axis)
 {
     for (int i = 0; i < AT_OPERATIONS; i++)
         if (at_step_has(step, (enum at_operation)i))
-            at = stpcpy(stpcpy(at, ","), at_operation_names[i]);
+            at = stpcpy(stpcpy(stpcpy(at, ","), at_operation_names[i]), i == AT_AFFINE ? axis : "");
     return at;
 }

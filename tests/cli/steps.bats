@@ -24,6 +24,7 @@ cases=(
     'naive 33x17:f64:e5m2'
     'skew 99x77:bf16:e4m3,scale'
     'narrow 301x3:u8:f16,scale'
+    'narrow 4x9x11x3:u8:f16,perm=0312,affine'
     'odd 67x83:f32:bf16,scale'
     'narrow 3x301:f32:u8'
     'rows 6x5x24:f32:bf16,perm=102'
@@ -62,6 +63,29 @@ cases=(
     'tile 16x3x20:f16,perm=210,alpha,beta'
     'tile 40x40:u8:i32,alpha,beta'
     'micro 64x64:c128,alpha,beta'
+    'tile 40x33:f32:e4m3,scale,affine,beta,nosat'
+    'tile 16x5x4x20:f32:f16,perm=3210,affine=1'
+    'micro 64x96:u8:f32,affine'
+    'micro 64x64:f16:u8,batch=3,affine=batch'
+    'micro 128x64:f32:bf16,affine=rows'
+    'naive 33x20:f64:f32,ld_dst=40,offset_dst=1,divide,affine'
+    'naive 7x5x6:u8:f16,perm=210,strides_dst=70x9x1,affine=1'
+    'narrow 301x3:u8:f32,affine'
+    'narrow 1000x4:u8:f16,ld_dst=1003,affine,beta'
+    'narrow 3x301:f32:u8,affine=rows'
+    'narrow 4x1000:f16,affine'
+    'narrow 1001x3:u8:f32,beta'
+    'narrow 4x1000:f16,alpha,beta'
+    'narrow 300x8:c64,beta'
+    'odd 67x83:f32,affine'
+    'odd 99x77:f16,alpha,beta'
+    'odd 121x57:u8:e4m3,affine=rows'
+    'rows 6x5x24:f32:bf16,perm=102,affine'
+    'rows 5x7x20:f16,perm=102,beta'
+    'skew 99x77:bf16:e4m3,scale,affine'
+    'skew 67x83:f64:u8,affine=rows'
+    'skew 61x98:u8:f32,beta'
+    'skew 99x77:c64,conj,beta'
 )
 
 # measured FAMILY PROBLEM CONFIGS: as many configs of the family are measured, and all are correct.
@@ -75,7 +99,7 @@ measured() {
 }
 
 @test "kernels compute what the definition says" {
-    local count=5 configs=2 case
+    local count=6 configs=2 case
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=24
@@ -95,6 +119,19 @@ measured() {
     sed -i 's/__fmul_rn(x, y)/__fadd_rn(x, y)/' wrong/templates/transpose.cuh
     AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
         33x17:bf16:e4m3,scale
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
+}
+
+# A channel's numbers are found by the place of a result, in the whole grid.
+@test "a kernel that takes another channel's numbers is wrong" {
+    need_nvrtc
+    cp -r "$BATS_FILE_TMPDIR/data" wrong
+    rm wrong/templates
+    cp -r "$srcdir/templates" wrong
+    sed -i 's/found = within \/ places.run/found = within \/ places.run \/ 2/' wrong/templates/transpose.cuh
+    AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
+        33x17:u8:f32,affine
     [ "$status" -ne 0 ]
     [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
 }

@@ -111,6 +111,7 @@ static void transpose(const struct at_buffers *buffers)
         host_of(at_buffer_of(&buffers->dst, 0), at_problem_dst_extent(p) * (int64_t)result_bytes);
     const unsigned char *src =
         host_of(at_buffer_of(&buffers->src, 0), at_problem_src_extent(p) * (int64_t)bytes);
+    struct at_step_operands operands = buffers->operands;
     const unsigned char *second = NULL;
     int64_t all = 1;
 
@@ -127,8 +128,11 @@ static void transpose(const struct at_buffers *buffers)
             to += left % axes[i].extent * axes[i].stride_dst;
             left /= axes[i].extent;
         }
+        if (p->step.channels.count)
+            at_step_take_set(&operands,
+                             at_harness_set(to % p->step.channels.period / p->step.channels.run));
         if (p->step.given)
-            at_step_apply(&p->step, &buffers->operands, dst + (size_t)to * result_bytes,
+            at_step_apply(&p->step, &operands, dst + (size_t)to * result_bytes,
                           src + (size_t)from * bytes,
                           second ? second + (size_t)to * result_bytes : NULL);
         else
@@ -207,6 +211,10 @@ static void test_same(void **state)
         "33x20:f32,alpha,beta",
         "9x10:c64,ld_dst=12,offset_dst=1,alpha,beta",
         "7x6x5:bf16:f64,perm=210,strides_dst=50x7x1,beta",
+        "33x20:u8:f16,affine",
+        "20x33:u8:f32,ld_dst=21,affine=rows,beta",
+        "9x11:f32:e4m3,batch=5,stride_dst=120,affine=batch",
+        "7x6x5:f64,perm=210,offset_dst=1,divide,affine=1",
     };
     struct at_rng rng = {17};
 

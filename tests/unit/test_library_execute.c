@@ -261,6 +261,48 @@ static void test_second_source(void **state)
     plan = usual_plan;
 }
 
+/* The numbers of channels come after those of all, by their address. Where channels are is another
+ * argument, before them. */
+static void test_channels(void **state)
+{
+    static const struct {
+        const char *step;
+        int64_t elem_size;
+        uintptr_t scale, shift;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {"u8:f32,affine", 1, 1024, 2052, NULL},
+        {"u8:f32,affine=rows", 1, 1024, 0, NULL},
+        {"f64,affine", 8, 0, 1032, NULL},
+        {"f64,affine", 8, 0, 0, "channel_scale or channel_shift must be the device address"},
+        {"f64,affine", 8, 1024, 1028, "multiples of 8"},
+        {"u8:f32,affine", 1, 1022, 0, "multiples of 4"},
+        {"u8:f32,scale", 1, 1024, 0, "member channel_scale of the execution"},
+        {"u8:f32,scale", 1, 0, 1024, "member channel_shift of the execution"},
+    };
+    autotune_plan *const usual_plan = plan;
+
+    (void)state;
+    fake_cuda_last_at = 10;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_execution execution = usual();
+
+        plan = plan_with_step(cases[i].step, cases[i].elem_size);
+        execution.channel_scale = (void *)cases[i].scale;
+        execution.channel_shift = (void *)cases[i].shift;
+        assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
+        if (!cases[i].words) {
+            assert_int_equal(fake_cuda_last[7], cases[i].scale);
+            assert_int_equal(fake_cuda_last[8], cases[i].shift);
+        }
+        assert_int_equal(autotune_plan_execute(plan, destination, source, NULL, NULL),
+                         AUTOTUNE_INVALID);
+        autotune_plan_free(plan);
+    }
+    fake_cuda_last_at = 0;
+    plan = usual_plan;
+}
+
 /* Addresses are multiples of each side's element. */
 static void test_sides(void **state)
 {
@@ -350,7 +392,8 @@ int main(void)
         cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
         cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
         cmocka_unit_test(test_numbers),     cmocka_unit_test(test_second_source),
-        cmocka_unit_test(test_sides),       cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_channels),    cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_contexts),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

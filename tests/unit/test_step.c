@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps: how problems spell them, which are refused, and what they compute. */
 #include "base/memory.h"
+#include "problem/arguments.h"
 #include "problem/problem.h"
 
 #include <setjmp.h>
@@ -45,6 +46,24 @@ static const struct {
     {"2x3x4x5:f64:f32,perm=3210", "2x3x4x5:f64:f32,perm=3210", true, 120 * 12},
     {"64x32:e4m3", "64x32:e4m3", false, 64 * 32 * 2},
     {"64x32:bf16:e4m3,nosat,scale", "64x32:bf16:e4m3,scale,nosat", true, 64 * 32 * 3},
+    {"64x32:u8:f32,beta,affine,divide", "64x32:u8:f32,divide,affine,beta", true, 64 * 32 * 9},
+    {"64x32:f32,affine=cols", "64x32:f32,affine", true, 64 * 32 * 8},
+    {"64x32:f32,affine=rows", "64x32:f32,affine=rows", true, 64 * 32 * 8},
+    {"64x32:f32,affine=batch,batch=3", "64x32:f32,batch=3,affine=batch", true, 3 * 64 * 32 * 8},
+    {"2x4x5x3:u8:f16,perm=0312,affine", "20x3:u8:f16,batch=2,affine", true, 120 * 3},
+    {"2x4x5x3:u8:f16,perm=0312,affine=3", "20x3:u8:f16,batch=2,affine", true, 120 * 3},
+    {"2x4x5x3:f32,perm=0312,affine=0", "20x3:f32,batch=2,affine=batch", true, 120 * 8},
+    {"2x3x4x5:f32,perm=0231,affine=1", "3x20:f32,batch=2,affine=rows", true, 120 * 8},
+    {"2x3x4x5:f32,perm=3210,affine=2", "2x3x4x5:f32,perm=3210,affine=2", true, 120 * 8},
+    /* An axis that has been merged with others stays apart in what is written. */
+    {"8x32x64x16:f32,perm=3012,affine=1", "8x32x64x16:f32,perm=3012,affine=1", true, 1 << 21},
+    {"8x32x64x16:f32,perm=3012,affine=2", "256x64x16:f32,perm=201,affine=1", true, 1 << 21},
+    {"8x32x64x16:f32,perm=3012,affine=0", "8x2048x16:f32,perm=201,affine=0", true, 1 << 21},
+    /* One channel. */
+    {"240x1:u8:f32,affine", "240x1:u8:f32,affine", true, 240 * 5},
+    {"1x240:u8:f32,affine=rows", "1x240:u8:f32,affine=rows", true, 240 * 5},
+    {"8x4x5x1:u8:f16,perm=0312,affine", "1x160:u8:f16,affine=rows", true, 160 * 3},
+    {"2x3x4x5x1:f32,perm=32104,affine", "2x3x4x5x1:f32,perm=32104,affine", true, 120 * 8},
 };
 
 static void spells(void **state)
@@ -84,6 +103,17 @@ static const struct {
     {"64x32:f64:u64", "integers of 64 bits are not scaled or cast"},
     {"64x32:f32:bf16:e4m3", "unknown type \"bf16:e4m3\""},
     {"64x32:f32,scales", "unknown \"scales\""},
+    {"64x32:f32,scale=1", "unknown \"scale=1\""},
+    {"64x32:c64,affine", "affine is for real numbers"},
+    {"64x32:f32,affine=colums", "affine is \"colums\"; expected affine=cols, rows or batch"},
+    {"64x32:f32,affine=", "affine is \"\""},
+    {"64x32:f32,affine=1", "the channels of a matrix are affine=cols, rows or batch"},
+    {"2x3x4:f32,perm=210,affine=cols", "an axis of its source, such as affine=2"},
+    {"2x3x4:f32,perm=210,affine=3", "an axis of its source, such as affine=2"},
+    {"64x64:f32,inplace=1,affine", "in place, elements are moved as they are"},
+    /* 4 and 25 have no common period: result 25 may be of channel 0 or 1. */
+    {"4x6:f32,batch=3,stride_dst=25,affine=rows", "a result's place does not tell its channel"},
+    {"4294967296x2:f32,affine=rows", "at most 2^31 - 1 channels"},
     {"64x32:e8m0:f32", "e8m0"},
     /* The destination's bytes count, too: 2^58 elements of 16. */
     {"536870912x536870912x1:c64:c128,perm=210", "do not fit 62 bits"},
@@ -120,10 +150,19 @@ static void keeps_columns(void **state)
 static void tells_steps_apart(void **state)
 {
     static const char *const specs[] = {
-        "64x32:f32",      "64x32:f32,scale",      "64x32:f32:bf16",
-        "64x32:f32:f16",  "64x32:f32,divide",     "64x32:f32:bf16,scale",
-        "64x32:i32",      "64x32:f32,alpha",      "64x32:f32,alpha,beta",
-        "64x32:f32:e4m3", "64x32:f32:e4m3,nosat",
+        "64x32:f32",
+        "64x32:f32,scale",
+        "64x32:f32:bf16",
+        "64x32:f32:f16",
+        "64x32:f32,divide",
+        "64x32:f32:bf16,scale",
+        "64x32:i32",
+        "64x32:f32,alpha",
+        "64x32:f32,alpha,beta",
+        "64x32:f32:e4m3",
+        "64x32:f32:e4m3,nosat",
+        "64x32:f32,affine",
+        "64x32:f32,affine=rows",
     };
 
     (void)state;
@@ -245,6 +284,113 @@ static void adds(void **state)
     }
 }
 
+/* With the numbers of a channel. Nothing is fused: see above. */
+static const struct {
+    const char *spec;
+    double number, scale, shift;
+    uint64_t source, result;
+} affine[] = {
+    {"1x2:u8:f32,affine", 0, 2, 1, 0xff, 0x43ff8000},      /* 511 */
+    {"1x2:u8:f16,divide,affine", 255, 2, 1, 0xff, 0x4200}, /* 3 */
+    {"1x2:f32:u8,scale,affine", 255, 0.5, 0.5, 0x3f800000, 0x80} /* 128, even */,
+    {"1x2:f32,affine", 0, 1 + 0x1p-12, -(1 + 0x1p-11), 0x3f800800, 0},
+    {"1x2:f32,affine", 0, 1, -0.0, 0x80000000, 0x80000000}, /* what a missing number does */
+    {"1x2:f32,affine", 0, 1, 0, 0x80000000, 0},
+    {"1x2:f64,affine", 0, 0, 1, 0x7ff0000000000000, 0x7fffffffffffffff}, /* 0 times infinity */
+};
+
+static void shifts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(affine); i++) {
+        struct at_problem problem = problem_of(affine[i].spec);
+        const struct at_step_operands operands = {.number = {affine[i].number},
+                                                  .channel_scale = affine[i].scale,
+                                                  .shift = affine[i].shift};
+        uint64_t result = 0;
+
+        at_step_apply(&problem.step, &operands, &result, &affine[i].source, NULL);
+        if (result != affine[i].result)
+            fail_msg("%zu, %s of %#llx: %#llx, not %#llx", i, affine[i].spec,
+                     (unsigned long long)affine[i].source, (unsigned long long)result,
+                     (unsigned long long)affine[i].result);
+    }
+}
+
+/* The channel of each result, in the order of the destination; -1: none is there. */
+static const struct {
+    const char *spec;
+    int channels[24];
+} placed[] = {
+    {"2x3:f32,affine", {0, 0, 1, 1, 2, 2}},
+    {"2x3:f32,affine=rows", {0, 1, 0, 1, 0, 1}},
+    {"2x3:f32,ld_dst=3,affine=rows", {0, 1, -1, 0, 1, -1, 0, 1}},
+    {"2x3:f32,batch=2,affine", {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}},
+    {"2x2:f32,batch=2,stride_dst=6,affine=batch", {0, 0, 0, 0, -1, -1, 1, 1, 1, 1}},
+    {"2x2:f32,batch=2,stride_dst=6,affine=rows", {0, 1, 0, 1, -1, -1, 0, 1, 0, 1}},
+    {"2x1x2x3:f32,perm=0312,affine", {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}},
+    {"2x3x2:f32,perm=201,affine=1", {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}},
+    {"2x3x2:f32,perm=201,affine=0", {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}},
+};
+
+static void places_channels(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(placed); i++) {
+        struct at_problem problem = problem_of(placed[i].spec);
+        const struct at_channels *channels = &problem.step.channels;
+
+        for (int64_t x = 0; x < at_problem_dst_extent(&problem); x++)
+            if (placed[i].channels[x] >= 0 &&
+                x % channels->period / channels->run != placed[i].channels[x])
+                fail_msg("%s: result %lld", placed[i].spec, (long long)x);
+    }
+}
+
+/* What templates divide with: operator/ of wide_divisor, in templates/transpose.cuh. */
+static int64_t divided(int64_t number, const uint64_t divisor[3])
+{
+    unsigned __int128 product = (unsigned __int128)(2 * (uint64_t)number) * divisor[1];
+
+    return (int64_t)((uint64_t)(product >> 64) >> divisor[2]);
+}
+
+static void tells_kernels_channels(void **state)
+{
+    static const char *const specs[] = {
+        "2x3:f32,affine",
+        "3x7:f32,ld_dst=5,batch=11,affine=rows",
+        "1000x1:f32,affine",
+        "2147483647x1000003:u8,batch=3,scale,affine",
+        "2147483646x1000003:u8,batch=1000,scale,affine=rows",
+        "65536x65536:u8,batch=65536,scale,affine=batch",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_problem problem = problem_of(specs[i]);
+        const struct at_channels *channels = &problem.step.channels;
+        int64_t extent = at_problem_dst_extent(&problem);
+        struct at_launch launch = {{0}};
+        uint64_t word[AT_CALL_WORDS];
+        uint8_t words[AT_CALL_ARGS];
+
+        assert_int_equal(at_problem_args(&problem, &launch, 0, 0, NULL, word, words), 11);
+        assert_int_equal(words[9], 7);
+        assert_int_equal(word[15], channels->count - 1);
+        for (int64_t n = 0; n < 4000; n++) {
+            int64_t x = n < 1000 ? n % extent : (int64_t)((__int128)(extent - 1) * n / 3999);
+            int64_t near = x / channels->run * channels->run;
+
+            assert_int_equal(divided(x, word + 9), x / channels->period);
+            assert_int_equal(divided(x, word + 12), x / channels->run);
+            assert_int_equal(divided(near, word + 12), near / channels->run);
+            if (near > 0)
+                assert_int_equal(divided(near - 1, word + 12), near / channels->run - 1);
+        }
+    }
+}
+
 /* The tables that kernels are checked with have each sign and exponent, and all of 16 bits. */
 static void draws_all_exponents(void **state)
 {
@@ -275,10 +421,16 @@ static void draws_all_exponents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spells),        cmocka_unit_test(refuses),
-        cmocka_unit_test(keeps_columns), cmocka_unit_test(tells_steps_apart),
-        cmocka_unit_test(computes),      cmocka_unit_test(draws_all_exponents),
+        cmocka_unit_test(spells),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(keeps_columns),
+        cmocka_unit_test(tells_steps_apart),
+        cmocka_unit_test(computes),
+        cmocka_unit_test(draws_all_exponents),
         cmocka_unit_test(adds),
+        cmocka_unit_test(shifts),
+        cmocka_unit_test(places_channels),
+        cmocka_unit_test(tells_kernels_channels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
