@@ -118,6 +118,7 @@ resumed_amid_copies() {
     list+=(--budget 24)
     tune_on emu:h200,emu:a100,emu:h200
     "$AUTOTUNE" merge emu:a100.yaml emu:h200.yaml --out merged.yaml
+    sed -i '/options:/s/--budget 24/--budget 12/' emu:h200,emu:a100,emu:h200.yaml
     cmp merged.yaml emu:h200,emu:a100,emu:h200.yaml
 }
 
