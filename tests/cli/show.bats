@@ -87,6 +87,6 @@ golden=$srcdir/tests/golden/profile
     "${tune[@]}" --budget 4 >/dev/null
     run -0 "$AUTOTUNE" show --top 100 --format csv best.yaml
     [ "$(sed 1d <<<"$output" | wc -l)" -eq 4 ]
-    refused 'least.yaml.journal: ' show --top 3 "$golden/least.yaml"
+    refused 'least.yaml.journal' show --top 3 "$golden/least.yaml"
     refused 'one file at a time' show --top 3 best.yaml best.yaml
 }
