@@ -202,6 +202,7 @@ static enum at_status run_check(void *given, struct at_error *err)
         status = at_profile_write(&profile, output, err);
     at_output_close(output);
     at_profile_clear(&profile);
+    at_check_clear(&options->report);
     return status;
 }
 
