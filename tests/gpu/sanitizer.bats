@@ -26,7 +26,7 @@ unaligned=(--family narrow --family odd --family skew --family strip --problem 3
     --problem 77x501:b1 --problem 403x66:f16 --problem 19x1001:f16)
 
 # Families for tensors, and one of the others.
-tensors=(--family packed --family rows --family runs --family micro --problem '9x5x3x16x7:f16,perm=41203'
+tensors=(--family direct --family packed --family rows --family runs --family micro --problem '9x5x3x16x7:f16,perm=41203'
     --problem '3x5x2x64x96:f32,perm=21043' --problem '5x33x66x19:b1,perm=0213' --problem '3x3x3x3x3x3:f64,perm=543210')
 
 # Configs over a list's problems together, and copies for each problem.

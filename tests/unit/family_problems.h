@@ -22,6 +22,8 @@ static const struct {
     {"batch", "49x99", ",batch=40"},
     {"batch", "5x38", ",batch=400"}, /* columns of few words */
     {"copy", "1x67108864", ""},
+    {"direct", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes, all vectors */
+    {"direct", "9x5x3x16x7", ",perm=41203"},
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
     {"micro", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes */
@@ -63,7 +65,7 @@ static const struct {
     {"tile", "8192x8192", ""},
     {"tile", "3x5x2x64x96", ",perm=21043"},
     {"tma", "8192x8192", ""}, /* takes only rows of whole vectors */
-    {"tma", "3x5x2x64x96", ",perm=21043"},
+    {"tma", "3x2x2x64x96", ",perm=21043"},
     {"warp", "8192x8192", ""},
     {"warp", "3x5x2x64x96", ",perm=21043"},
     /* The families of the studies. */
