@@ -321,10 +321,32 @@ __device__ __forceinline__ plane_piece result_piece(const item_vector &elements,
     return piece;
 }
 
+/* What the places of a thread's items have in common, plane by plane. It is found before the run is
+ * loaded, because it may take a load of its own. */
+struct item_rows {
+    typename step::row plane[ITEMS][item_planes];
+
+    __device__ __forceinline__ item_rows(const unsigned char *planes, long long plane_bytes,
+                                         int units, const step &result_of)
+    {
+#pragma unroll
+        for (int item = 0; item < ITEMS; item++) {
+            const int unit = (threadIdx.x + item * THREADS) % block_units;
+            const int part = (threadIdx.x + item * THREADS) / block_units;
+
+#pragma unroll
+            for (int i = 0; i < item_planes; i++)
+                if (unit < units)
+                    plane[item][i] = result_of.row_at(
+                        planes + (part * item_planes + i) * plane_bytes + unit * plane_vec);
+        }
+    }
+};
+
 /* Move units from the run to the planes. `planes` points into the first plane. */
 __device__ __forceinline__ void records_to_planes(unsigned char *planes, long long plane_bytes,
                                                   const unsigned char *run, int units,
-                                                  const step &result_of)
+                                                  const step &result_of, const item_rows &common)
 {
 #pragma unroll
     for (int item = 0; item < ITEMS; item++) {
@@ -345,7 +367,7 @@ __device__ __forceinline__ void records_to_planes(unsigned char *planes, long lo
 #pragma unroll
         for (int i = 0; i < item_planes; i++) {
             const int skip = SHIFT ? bytes_to_boundary<piece_bytes>(to) : 0;
-            const typename step::row row = result_of.row_at(to);
+            const typename step::row &row = common.plane[item][i];
             plane_piece piece = result_piece(vectors[i], 0, result_of, row, to, 0);
 
 #pragma unroll
@@ -381,7 +403,7 @@ __device__ __forceinline__ item_vector results_of(const plane_piece *from, const
 
 #pragma unroll
     for (int number = 0; number < pieces; number++)
-        results.part[number] = result_of.template of_vector<piece_records>(
+        results.part[number] = result_of.template of_vector<piece_records, true>(
             from[number].whole,
             result_of.template at_part<piece_records, K>(row, to, number * piece_records));
     whole.whole = results.whole;
@@ -538,13 +560,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         reinterpret_cast<const unsigned char *>(from + first * unit_records * K);
     unsigned char *planes = reinterpret_cast<unsigned char *>(to + first * unit_records);
     const unsigned char *source = SHARED ? dynamic_shared() : run;
+    const item_rows common(planes, ld_dst * RESULT_SIZE, units, result_of);
 
     if constexpr (SHARED) {
         if (units > 0)
             fill_shared(dynamic_shared(), run, (units + SHIFT) * K * VEC);
         __syncthreads();
     }
-    records_to_planes(planes, ld_dst * RESULT_SIZE, source, units, result_of);
+    records_to_planes(planes, ld_dst * RESULT_SIZE, source, units, result_of, common);
     if (SHIFT && block == 0)
         copy_elements<BEFORE_BOUNDARY>(to, from, 0, unit_records, records, ld_dst, result_of);
     if (block == blocks - 1)

@@ -558,7 +558,8 @@ enum {
     STEP_ALPHA = 8,
     STEP_AFFINE = 16,
     STEP_BETA = 32,
-    STEP_NOSAT = 64
+    STEP_NOSAT = 64,
+    STEP_MIXED = 128 /* results side by side may have unlike channels */
 };
 
 /* What a launch gives to a step: numbers, or where the device has them. */
@@ -653,7 +654,7 @@ template <int bytes> struct move {
     }
 
     /* The same for adjacent elements. */
-    template <int count>
+    template <int count, bool apart = false>
     __device__ __forceinline__ const word<count * bytes> &
     of_vector(const word<count * bytes> &whole, const place<count> & = {}) const
     {
@@ -1079,6 +1080,7 @@ template <int code> struct arithmetic {
     static constexpr bool divides = (operations & STEP_DIVIDE) != 0;
     static constexpr bool adds = (operations & STEP_BETA) != 0;
     static constexpr bool has_channels = (operations & STEP_AFFINE) != 0;
+    static constexpr bool mixes = (operations & STEP_MIXED) != 0;
     static constexpr bool takes_numbers = multiplies || divides || has_channels || adds;
     static constexpr bool needs_place = has_channels || adds;
 
@@ -1134,7 +1136,7 @@ template <int code> struct arithmetic {
 
             own = whole;
             own.left -= first * stride;
-            if (first > 0 && own.left <= 0)
+            if ((mixes || stride > 1) && first > 0 && own.left <= 0)
                 own = row_at<stride>(here);
         }
         if constexpr (adds) {
@@ -1231,26 +1233,27 @@ template <int code> struct arithmetic {
         return to.whole;
     }
 
-    /* Elements that are gathered one by one, and their results as a vector. */
+    /* Elements that are gathered one by one, and their results as a vector; `apart`: results that
+     * are not side by side in the destination. */
     template <int count> struct elements {
         word<source_bytes> part[count];
     };
 
-    template <int count>
+    template <int count, bool apart = false>
     __device__ __forceinline__ word<count * result_bytes>
     of_elements(const elements<count> &from, const place<count> &there = {}) const
     {
         channel all[count];
 
-        if constexpr (has_channels) {
+        if constexpr (has_channels && (mixes || apart))
             if (there.left <= (count - 1) * there.stride) {
                 channels.of_all(all, there);
                 return of_channels<count>(from, there, all);
             }
+        if constexpr (has_channels)
 #pragma unroll
             for (int i = 0; i < count; i++)
                 all[i] = there.numbers;
-        }
         return of_channels<count>(from, there, all);
     }
 
@@ -1298,7 +1301,7 @@ template <int code> struct arithmetic {
     }
 
     /* The same for adjacent elements. */
-    template <int count>
+    template <int count, bool apart = false>
     __device__ __forceinline__ word<count * result_bytes>
     of_vector(word<count * source_bytes> whole, const place<count> &there = {}) const
     {
@@ -1309,7 +1312,7 @@ template <int code> struct arithmetic {
 #pragma unroll
         for (int i = 0; i < count; i++)
             parts.part[i] = from.part[i];
-        return of_elements<count>(parts, there);
+        return of_elements<count, apart>(parts, there);
     }
 
     /* The result of one element. */

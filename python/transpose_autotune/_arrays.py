@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from . import _cuda, _dlpack
 
@@ -24,18 +24,52 @@ def type_name(kind: Any) -> str:
                                 f"{size[1]}{8 * int(size[2])}" if size else name)
 
 
-def step_of(source: Any, result: Any, scaled: bool) -> Optional[str]:
+class Operands(NamedTuple):
+    """What transpose and permute compute on the way, as the caller has given it."""
+    dtype: Any = None
+    scale: Any = None
+    alpha: Any = None
+    beta: Any = None
+    other: Any = None
+    channel_scale: Any = None
+    channel_shift: Any = None
+    channel_axis: int = -1
+
+    def operations(self, rank: int) -> str:
+        """Of an array of so many axes, as `autotune` spells them."""
+        words = [name for name in ("scale", "alpha") if getattr(self, name) is not None]
+        if self.has_channels:
+            if not -rank <= self.channel_axis < rank:
+                raise ValueError(f"channel_axis is {self.channel_axis}, and there are {rank} axes")
+            words.append(f"affine={self.channel_axis % rank}")
+        if self.adds:
+            words.append("beta")
+        return "".join("," + word for word in words)
+
+    @property
+    def has_channels(self) -> bool:
+        return self.channel_scale is not None or self.channel_shift is not None
+
+    @property
+    def adds(self) -> bool:
+        return self.beta is not None or self.other is not None
+
+
+MOVE = Operands()  # elements as they are
+
+
+def step_of(source: Any, result: Any, operations: str) -> Optional[str]:
     """The step from one type to another; None: elements are moved."""
     names = type_name(source), type_name(result)
     if not all(names):
         raise TypeError("these elements have no type, and cannot be cast or scaled")
-    if names[0] == names[1] and not scaled:
+    if names[0] == names[1] and not operations:
         return None
-    return ":".join(names) + (",scale" if scaled else "")
+    return ":".join(names) + operations
 
 
-def type_of_scale(step: str) -> str:
-    """The type that a scale has on the device: that of the values that are computed."""
+def type_of_numbers(step: str) -> str:
+    """The type that numbers have on the device: that of the values that are computed."""
     return "f64" if "f64" in step or "c128" in step else "f32"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numbers
 import sys
 import threading
-from typing import Any, Dict, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar
 
 from . import _cuda
-from ._arrays import Jax, View, is_dense, kind_of, step_of, stream_number, type_name, type_of_scale
+from ._arrays import MOVE, Jax, Operands, View, is_dense, kind_of, step_of, stream_number, type_name, type_of_numbers
 from ._library import AutotuneError, Status
 from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
 
@@ -71,20 +71,60 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
         raise ValueError("out is read-only")
 
 
-def start(plan: Plan, source: View, target: View, stream: int, scale: Any) -> None:
-    """Execute the plan. The scale is None, a number, or a View of one."""
-    if scale is None:
+def start(plan: Plan, source: View, target: View, stream: int, given: Operands, view: Callable[[Any], View]) -> None:
+    """Execute the plan. `view` looks at the caller's arrays."""
+    rank, step = len(source.shape), plan.problem.step or ""
+    if not given.operations(rank):
         plan.execute(target.pointer, source.pointer, stream)
         return
-    if isinstance(scale, View):
-        kind = type_of_scale(plan.problem.step or "")
-        if scale.size != 1 or type_name(scale.type) != kind:
-            raise TypeError(f"a scale on the device is one number of type {kind}, and this is {scale.size} of type "
-                            f"{type_name(scale.type)}")
-        if scale.device != source.device:
-            raise ValueError(f"the scale is on device {scale.device}, and the source on {source.device}")
-        scale = At(scale.pointer)
-    plan.execute_with(target.pointer, source.pointer, stream, scale=scale)
+    kind = type_of_numbers(step)
+    parts = {"f32": "c64", "f64": "c128"}[kind] if type_name(target.type).startswith("c") else kind
+
+    def number(name: str, kind: str, real: bool = False) -> Any:
+        value = getattr(given, name)
+        if value is None or isinstance(value, numbers.Real if real else numbers.Complex):
+            return value
+        return At(checked(name, view(value), kind, 1).pointer)
+
+    def checked(name: str, found: View, kind: str, count: int) -> View:
+        if found.size != count or type_name(found.type) != kind:
+            wanted = "one number" if count == 1 else f"{count} numbers"
+            raise TypeError(f"{name} on the device is {wanted} of type {kind}, and this is {found.size} of type "
+                            f"{type_name(found.type)}")
+        if found.device != source.device:
+            raise ValueError(f"{name} is on device {found.device}, and the source on {source.device}")
+        return found
+
+    def channels(name: str) -> int:
+        value = getattr(given, name)
+        if value is None:
+            return 0
+        found = checked(name, view(value), kind, source.shape[given.channel_axis])
+        if len(found.shape) != 1 or not is_dense(found.shape, found.strides):
+            raise ValueError(f"{name} has to have one axis, and its numbers side by side")
+        return found.pointer
+
+    def second() -> int:
+        if not given.adds:
+            return 0
+        found = target if given.other is None else checked("other", view(given.other), type_name(target.type), target.size)
+        if found.shape != target.shape or (found.strides or dense(found.shape)) != (target.strides or dense(found.shape)):
+            raise ValueError("other has to have the shape and the strides of the result")
+        return found.pointer
+
+    beta = 1 if given.adds and given.beta is None else number("beta", parts)
+    plan.execute_with(target.pointer, source.pointer, stream, scale=number("scale", kind, True),
+                      alpha=number("alpha", parts), beta=beta, src2=second(),
+                      channel_scale=channels("channel_scale"), channel_shift=channels("channel_shift"))
+
+
+def dense(shape: Sequence[int]) -> Tuple[int, ...]:
+    """The strides of a dense array."""
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return tuple(reversed(strides))
 
 
 def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional[str] = None) -> Problem:
@@ -102,18 +142,20 @@ def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional
 _known: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
 
 
-def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, dtype: Any, scale: Any) -> Any:
+def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, given: Operands) -> Any:
     from . import _jax
     if out is not None or stream is not None:
         raise TypeError("JAX's arrays do not change, and it has no streams: give neither `out` nor `stream`")
     if not _jax.is_registered:
-        return _permute_any(x, dims, None, None, dtype, scale)
-    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims, dtype, scale)
+        return _permute_any(x, dims, None, None, given)
+    if given.alpha is not None or given.has_channels or given.adds:
+        raise TypeError("of JAX's arrays, only `dtype` and `scale` are computed")
+    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims, given.dtype, given.scale)
 
 
-def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, dtype: Any, scale: Any) -> Any:
-    kind = kind_of(x)
-    is_usual = out is None and stream is None and dtype is None and scale is None
+def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, given: Operands) -> Any:
+    kind, dtype = kind_of(x), given.dtype
+    is_usual = out is None and stream is None and given is MOVE
     key = kind.key(x, dims) if is_usual else None
     known = None if key is None else _known.get(key)
     if known:
@@ -132,38 +174,41 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
         target = other.view(result, number)
         check_out(source, target, shape, dtype)
         if source.size:
-            step = None if dtype is None and scale is None else step_of(source.type, target.type, scale is not None)
+            step = None if given is MOVE else step_of(source.type, target.type, given.operations(rank))
             plan = plan_for(problem_of(source, target, permutation, step), source.device, number)
-            start(plan, source, target, number, _view_scale(scale, number))
+            start(plan, source, target, number, given, lambda array: _view_there(array, number))
             if key is not None and target.pointer % 16 == 0:  # as allocators always have it
                 _known[key] = plan, shape
         kind.finish(number)
     return result
 
 
-def _view_scale(scale: Any, stream: int) -> Any:
-    """A View, unless it is a number."""
-    if scale is None or isinstance(scale, numbers.Real):
-        return scale
-    view = kind_of(scale).view(scale, stream)
+def _view_there(array: Any, stream: int) -> View:
+    """An array that the stream will read."""
+    view = kind_of(array).view(array, stream)
     if view.stream is not None:
         _cuda.order(view.stream, stream)
     return view
 
 
-def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: Any, scale: Any) -> Any:
+def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, *given: Any) -> Any:
+    operands = Operands(*given) if any(one is not None for one in given[:-1]) else MOVE
+    if operands.beta is not None and operands.other is None and out is None:
+        raise TypeError("beta needs what it is multiplied with: give `other`, or `out`")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
         calls: Any = sys.modules.get("transpose_autotune._torch")  # takes less time than an import
         if calls is None:
             from . import _torch
             calls = _torch
-        return calls.permute(x, dims, out, stream, dtype, scale)
+        return calls.permute(x, dims, out, stream, operands)
     permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
-    return permute_it(x, None if dims is None else tuple(dims), out, stream, dtype, scale)
+    return permute_it(x, None if dims is None else tuple(dims), out, stream, operands)
 
 
-def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None) -> T:
+def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
+              alpha: Any = None, beta: Any = None, other: Optional[T] = None, channel_scale: Any = None,
+              channel_shift: Any = None, channel_axis: int = -1) -> T:
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
@@ -172,16 +217,21 @@ def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any =
     was called once before.
 
     On the way, each element is multiplied by `scale` and cast to `dtype`, a type of the framework. The scale is a
-    number, or an array of one on the device: float32, or float64 if x or the result has that precision. Raises
-    AutotuneError if the library refuses."""
-    result: T = _call(x, None, out, stream, dtype, scale)
+    number, or an array of one on the device: float32, or float64 if x or the result has that precision.
+
+    `alpha` is a scale that may be complex. To that is added `beta`, by default 1, times `other`, an array like the
+    result; without `other`, times what `out` has. `channel_scale` and `channel_shift` have a number for each index
+    of the axis `channel_axis` of x: one to multiply with, before beta, and one to add. Raises AutotuneError if the
+    library refuses."""
+    result: T = _call(x, None, out, stream, dtype, scale, alpha, beta, other, channel_scale, channel_shift, channel_axis)
     return result
 
 
 def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = None, *, dtype: Any = None,
-            scale: Any = None) -> T:
+            scale: Any = None, alpha: Any = None, beta: Any = None, other: Optional[T] = None,
+            channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> T:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
-    result: T = _call(x, dims, out, stream, dtype, scale)
+    result: T = _call(x, dims, out, stream, dtype, scale, alpha, beta, other, channel_scale, channel_shift, channel_axis)
     return result

@@ -15,7 +15,7 @@ import jax.ffi
 import numpy
 
 from . import _cuda
-from ._arrays import step_of, type_of_scale
+from ._arrays import step_of, type_of_numbers
 from ._calls import alignment, plan_for
 from ._objects import At, Problem, normalized
 
@@ -179,7 +179,7 @@ def _linear(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
 
 
 def _step(x: Any, dtype: Any, scale: Any) -> Optional[str]:
-    return None if scale is None and dtype == x.dtype else step_of(x.dtype, dtype, scale is not None)
+    return None if scale is None and dtype == x.dtype else step_of(x.dtype, dtype, "" if scale is None else ",scale")
 
 
 def _forward(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Tuple[Any, Any]:
@@ -204,6 +204,6 @@ def permute(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None) -
         raise TypeError("the array is not in a CUDA device's memory")
     dtype = x.dtype if dtype is None else jax.numpy.dtype(dtype)
     if scale is not None:
-        kind = "float64" if type_of_scale(step_of(x.dtype, dtype, True) or "") == "f64" else "float32"
+        kind = "float64" if type_of_numbers(_step(x, dtype, scale) or "") == "f64" else "float32"
         scale = jax.numpy.asarray(scale, kind).reshape(())
     return _compiled(x, scale, normalized(dims, x.ndim), dtype)

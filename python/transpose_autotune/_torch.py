@@ -9,7 +9,7 @@ import torch
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
-from ._arrays import View, step_of, stream_number
+from ._arrays import MOVE, Operands, View, step_of, stream_number
 from ._calls import check_out, plan_for, problem_of, start
 from ._objects import Plan, normalized, swap_last
 
@@ -61,7 +61,7 @@ def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
 def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
     """The same for a key that is not known."""
     out = _new_like(x, dims, None)
-    plan = _permute_into(x, dims, out)
+    plan = _permute_into(x, dims, out, MOVE)
     if plan and out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
         _new[key] = plan, tuple(out.shape)
     return out
@@ -71,79 +71,93 @@ def _new_like(x: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
     return torch.empty(tuple(x.shape[dim] for dim in dims), dtype=dtype or x.dtype, device=x.device)
 
 
-def _permute_into(x: Any, dims: Tuple[int, ...], out: Any, dtype: Any = None, scale: Any = None) -> Optional[Plan]:
+def _permute_into(x: Any, dims: Tuple[int, ...], out: Any, given: Operands) -> Optional[Plan]:
     """Returns the plan; None: the next tensor like this needs more than a plan."""
     if not isinstance(out, torch.Tensor) or not out.is_cuda:
         raise TypeError("out has to be a tensor on a GPU too")
     if x.numel() == 0:
-        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims), dtype)
+        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims), given.dtype)
         return None
     expanded = 0 in x.stride() and x.numel() > 1
     source, target = _view(x.contiguous() if expanded else x), _view(out)
-    check_out(source, target, tuple(source.shape[dim] for dim in dims), dtype)
+    check_out(source, target, tuple(source.shape[dim] for dim in dims), given.dtype)
     stream = _current_stream(source.device)
-    step = None if dtype is None and scale is None else step_of(source.type, target.type, scale is not None)
+    step = None if given is MOVE else step_of(source.type, target.type, given.operations(len(dims)))
     plan = plan_for(problem_of(source, target, dims, step), source.device, stream)
-    start(plan, source, target, stream, _view(scale) if isinstance(scale, torch.Tensor) else scale)
+    start(plan, source, target, stream, given, _view_operand)
     return None if expanded else plan
 
 
-def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, dtype: Any = None, scale: Any = None) -> Any:
+def _view_operand(x: Any) -> View:
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{type(x).__name__} is neither a number nor a tensor")
+    return _view(x)
+
+
+def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOVE) -> Any:
     if x.get_device() < 0:
         raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
     if x.is_conj() or x.is_neg():  # what the memory holds is not what the tensor is
         x = x.resolve_conj().resolve_neg()
     if x.get_device() != _current_device():
         with torch.cuda.device(x.get_device()):
-            return _permute_here(x, dims, out, dtype, scale)
-    if out is None and dtype is None and scale is None:
+            return _permute_here(x, dims, out, given)
+    if out is None and given is MOVE:
         return _permute_new(x, dims)
     if out is None:
-        out = _new_like(x, dims, dtype)
-    _permute_into(x, dims, out, dtype, scale)
+        out = _new_like(x, dims, given.dtype)
+    _permute_into(x, dims, out, given)
     return out
 
 
-def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: Any = None, scale: Any = None) -> Any:
+def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given: Operands = MOVE) -> Any:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
-    if isinstance(scale, torch.Tensor) and scale.requires_grad:
-        raise TypeError("the scale gets no gradient: detach it")
+    if given is not MOVE:
+        for name, value in zip(given._fields, given):
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                raise TypeError(f"{name} gets no gradient: detach it")
     if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
             x.requires_grad and torch.is_grad_enabled()):
-        if out is not None or stream is not None:
-            raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
-                            "without gradients")
-        if isinstance(scale, torch.Tensor):
-            return operator(x, list(permutation), dtype, None, scale)
-        return operator(x, list(permutation), dtype, None if scale is None else float(scale), None)
+        if out is not None or stream is not None or given.alpha is not None or given.adds:
+            raise TypeError("`out`, `stream`, `alpha`, `beta` and `other` are for plain tensors on a GPU, outside of "
+                            "compiled functions and without gradients")
+        scale = given.scale
+        numbers = (None, scale) if isinstance(scale, torch.Tensor) else (None if scale is None else float(scale), None)
+        return operator(x, list(permutation), given.dtype, *numbers, *given[-3:])
     if stream is None:
-        return _permute_here(x, permutation, out, dtype, scale)
+        return _permute_here(x, permutation, out, given)
     if not isinstance(stream, torch.cuda.Stream):
         number = stream_number(stream)
         stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
     with torch.cuda.stream(stream):
-        return _permute_here(x, permutation, out, dtype, scale)
+        return _permute_here(x, permutation, out, given)
 
 
 # ---- the operator ----
 
 # Its scale is a number, or a tensor of one.
-_SCHEMA = "(Tensor x, int[] dims, ScalarType? dtype=None, float? scale=None, Tensor? scale_at=None) -> Tensor"
+_SCHEMA = ("(Tensor x, int[] dims, ScalarType? dtype=None, float? scale=None, Tensor? scale_at=None, "
+           "Tensor? channel_scale=None, Tensor? channel_shift=None, int channel_axis=-1) -> Tensor")
 
 
-def _run_operator(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None) -> Any:
-    return _permute_here(x.detach(), normalized(dims, x.dim()), None, dtype, scale if scale_at is None else scale_at)
+def _run_operator(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None,
+                  *channels: Any) -> Any:
+    given = Operands(dtype, scale if scale_at is None else scale_at, None, None, None, *channels)
+    if not given.operations(x.dim()) and dtype is None:
+        given = MOVE
+    return _permute_here(x.detach(), normalized(dims, x.dim()), None, given)
 
 
-def _fake(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None) -> Any:
+def _fake(x: Any, dims: Sequence[int], dtype: Any = None, *_: Any) -> Any:
     return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())], dtype=dtype or x.dtype)
 
 
 def _keep(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
-    x, ctx.dims, _, ctx.scale, scale_at = inputs
-    ctx.dtype = x.dtype
-    ctx.save_for_backward(scale_at)
+    x, dims, _, ctx.scale, scale_at, channel_scale, _, channel_axis = inputs
+    ctx.dims, ctx.dtype = normalized(dims, x.dim()), x.dtype
+    ctx.channel_axis = channel_axis % x.dim() if x.dim() else 0
+    ctx.save_for_backward(scale_at, channel_scale)
 
 
 def _backward(ctx: Any, gradient: Any) -> Tuple[Any, ...]:
@@ -151,7 +165,10 @@ def _backward(ctx: Any, gradient: Any) -> Tuple[Any, ...]:
     for i, dim in enumerate(ctx.dims):
         inverse[dim] = i
     dtype = None if ctx.dtype == gradient.dtype else ctx.dtype
-    return operator(gradient, inverse, dtype, ctx.scale, *ctx.saved_tensors), None, None, None, None
+    scale_at, channel_scale = ctx.saved_tensors
+    axis = -1 if channel_scale is None else ctx.dims.index(ctx.channel_axis)
+    of_x = operator(gradient, inverse, dtype, ctx.scale, scale_at, channel_scale, None, axis)
+    return (of_x, *[None] * 7)
 
 
 operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(), schema=_SCHEMA)

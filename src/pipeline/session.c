@@ -84,16 +84,18 @@ static void make_square(struct at_problem *problem)
     problem->in_place = 1;
 }
 
-/* Channels along one axis or another: that of this number, or the next one whose strides nest. */
-static void place_channels(struct at_problem *problem, size_t number)
+/* Channels along one axis or another: that of this number, or the next one whose strides nest. A
+ * kernel that mixes no channels takes no problem that does. */
+static void place_channels(struct at_problem *problem, size_t number, const struct at_problem *like)
 {
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, axes);
+    bool placed = !at_step_has(&problem->step, AT_AFFINE);
 
-    while (at_step_has(&problem->step, AT_AFFINE) &&
-           at_channels_place(&problem->step.channels, axes, count, number % count, "", NULL) !=
-               AT_OK)
-        number++;
+    for (; !placed; number++)
+        placed = at_channels_place(&problem->step.channels, axes, count, number % count, "",
+                                   NULL) == AT_OK &&
+                 (at_problem_mixes_channels(like) || !at_problem_mixes_channels(problem));
 }
 
 static struct at_problem make_problem(size_t shape, const struct at_problem *like)
@@ -113,7 +115,7 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
     memcpy(problem.type, like->type, sizeof problem.type);
     problem.stride_src = problem.rows * problem.ld_src + shapes[shape].gap_src;
     problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
-    place_channels(&problem, shape);
+    place_channels(&problem, shape, like);
     if (like->in_place)
         make_square(&problem);
     else
@@ -150,7 +152,7 @@ static bool make_tensor(struct at_problem *problem, size_t tensor, const struct 
         return false;
     memcpy(problem->type, like->type, sizeof problem->type);
     problem->step = like->step;
-    place_channels(problem, tensor);
+    place_channels(problem, tensor, like);
     last = make_last_axis(problem);
     while (problem->outer_count < like->outer_count)
         problem->outer[problem->outer_count++] = last;

@@ -177,10 +177,21 @@ bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side,
 
 enum { WORD_MAX = 16, LINE_BYTES = 128 };
 
+bool at_problem_mixes_channels(const struct at_problem *problem)
+{
+    int64_t adjacent = problem->rows == 1 && problem->ld_dst == 1 ? problem->cols : problem->rows;
+
+    return at_step_has(&problem->step, AT_AFFINE) && problem->step.channels.run < adjacent;
+}
+
 struct at_problem_kind at_problem_kind(const struct at_problem *problem)
 {
-    return (struct at_problem_kind){problem->elem_size, 1 + problem->outer_count, problem->rows,
-                                    problem->step};
+    struct at_problem_kind kind = {problem->elem_size, 1 + problem->outer_count, problem->rows,
+                                   problem->step};
+
+    if (at_problem_mixes_channels(problem))
+        kind.step.operations |= 1 << AT_MIXED;
+    return kind;
 }
 
 size_t at_problem_axes(const struct at_problem *problem, struct at_axis axes[AT_AXES_MAX])

@@ -87,6 +87,9 @@ struct at_problem_kind {
 
 struct at_problem_kind at_problem_kind(const struct at_problem *problem);
 
+/* May results that are side by side in the destination have unlike channels? */
+bool at_problem_mixes_channels(const struct at_problem *problem);
+
 /* Read a specification. A second type, and the name of an operation, make a step: AT_USAGE if it is
  * not possible, or in place. Defaults are dense: ld_src = cols, ld_dst = rows, batch = 1, strides
  * of one whole matrix (always, with batch = 1), no offsets. In place, the destination's layout is

@@ -25,7 +25,10 @@ enum at_operation {
     AT_AFFINE,    /* times the number of the result's channel, plus another number of it */
     AT_BETA,      /* plus another number, likewise, times an element of the second source */
     AT_NOSAT,     /* overflow gives infinities and NaN, not the largest number */
-    AT_OPERATIONS
+    AT_OPERATIONS,
+    /* No operation, and only in a kind of problems: results side by side may have unlike
+     * channels. */
+    AT_MIXED = AT_OPERATIONS
 };
 
 /* Which axis of a problem has the channels, as its text says: the source's last one, an axis of a

@@ -23,8 +23,10 @@ void at_warm_start_clear(struct at_warm_start *warm_start)
 
 static bool is_kind(const struct at_problem *problem, struct at_problem_kind kind)
 {
-    return problem->elem_size == kind.elem_size && at_problem_kind(problem).axes == kind.axes &&
-           at_step_code(&problem->step) == at_step_code(&kind.step);
+    struct at_problem_kind own = at_problem_kind(problem);
+
+    return own.elem_size == kind.elem_size && own.axes == kind.axes &&
+           at_step_code(&own.step) == at_step_code(&kind.step);
 }
 
 bool at_warm_start_has(const struct at_warm_start *warm_start, const struct at_config *config,

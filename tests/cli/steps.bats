@@ -24,7 +24,7 @@ cases=(
     'naive 33x17:f64:e5m2'
     'skew 99x77:bf16:e4m3,scale'
     'narrow 301x3:u8:f16,scale'
-    'narrow 4x9x11x3:u8:f16,perm=0312,affine'
+    'narrow 4x16x11x3:u8:f16,perm=0312,affine'
     'odd 67x83:f32:bf16,scale'
     'narrow 3x301:f32:u8'
     'rows 6x5x24:f32:bf16,perm=102'
@@ -99,7 +99,7 @@ measured() {
 }
 
 @test "kernels compute what the definition says" {
-    local count=6 configs=2 case
+    local count=7 configs=2 case
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=24

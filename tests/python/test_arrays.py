@@ -152,6 +152,38 @@ class Arrays(unittest.TestCase):
         with mock.patch.object(Namespace, "empty", lambda shape, dtype, device: Interface(shape, "<" + dtype, 1 << 23)):
             self.assertEqual(permute(Member((2, 3, 4)), (2, 0, 1), dtype="f2").__cuda_array_interface__["typestr"], "<f2")
 
+    def test_steps_with_places(self):
+        """A second source and channels: what the kernel gets."""
+        words = (ctypes.c_uint64 * 9).in_dll(driver, "fake_cuda_last")
+        place = ctypes.c_int.in_dll(driver, "fake_cuda_last_at")
+        complex_number = Interface((), "<c8", 1 << 24)
+        second, channels = Interface((50, 30), "<f4", 1 << 23), Interface((50,), "<f4", 1 << 25)
+
+        def bits(value):
+            return int.from_bytes(ctypes.c_double(value), "little")
+
+        for kind, more, problem, wanted in (
+                ("<f4", {"beta": 0.5}, "30x50:f32,beta", {3: 0, 4: bits(0.5), 6: 1 << 22}),
+                ("<f4", {"other": second}, "30x50:f32,beta", {4: bits(1), 6: 1 << 23}),
+                ("<f4", {"alpha": 2, "beta": 3, "other": second}, "30x50:f32,alpha,beta",
+                 {1: bits(2), 4: bits(3), 6: 1 << 23}),
+                ("<c8", {"alpha": 1 - 2j}, "30x50:c64,alpha", {1: bits(1), 2: bits(-2)}),
+                ("<c8", {"alpha": complex_number}, "30x50:c64,alpha", {0: 1 << 24, 1: 0}),
+                ("<f4", {"channel_scale": channels}, "30x50:f32,affine", {7: 1 << 25, 8: 0}),
+                ("<f4", {"channel_shift": Interface((30,), "<f4", 1 << 25), "channel_axis": -2, "scale": 2},
+                 "30x50:f32,scale,affine=rows", {1: bits(2), 7: 0, 8: 1 << 25})):
+            with self.subTest(problem=problem, more=more):
+                x, out = Interface((30, 50), kind), Interface((50, 30), kind, 1 << 22)
+                place.value = 10 if "affine" in problem else 9
+                try:
+                    self.assertIs(transpose(x, out, **more), out)
+                finally:
+                    place.value = 0
+                self.assertEqual(self.made(), problem)
+                self.assertEqual({i: words[i] for i in wanted}, wanted)
+        with self.assertRaisesRegex(TypeError, "give `other`, or `out`"):
+            transpose(Interface((30, 50)), beta=1)
+
     def test_steps_refused(self):
         x, out = Interface((30, 50)), Interface((50, 30), "<f2", 1 << 22)
         for more, error, words in (
@@ -160,8 +192,16 @@ class Arrays(unittest.TestCase):
                 ({"dtype": "float64"}, TypeError, "out has elements of type f2, and dtype is float64"),
                 ({"dtype": "float16", "scale": Interface((), "<f8")}, TypeError, "one number of type f32, and this is 1 of"),
                 ({"dtype": "float16", "scale": Interface((2,), "<f4")}, TypeError, "and this is 2 of type f32"),
-                ({"dtype": "float16", "scale": Interface((), "<f4", 64)}, ValueError, "the scale is on device 1"),
-                ({"dtype": "float16", "scale": "2"}, TypeError, "neither __dlpack__")):
+                ({"dtype": "float16", "scale": Interface((), "<f4", 64)}, ValueError, "scale is on device 1"),
+                ({"dtype": "float16", "scale": "2"}, TypeError, "neither __dlpack__"),
+                ({"dtype": "float16", "scale": 2j}, TypeError, "neither __dlpack__"),
+                ({"dtype": "float16", "other": Interface((30, 50), "<f2")}, ValueError, "the shape and the strides"),
+                ({"dtype": "float16", "other": Interface((50, 30), "<f2", strides=(2, 100))}, ValueError, "the strides"),
+                ({"dtype": "float16", "other": Interface((50, 30), "<f4")}, TypeError, "1500 numbers of type f16"),
+                ({"dtype": "float16", "channel_scale": Interface((30,), "<f4")}, TypeError, "50 numbers of type f32"),
+                ({"dtype": "float16", "channel_shift": Interface((5, 10), "<f4")}, ValueError, "have one axis"),
+                ({"dtype": "float16", "channel_shift": Interface((50,), "<f4"), "channel_axis": 2}, ValueError,
+                 "channel_axis is 2, and there are 2 axes")):
             with self.subTest(words=words), self.assertRaisesRegex(error, words):
                 transpose(x, out, **more)
         with self.assertRaisesRegex(AutotuneError, "c64"):

@@ -11,12 +11,20 @@ except (ImportError, AttributeError):
 
 from transpose_autotune import permute, transpose
 from transpose_autotune import _torch
+from transpose_autotune._arrays import MOVE
 
 
-def run_on_host(x, dims, out, dtype=None, scale=None):
+def run_on_host(x, dims, out, given=MOVE):
     assert out is None
-    result = x.permute(dims).clone(memory_format=torch.contiguous_format)
-    return (result if scale is None else result * scale).to(dtype or x.dtype)
+    result = x.clone()
+    if given.scale is not None:
+        result = result * given.scale
+    shape = [-1 if axis == given.channel_axis % x.dim() else 1 for axis in range(x.dim())]
+    if given.channel_scale is not None:
+        result = result * given.channel_scale.reshape(shape)
+    if given.channel_shift is not None:
+        result = result + given.channel_shift.reshape(shape)
+    return result.permute(dims).to(given.dtype or x.dtype).clone(memory_format=torch.contiguous_format)
 
 
 class Operator(unittest.TestCase):
@@ -57,6 +65,22 @@ class Operator(unittest.TestCase):
         self.assertTrue(torch.equal(x.grad, torch.full_like(x, 2)))
         with self.assertRaisesRegex(TypeError, "no gradient"):
             transpose(x, scale=torch.tensor(2.0, requires_grad=True))
+
+    def test_channels(self):
+        x, scale, shift = torch.rand(3, 4, 5), torch.tensor([1.0, 2, 3, 4]), torch.tensor([5.0, 6, 7, 8])
+        found = permute(x, (2, 0, 1), dtype=torch.float16, channel_scale=scale, channel_shift=shift, channel_axis=1)
+        self.assertTrue(torch.equal(found, (x.permute(2, 0, 1) * scale + shift).to(torch.float16)))
+        torch.library.opcheck(_torch.operator, (x, [2, 0, 1], None, 0.5, None, scale, shift, -2))
+        double = torch.rand(3, 4, 5, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda x: permute(x, (2, 0, 1), scale=3.0, channel_scale=scale.double(), channel_shift=shift.double(), channel_axis=1), (double,)))
+        with self.assertRaisesRegex(TypeError, "channel_shift gets no gradient"):
+            transpose(x, channel_shift=torch.rand(5, requires_grad=True))
+        for more in {"beta": 2.0, "other": x.mT}, {"other": x.mT}, {"alpha": 1j}:
+            with self.assertRaisesRegex(TypeError, "without gradients"):
+                transpose(x, **more)
+        calls, result = self.compiled(lambda x: transpose(x * 2, channel_scale=shift[:3], channel_axis=0) + 1, x)
+        self.assertTrue(torch.equal(result, 2 * x.mT * shift[:3].reshape(3, 1, 1) + 1))
+        self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
 
     def test_step_compiled_whole(self):
         x = torch.rand(3, 4)

@@ -431,15 +431,18 @@ static void test_copy_fits_buffers(void **state)
 /* ---- verification cases ---- */
 
 /* The tuned problem comes first, with the policy's sets. The others are valid problems of the same
- * elements, each once. */
+ * elements, each once. A kernel that mixes no channels gets no problem that does. */
 static void test_cases(void **state)
 {
+    static const char *const with_channels[] = {"1009x2003:u8:f16,batch=3,affine",
+                                                "33x20:f32:bf16,affine=rows"};
     const struct at_device_info device = {.l2_bytes = 50 << 20};
     const struct at_policy *policy = policy_of("cold");
 
     (void)state;
-    for (size_t i = 0; i < AT_COUNT(specs); i++) {
-        const struct at_problem tuned = problem_of(specs[i]);
+    for (size_t i = 0; i < AT_COUNT(specs) + AT_COUNT(with_channels); i++) {
+        const struct at_problem tuned =
+            problem_of(i < AT_COUNT(specs) ? specs[i] : with_channels[i - AT_COUNT(specs)]);
         struct at_gpu_case cases[AT_VERIFICATION_CASES_MAX];
         char *texts[AT_VERIFICATION_CASES_MAX];
         size_t count = at_cases_for(&tuned, policy, &device, cases);
@@ -459,6 +462,7 @@ static void test_cases(void **state)
             for (size_t k = 1; k < j; k++)
                 assert_string_not_equal(texts[j], texts[k]);
             assert_true(j == 0 || cases[j].sets == 1);
+            assert_true(at_problem_mixes_channels(&tuned) || !at_problem_mixes_channels(&again));
             bytes += at_buffers_bytes(&cases[j].problem, cases[j].sets, &device);
         }
         assert_true(at_cases_memory_bytes(&tuned, policy, &device) == bytes);

@@ -317,20 +317,24 @@ static void shifts(void **state)
     }
 }
 
-/* The channel of each result, in the order of the destination; -1: none is there. */
+/* The channel of each result, in the order of the destination; -1: none is there. Results side by
+ * side may have several. */
 static const struct {
     const char *spec;
+    bool mixed;
     int channels[24];
 } placed[] = {
-    {"2x3:f32,affine", {0, 0, 1, 1, 2, 2}},
-    {"2x3:f32,affine=rows", {0, 1, 0, 1, 0, 1}},
-    {"2x3:f32,ld_dst=3,affine=rows", {0, 1, -1, 0, 1, -1, 0, 1}},
-    {"2x3:f32,batch=2,affine", {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}},
-    {"2x2:f32,batch=2,stride_dst=6,affine=batch", {0, 0, 0, 0, -1, -1, 1, 1, 1, 1}},
-    {"2x2:f32,batch=2,stride_dst=6,affine=rows", {0, 1, 0, 1, -1, -1, 0, 1, 0, 1}},
-    {"2x1x2x3:f32,perm=0312,affine", {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}},
-    {"2x3x2:f32,perm=201,affine=1", {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}},
-    {"2x3x2:f32,perm=201,affine=0", {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}},
+    {"1x6:f32,affine", true, {0, 1, 2, 3, 4, 5}},
+    {"6x1:f32,affine", false, {0, 0, 0, 0, 0, 0}},
+    {"2x3:f32,affine", false, {0, 0, 1, 1, 2, 2}},
+    {"2x3:f32,affine=rows", true, {0, 1, 0, 1, 0, 1}},
+    {"2x3:f32,ld_dst=3,affine=rows", true, {0, 1, -1, 0, 1, -1, 0, 1}},
+    {"2x3:f32,batch=2,affine", false, {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}},
+    {"2x2:f32,batch=2,stride_dst=6,affine=batch", false, {0, 0, 0, 0, -1, -1, 1, 1, 1, 1}},
+    {"2x2:f32,batch=2,stride_dst=6,affine=rows", true, {0, 1, 0, 1, -1, -1, 0, 1, 0, 1}},
+    {"2x1x2x3:f32,perm=0312,affine", false, {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}},
+    {"2x3x2:f32,perm=201,affine=1", true, {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}},
+    {"2x3x2:f32,perm=201,affine=0", true, {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}},
 };
 
 static void places_channels(void **state)
@@ -340,6 +344,8 @@ static void places_channels(void **state)
         struct at_problem problem = problem_of(placed[i].spec);
         const struct at_channels *channels = &problem.step.channels;
 
+        if (at_problem_mixes_channels(&problem) != placed[i].mixed)
+            fail_msg("%s: mixed", placed[i].spec);
         for (int64_t x = 0; x < at_problem_dst_extent(&problem); x++)
             if (placed[i].channels[x] >= 0 &&
                 x % channels->period / channels->run != placed[i].channels[x])
