@@ -23,7 +23,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
 enum at_status at_channels_place(struct at_channels *channels, const struct at_axis *axes,
                                  size_t count, size_t axis, const char *spec, struct at_error *err)
 {
-    int64_t run = axes[axis].stride_dst, period = 0, inner = 0;
+    int64_t run = axes[axis].stride_dst, period = 0;
+    __int128 inner = 0; /* nothing has been checked to fit */
 
     if (axes[axis].extent == 1) {
         *channels = (struct at_channels){AT_LAST_AXIS, 1, whole, whole};
@@ -35,8 +36,8 @@ enum at_status at_channels_place(struct at_channels *channels, const struct at_a
         if (i != axis && axes[i].extent > 1 && axes[i].stride_dst > run)
             period = common_divisor(axes[i].stride_dst, period);
         else if (i != axis && axes[i].extent > 1)
-            inner += (axes[i].extent - 1) * axes[i].stride_dst;
-    if (inner >= run || (period && period < axes[axis].extent * run - (run - 1) + inner))
+            inner += (__int128)(axes[i].extent - 1) * axes[i].stride_dst;
+    if (inner >= run || (period && period < (__int128)(axes[axis].extent - 1) * run + inner + 1))
         return at_problem_fail(err, spec,
                                "affine: the destination's strides do not nest, so a result's "
                                "place does not tell its channel");
