@@ -115,7 +115,7 @@ static const struct {
     {"4x6:f32,batch=3,stride_dst=25,affine=rows", "a result's place does not tell its channel"},
     {"4294967296x2:f32,affine=rows", "at most 2^31 - 1 channels"},
     {"9x9x9:f32,perm=210,strides_dst=4611686018427387904x2305843009213693952x1,affine",
-     "do not fit"},
+     "do not nest"},
     {"64x32:e8m0:f32", "e8m0"},
     /* The destination's bytes count, too: 2^58 elements of 16. */
     {"536870912x536870912x1:c64:c128,perm=210", "do not fit 62 bits"},
