@@ -575,12 +575,12 @@ static void check_with_harness(struct verification *v, bool source, uint64_t wro
     result[1] = UINT64_MAX;
     if (source)
         RUN_HARNESS(v, "at_check_source", v->src_base, ZONE, (uint64_t)at_problem_src_extent(p),
-                    (uint64_t)p->elem_size, v->result, 0);
+                    (uint64_t)p->elem_size, v->result, 0, 0, 0);
     else
         RUN_HARNESS(v, "at_check", v->dst_base, ZONE, (uint64_t)p->rows, (uint64_t)p->cols,
                     (uint64_t)p->ld_src, (uint64_t)p->ld_dst, (uint64_t)p->batch,
                     (uint64_t)p->stride_src, (uint64_t)p->stride_dst, (uint64_t)p->in_place,
-                    (uint64_t)p->elem_size, v->result, 0);
+                    (uint64_t)p->elem_size, v->result, 0, 0, 0);
     assert_int_equal(result[0], wrong);
     assert_int_equal(result[1], first);
 }
