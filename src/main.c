@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* at the file size limit, write fails as on a full disk */
     atexit(deliver_stdout);
     argp_err_exit_status = AT_USAGE;
-    at_complete_commands = at_commands;
+    at_all_commands = at_commands;
     status = check_arguments(argc, argv, &err);
     if (status == AT_OK)
         status = dispatch(argc, argv, &err);

@@ -389,6 +389,45 @@ static const struct {
     {"color", " colour no-color no-colour "},
 };
 
+const struct at_command *const *at_all_commands;
+
+const struct at_option *at_option_find(const struct at_option *options, const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    for (; options->kind != AT_OPTION_END; options++) {
+        const struct at_option *found =
+            options->kind == AT_OPTION_TABLE ? at_option_find(options->table, word) : NULL;
+
+        if (found)
+            return found;
+        if (word[1] == '-' ? options->name && strlen(options->name) == length - 2 &&
+                                 strncmp(options->name, word + 2, length - 2) == 0
+                           : options->letter && options->letter == word[1] && !word[2])
+            return options;
+    }
+    return NULL;
+}
+
+/* Refuse an option that only other commands have; return if there are none. */
+static void refuse_others(struct argp_state *state, const char *typed)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    const char *between = "";
+    char *names;
+
+    for (size_t i = 0; at_all_commands[i]; i++)
+        if (at_option_find(at_all_commands[i]->options, typed)) {
+            fprintf(out, "%s%s", between, at_all_commands[i]->name);
+            between = ", ";
+        }
+    names = at_text_close(&stream, NULL);
+    if (*names)
+        argp_error(state, "unrecognized option '%s'; commands that have it: %s", typed, names);
+    free(names);
+}
+
 static void refuse_long(struct argp_state *state, const struct known_options *known,
                         const char *word)
 {
@@ -405,6 +444,7 @@ static void refuse_long(struct argp_state *state, const struct known_options *kn
                        meant->doc);
     }
     free(whole);
+    refuse_others(state, typed);
     for (size_t i = 0; i < known->count; i++)
         if (known->items[i]->name)
             AT_PUSH(names, count, capacity, at_format("--%s", known->items[i]->name));

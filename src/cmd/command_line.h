@@ -144,9 +144,9 @@ struct at_command {
     enum at_status (*run)(void *options, struct at_error *err);
 };
 
-/* NULL-ended; the first is the default. autotune complete, which is one of them, gets them from
- * main.c. */
-extern const struct at_command *const at_commands[], *const *at_complete_commands;
+/* NULL-ended; the first is the default. What their own files need of all commands, completion and
+ * messages, gets them from main.c. */
+extern const struct at_command *const at_commands[], *const *at_all_commands;
 
 /* Return the command of this name; NULL: there is none. */
 const struct at_command *at_command_find(const struct at_command *const *commands,
@@ -154,6 +154,10 @@ const struct at_command *at_command_find(const struct at_command *const *command
 
 /* The options that every command has. */
 extern const struct at_option at_common_options[];
+
+/* Return the option of a table, or of one in it, that a word names: --gpu, --gpu=emu, -g. NULL:
+ * there is none. */
+const struct at_option *at_option_find(const struct at_option *options, const char *word);
 
 /* Return the place of the first argument that is neither an option of the command nor the value of
  * one; argc if there is none. */

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct at_command *const *at_complete_commands;
-
 struct complete_options {
     struct at_run_options run; /* for its families */
     struct at_texts words;
@@ -172,32 +170,13 @@ static void offer_arguments(const struct typed *typed)
 
 /* ---- what is typed already ---- */
 
-/* Find the option that a word names: --gpu, --gpu=emu, -g. */
-static const struct at_option *find_option(const struct at_option *options, const char *word)
-{
-    size_t length = strcspn(word, "=");
-
-    for (; options->kind != AT_OPTION_END; options++) {
-        const struct at_option *found =
-            options->kind == AT_OPTION_TABLE ? find_option(options->table, word) : NULL;
-
-        if (found)
-            return found;
-        if (word[1] == '-' ? options->name && strlen(options->name) == length - 2 &&
-                                 strncmp(options->name, word + 2, length - 2) == 0
-                           : options->letter && options->letter == word[1] && !word[2])
-            return options;
-    }
-    return NULL;
-}
-
 static const struct at_option *option_of(const struct typed *typed, const char *word)
 {
-    const struct at_command *command = typed->command ? typed->command : at_complete_commands[0];
-    const struct at_option *option = word[0] == '-' ? find_option(command->options, word) : NULL;
+    const struct at_command *command = typed->command ? typed->command : at_all_commands[0];
+    const struct at_option *option = word[0] == '-' ? at_option_find(command->options, word) : NULL;
 
     if (!option && word[0] == '-')
-        option = find_option(at_common_options, word);
+        option = at_option_find(at_common_options, word);
     return option && option->argument ? option : NULL;
 }
 
@@ -212,7 +191,7 @@ static void take_word(struct typed *typed, const char *word)
     typed->option = value || strchr(word, '=') ? NULL : option_of(typed, word);
     if (value || word[0] == '-')
         return;
-    if (!typed->command && (typed->command = at_command_find(at_complete_commands, word)))
+    if (!typed->command && (typed->command = at_command_find(at_all_commands, word)))
         return;
     if (!typed->family && word != typed->profile)
         typed->family = word;
@@ -237,12 +216,12 @@ static enum at_status run_complete(void *given, struct at_error *err)
         return AT_OK;
     }
     if (!typed.command && typed.word[0] != '-' && !typed.family) {
-        for (size_t i = 0; at_complete_commands[i]; i++)
-            offer(&typed, "", at_complete_commands[i]->name, at_complete_commands[i]->summary);
+        for (size_t i = 0; at_all_commands[i]; i++)
+            offer(&typed, "", at_all_commands[i]->name, at_all_commands[i]->summary);
         return AT_OK;
     }
     if (!typed.command)
-        typed.command = at_complete_commands[0];
+        typed.command = at_all_commands[0];
     if (typed.word[0] != '-') {
         offer_arguments(&typed);
         return AT_OK;

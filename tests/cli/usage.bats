@@ -100,6 +100,10 @@ show -f csv --cofnigs x|did you mean --configs
 --search giuded|(did you mean guided
 lookup --device h20 64x64:f32|"h20" (did you mean h200
 64x64:bf15|did you mean bf16
+list --gpu emu|unrecognized option '--gpu'; commands that have it: tune, check,
+--gpu=emu list|unrecognized option '--gpu'; commands that have it: tune, check,
+lookup --budget 4|unrecognized option '--budget'; commands that have it: tune, replay
+lookup --tier 3|unrecognized option '--tier'; did you mean
 END
     run --separate-stderr -3 "$AUTOTUNE" --gpu emu:h20 64x64:f32
     [[ $stderr == *'"emu:h20" (did you mean emu:h200'* ]]
