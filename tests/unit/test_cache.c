@@ -352,7 +352,7 @@ static void test_strides(void **state)
         at_cache_level_make(&level, 1024 * AT_CACHE_LINE_BYTES, 16);
         for (uint64_t i = 0; i < 512; i++) {
             at_cache_level_place(&level, 1 + i * stride, AT_CACHE_NORMAL, &evicted);
-            lost += evicted.number != 0;
+            lost += evicted.used != 0;
         }
         assert_true(lost < 8);
         at_cache_level_clear(&level);

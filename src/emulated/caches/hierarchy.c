@@ -18,11 +18,13 @@ void at_cache_level_make(struct at_cache_level *level, int64_t bytes, int64_t wa
 
     *level = (struct at_cache_level){.ways = (uint64_t)(lines < ways ? lines : ways)};
     level->sets = level->ways ? (uint64_t)lines / level->ways : 0;
+    level->numbers = at_alloc_array(level->sets * level->ways, sizeof *level->numbers);
     level->lines = at_alloc_array(level->sets * level->ways, sizeof *level->lines);
 }
 
 void at_cache_level_clear(struct at_cache_level *level)
 {
+    free(level->numbers);
     free(level->lines);
     *level = (struct at_cache_level){0};
 }
@@ -30,36 +32,38 @@ void at_cache_level_clear(struct at_cache_level *level)
 /* Forget everything. */
 static void cache_level_flush(struct at_cache_level *level)
 {
+    memset(level->numbers, 0, level->sets * level->ways * sizeof *level->numbers);
     memset(level->lines, 0, level->sets * level->ways * sizeof *level->lines);
 }
 
-/* GPUs hash addresses, so that power-of-two strides do not meet in one set. How is not published;
- * this is Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4). */
-static struct at_cache_line *set_of(const struct at_cache_level *level, uint64_t number)
+/* The index of a set's first line. GPUs hash addresses, so that power-of-two strides do not meet in
+ * one set. How is not published; this is Fibonacci hashing (Knuth, The Art of Computer Programming,
+ * 6.4). */
+static size_t set_of(const struct at_cache_level *level, uint64_t number)
 {
-    uint64_t hash = number * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    uint32_t hash = (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
-    return level->lines + hash % level->sets * level->ways;
+    return hash % (uint32_t)level->sets * level->ways;
 }
 
 /* The line with this number, which is used now; NULL: it is not here. */
 static struct at_cache_line *cache_level_find(struct at_cache_level *level, uint64_t number)
 {
-    struct at_cache_line *set;
+    size_t set;
 
     if (level->sets == 0)
         return NULL;
     set = set_of(level, number);
-    for (uint64_t i = 0; i < level->ways; i++)
-        if (set[i].number == number) {
-            set[i].used = ++level->clock;
-            return &set[i];
+    for (size_t i = set; i < set + level->ways; i++)
+        if (level->numbers[i] == number) {
+            level->lines[i].used = ++level->clock;
+            return &level->lines[i];
         }
     return NULL;
 }
 
 /* An empty line has the lowest rank and was never used. */
-static int leaves_before(const struct at_cache_line *a, const struct at_cache_line *b)
+static bool leaves_before(const struct at_cache_line *a, const struct at_cache_line *b)
 {
     return a->rank != b->rank ? a->rank < b->rank : a->used < b->used;
 }
@@ -72,13 +76,13 @@ struct at_cache_line *at_cache_level_place(struct at_cache_level *level, uint64_
     *evicted = (struct at_cache_line){0};
     if (level->sets == 0)
         return NULL;
-    leaving = set = set_of(level, number);
-    for (uint64_t i = 0; i < level->ways && leaving->number; i++)
-        if (!set[i].number || leaves_before(&set[i], leaving))
+    leaving = set = level->lines + set_of(level, number);
+    for (uint64_t i = 0; i < level->ways && leaving->used; i++)
+        if (leaves_before(&set[i], leaving))
             leaving = &set[i];
     *evicted = *leaving;
-    *leaving =
-        (struct at_cache_line){.number = number, .used = ++level->clock, .rank = (uint8_t)rank};
+    *leaving = (struct at_cache_line){.used = ++level->clock, .rank = (uint8_t)rank};
+    level->numbers[leaving - level->lines] = number;
     return leaving;
 }
 

@@ -27,15 +27,15 @@ enum {
 enum at_cache_rank { AT_CACHE_FIRST, AT_CACHE_NORMAL, AT_CACHE_LAST };
 
 struct at_cache_line {
-    uint64_t number; /* the address / 128, plus 1; 0: no line */
-    uint64_t used;   /* grows with each use */
-    uint8_t rank;    /* at_cache_rank */
-    uint8_t valid;   /* a bit per sector that is here as a whole */
-    uint8_t dirty;   /* a bit per sector with bytes that memory does not have yet */
+    uint64_t used; /* grows with each use; 0: no line is here */
+    uint8_t rank;  /* at_cache_rank */
+    uint8_t valid; /* a bit per sector that is here as a whole */
+    uint8_t dirty; /* a bit per sector with bytes that memory does not have yet */
     uint32_t written[AT_CACHE_SECTORS]; /* a bit per such byte */
 };
 
 struct at_cache_level {
+    uint64_t *numbers; /* of each line: the address / 128, plus 1. They are looked through most. */
     struct at_cache_line *lines;
     uint64_t sets;
     uint64_t ways;
@@ -48,7 +48,7 @@ void at_cache_level_make(struct at_cache_level *level, int64_t bytes, int64_t wa
 
 void at_cache_level_clear(struct at_cache_level *level);
 
-/* Make room for a line that is not here. *evicted gets the line that leaves, whose number may be 0.
+/* Make room for a line that is not here. *evicted gets the line that leaves, whose `used` may be 0.
  * NULL if the cache keeps nothing. */
 struct at_cache_line *at_cache_level_place(struct at_cache_level *level, uint64_t number,
                                            enum at_cache_rank rank, struct at_cache_line *evicted);
