@@ -234,6 +234,22 @@ void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, 
  * (PTX ISA, "Operand Size Exceeding Instruction-Type Size"). */
 #define WIDTHS(memory_bytes, register_bytes, sign)                                                 \
     ((memory_bytes) << 8 | (register_bytes) << 1 | ((sign) && (memory_bytes) < (register_bytes)))
+#define LOADS(X)                                                                                   \
+    X(u8, u16)                                                                                     \
+    X(s8, u16)                                                                                     \
+    X(u8, u32)                                                                                     \
+    X(s8, u32)                                                                                     \
+    X(u8, u64)                                                                                     \
+    X(s8, u64)                                                                                     \
+    X(u16, u16)                                                                                    \
+    X(u16, u32)                                                                                    \
+    X(s16, u32)                                                                                    \
+    X(u16, u64)                                                                                    \
+    X(s16, u64)                                                                                    \
+    X(u32, u32)                                                                                    \
+    X(u32, u64)                                                                                    \
+    X(s32, u64)                                                                                    \
+    X(u64, u64)
 #define LOAD(MEMORY, REGISTER)                                                                     \
     case WIDTHS(sizeof(MEMORY), sizeof(REGISTER), (MEMORY)-1 < (MEMORY)1):                         \
         AT_EACH_OF (i, lanes) {                                                                    \
@@ -248,21 +264,28 @@ static void load_unit(const struct at_emu_op *op, struct at_emu_warp *warp, uint
                       uint32_t row, size_t offset, char *const host[AT_WARP])
 {
     switch (WIDTHS(op->unit_bytes, op->value_bytes, op->sign_extended)) {
-        LOAD(u8, u16)
-        LOAD(s8, u16)
-        LOAD(u8, u32)
-        LOAD(s8, u32)
-        LOAD(u8, u64)
-        LOAD(s8, u64)
-        LOAD(u16, u16)
-        LOAD(u16, u32)
-        LOAD(s16, u32)
-        LOAD(u16, u64)
-        LOAD(s16, u64)
-        LOAD(u32, u32)
-        LOAD(u32, u64)
-        LOAD(s32, u64)
-        LOAD(u64, u64)
+        LOADS(LOAD)
+    }
+}
+
+#define LOAD_SAME(MEMORY, REGISTER)                                                                \
+    case WIDTHS(sizeof(MEMORY), sizeof(REGISTER), (MEMORY)-1 < (MEMORY)1): {                       \
+        MEMORY value;                                                                              \
+        REGISTER out[AT_WARP];                                                                     \
+                                                                                                   \
+        memcpy(&value, from, sizeof value);                                                        \
+        AT_EACH_LANE (i)                                                                           \
+            out[i] = (REGISTER)value;                                                              \
+        at_keep_##REGISTER(AT_EMU_ROW(REGISTER, warp, row), out, lanes);                           \
+        break;                                                                                     \
+    }
+
+/* All lanes load the same. */
+static void load_same(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
+                      uint32_t row, const char *from)
+{
+    switch (WIDTHS(op->unit_bytes, op->value_bytes, op->sign_extended)) {
+        LOADS(LOAD_SAME)
     }
 }
 
@@ -322,19 +345,21 @@ void at_emu_run_load(const struct at_emu_op *op, struct at_emu_warp *warp, uint3
 void at_emu_run_load_param(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     uint32_t bytes = (uint32_t)op->unit_bytes * op->units;
+    bool same = op->address == AT_EMU_TRUE_ROW;
     uint64_t address[AT_WARP];
     char *host[AT_WARP];
 
-    if (op->address == AT_EMU_TRUE_ROW) {
-        AT_EACH_LANE (i)
-            host[i] = warp->block->params + op->immediate;
-    } else {
+    if (!same) {
         at_emu_access_addresses(warp, op->address, op->address_bytes, op->immediate, address);
         if (!at_emu_access_resolve(op, warp, lanes, AT_EMU_PARAM, bytes, address, host))
             return;
     }
     for (uint32_t k = 0; k < op->units; k++)
-        load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
+        if (same)
+            load_same(op, warp, lanes, op->row[k],
+                      warp->block->params + op->immediate + k * op->unit_bytes);
+        else
+            load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
 }
 
 #define STORE(size)                                                                                \
