@@ -30,15 +30,14 @@ bool at_canary_drifted(struct at_canary *canary, double now_ns, size_t **touched
 
     if (drifted || canary->reference_ns <= 0)
         canary->reference_ns = now_ns;
-    if (!drifted) {
-        canary->count = 0;
-        return false;
+    if (drifted) {
+        *touched = canary->touched;
+        *count = canary->count;
+        canary->touched = NULL;
+        canary->capacity = 0;
     }
-    *touched = canary->touched;
-    *count = canary->count;
-    canary->touched = NULL;
-    canary->count = canary->capacity = 0;
-    return true;
+    canary->count = 0;
+    return drifted;
 }
 
 void at_canary_clear(struct at_canary *canary)
@@ -56,9 +55,8 @@ bool at_is_suspicious(double time_ns, double copy_ns, double best_ns)
 
 /* ---- the order in which compiled configs go on ---- */
 
-/* A GPU takes whatever is compiled first. An emulated
- * device takes them in the order in which they were asked for, so that a search comes to the same
- * result however many compile workers it has and however fast they are. */
+/* A GPU takes whatever is compiled first. An emulated device takes them in the order in which they
+ * were asked for. So a search comes to the same result, whatever its compile workers. */
 
 /* Configs in flight on an emulated device: fixed, because what is asked for depends on it. */
 enum { ORDERED_WINDOW = 32 };

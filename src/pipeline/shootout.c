@@ -151,9 +151,13 @@ void at_shootout_end(struct at_contestant *contestants, size_t count)
     }
 }
 
+/* Verify a contestant once, or as one that won. */
 static enum at_status verify(struct at_session *session, const struct at_contestant *contestant,
-                             int64_t more, struct at_measurement *measurement, struct at_error *err)
+                             bool won, struct at_measurement *measurement, struct at_error *err)
 {
+    bool again = at_warm_start_has(&session->warm_start, contestant->config,
+                                   at_problem_kind(&contestant->problem));
+    int64_t more = !won ? 0 : again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS;
     struct at_gpu_evaluation wanted = {
         .program = contestant->built.program,
         .run = run_of(session, contestant),
@@ -175,29 +179,19 @@ static enum at_status verify(struct at_session *session, const struct at_contest
     return status;
 }
 
-/* Verify it as often as a winner is. */
-static enum at_status verify_winner(struct at_session *session,
-                                    const struct at_contestant *contestant,
-                                    struct at_measurement *measurement, struct at_error *err)
+/* Verify a contestant. AT_FAILED if its result is not correct. */
+static enum at_status require_correct(struct at_session *session,
+                                      const struct at_contestant *contestant, bool won,
+                                      struct at_error *err)
 {
-    bool again = at_warm_start_has(&session->warm_start, contestant->config,
-                                   at_problem_kind(&contestant->problem));
+    struct at_measurement measurement = {0};
+    enum at_status status = verify(session, contestant, won, &measurement, err);
 
-    return verify(session, contestant, again ? VERIFICATIONS_AGAIN : WINNER_VERIFICATIONS,
-                  measurement, err);
-}
-
-/* AT_FAILED if a verification's result is not correct. */
-static enum at_status require_correct(const struct at_contestant *contestant,
-                                      struct at_measurement *measurement, struct at_error *err)
-{
-    enum at_status status = AT_OK;
-
-    if (measurement->outcome != AT_CORRECT)
+    if (status == AT_OK && measurement.outcome != AT_CORRECT)
         status = at_fail(err, AT_FAILED, "%s%s%s: %s", contestant->label,
-                         contestant->label[0] ? ": " : "", at_outcome_names[measurement->outcome],
-                         measurement->message);
-    at_measurement_clear(measurement);
+                         contestant->label[0] ? ": " : "", at_outcome_names[measurement.outcome],
+                         measurement.message);
+    at_measurement_clear(&measurement);
     return status;
 }
 
@@ -205,12 +199,9 @@ static enum at_status require_correct(const struct at_contestant *contestant,
 static enum at_status build_and_verify(struct at_session *session, struct at_contestant *contestant,
                                        struct at_error *err)
 {
-    struct at_measurement measurement = {0};
     enum at_status status = at_shootout_build(session, contestant, 1, err);
 
-    if (status == AT_OK)
-        status = verify(session, contestant, 0, &measurement, err);
-    return status == AT_OK ? require_correct(contestant, &measurement, err) : status;
+    return status == AT_OK ? require_correct(session, contestant, false, err) : status;
 }
 
 enum at_status at_shootout_check(struct at_session *session, struct at_contestant *contestant,
@@ -239,8 +230,6 @@ enum at_status at_shootout_hold(struct at_session *session, const struct at_prob
     enum at_status status = at_shootout_build(session, contestants, count, err);
 
     for (size_t i = 0; i < count && status == AT_OK; i++) {
-        struct at_measurement measurement = {0};
-
         if (!contestants[i].label)
             continue;
         if (contestants[i].label[0])
@@ -249,9 +238,7 @@ enum at_status at_shootout_hold(struct at_session *session, const struct at_prob
                      ? at_fail(err, AT_INTERRUPTED, "interrupted")
                      : prepare_other(session, &prepared, &contestants[i].problem, err);
         if (status == AT_OK)
-            status = verify_winner(session, &contestants[i], &measurement, err);
-        if (status == AT_OK)
-            status = require_correct(&contestants[i], &measurement, err);
+            status = require_correct(session, &contestants[i], true, err);
     }
     if (status == AT_OK)
         status = prepare_other(session, &prepared, problem, err);
@@ -266,19 +253,6 @@ enum at_status at_shootout_hold(struct at_session *session, const struct at_prob
 /* The profiler's libraries take seconds to load. */
 static const int64_t profiler_ns = 60000000000;
 
-/* Read the GPU's counters of one launch of a contestant, which has been verified. AT_DEVICE: they
- * may not be read here; the message says what to do. */
-static enum at_status shootout_count(struct at_session *session,
-                                     const struct at_contestant *contestant,
-                                     struct at_counters *counters, struct at_error *err)
-{
-    struct at_gpu_run run = run_of(session, contestant);
-
-    return at_gpu_count(session->gpu, &run, contestant->built.program,
-                        profiler_ns + at_evaluation_limit_ns(session, &contestant->problem),
-                        counters, err);
-}
-
 enum at_status at_time_config(struct at_session *session, const struct at_config *config,
                               const struct at_problem *problem, struct at_config_time *time,
                               struct at_counters *counters, struct at_error *err)
@@ -290,8 +264,13 @@ enum at_status at_time_config(struct at_session *session, const struct at_config
 
     if (status == AT_OK)
         status = at_shootout_hold(session, problem, &contestant, 1, err);
-    if (status == AT_OK && counters)
-        status = shootout_count(session, &contestant, counters, err);
+    if (status == AT_OK && counters) {
+        struct at_gpu_run run = run_of(session, &contestant);
+
+        status =
+            at_gpu_count(session->gpu, &run, contestant.built.program,
+                         profiler_ns + at_evaluation_limit_ns(session, problem), counters, err);
+    }
     if (status == AT_OK)
         *time = (struct at_config_time){
             .ns = contestant.time_ns,
@@ -316,13 +295,6 @@ struct race {
     size_t count;
 };
 
-static void precompile(const struct race *race)
-{
-    for (size_t i = 1; i < race->answer_count; i++)
-        at_builder_precompile(race->session->builder, &race->answers[i].config,
-                              at_problem_kind(&race->problem));
-}
-
 /* Build and verify a config; it takes part if it is correct. Only a lost device is a failure. */
 static enum at_status admit(struct race *race, const struct at_answer *answer, struct at_error *err)
 {
@@ -342,8 +314,12 @@ static enum at_status admit(struct race *race, const struct at_answer *answer, s
 static enum at_status admit_all(struct race *race, int64_t ends_ns, struct at_error *err)
 {
     struct at_progress *progress = race->session->options.progress;
-    enum at_status status = prepare(race->session, &race->problem, err);
+    enum at_status status;
 
+    for (size_t i = 1; i < race->answer_count; i++)
+        at_builder_precompile(race->session->builder, &race->answers[i].config,
+                              at_problem_kind(&race->problem));
+    status = prepare(race->session, &race->problem, err);
     progress->steps_end_ns = ends_ns;
     for (size_t i = 0; i < race->answer_count && status == AT_OK; i++)
         if (i == 0 || at_now_ns() < ends_ns) {
@@ -383,16 +359,12 @@ enum at_status at_measure_answer(struct at_session *session, const struct at_loo
     int64_t ends_ns = at_now_ns() + budget_ns;
     enum at_status status = AT_OK;
 
-    race->session = session;
-    race->problem = *query->problem;
-    race->answers[0] = *answer;
+    *race = (struct race){.session = session, .problem = *query->problem, .answers = {*answer}};
     race->answer_count = 1 + at_rivals_find(lookup, query, answer, &race->answers[1]);
     if (race->answer_count > 1) {
         status = at_session_check_memory(session, &race->problem, 1, err);
-        if (status == AT_OK) {
-            precompile(race);
+        if (status == AT_OK)
             status = admit_all(race, ends_ns, err);
-        }
         if (status == AT_OK && race->count == 0)
             status = at_fail(err, AT_FAILED, "neither the looked-up config nor a rival is correct");
         if (status == AT_OK && (race->count > 1 || race->runs[0] != &race->answers[0]))
@@ -542,13 +514,11 @@ enum { MEASURES = 5 };
 static void measure_simplicity(const struct at_contestant *contestant, bool is_fallback,
                                int64_t measures[MEASURES])
 {
-    const struct at_launch *launch = &contestant->launch;
-
     measures[0] = !is_fallback;
     measures[1] = contestant->config->family->preference;
     measures[2] = parameters_off_default(contestant->config);
     measures[3] = contestant->kernel.registers;
-    measures[4] = contestant->kernel.shared_bytes + launch->field[AT_SHARED_BYTES];
+    measures[4] = contestant->kernel.shared_bytes + contestant->launch.field[AT_SHARED_BYTES];
 }
 
 static bool is_simpler(const struct at_contestant *contestants, size_t a, size_t b, size_t fallback)
@@ -563,25 +533,21 @@ static bool is_simpler(const struct at_contestant *contestants, size_t a, size_t
     return contestants[a].time_ns < contestants[b].time_ns;
 }
 
-/* The time of a finalist that the winner must not exceed. */
-static double bound_of(const struct at_finals *finals, size_t index)
-{
-    return index == SIZE_MAX ? INFINITY : finals->contestants[index].time_ns;
-}
-
 size_t at_finals_winner(const struct at_finals *finals, size_t samples, const bool *refused)
 {
     const struct at_contestant *contestants = finals->contestants;
     size_t fastest = SIZE_MAX, winner;
-    double most_ns;
+    double most_ns = INFINITY; /* the winner is not slower than the default and the incumbent */
 
-    for (size_t i = 0; i < finals->finalists; i++)
+    for (size_t i = 0; i < finals->finalists; i++) {
+        if (i == finals->fallback || i == finals->incumbent)
+            most_ns = fmin(most_ns, contestants[i].time_ns);
         if (!refused[i] &&
             (fastest == SIZE_MAX || contestants[i].time_ns < contestants[fastest].time_ns))
             fastest = i;
+    }
     if (fastest == SIZE_MAX)
         return SIZE_MAX;
-    most_ns = fmin(bound_of(finals, finals->fallback), bound_of(finals, finals->incumbent));
     winner = fastest;
     for (size_t i = 0; i < finals->finalists; i++)
         if (!refused[i] && contestants[i].time_ns <= most_ns &&
@@ -606,7 +572,7 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
         struct at_measurement measurement = {0};
         bool correct;
 
-        status = verify_winner(search->session, best, &measurement, err);
+        status = verify(search->session, best, true, &measurement, err);
         correct = measurement.outcome == AT_CORRECT;
         if (status == AT_OK && !correct) {
             at_warn(search->session->options.progress,
@@ -631,8 +597,8 @@ static enum at_status choose_winner(struct at_search *search, struct at_finals *
 }
 
 /* After a much larger problem, a worker's launches of a few microseconds take a percent longer than
- * in a fresh worker, and unequally so (H200). The winner will run in a
- * fresh process, so the shoot-out does too. */
+ * in a fresh worker, and unequally so (H200). The winner will run in a fresh process, so the
+ * shoot-out does too. */
 static const double brief_ns = 20000;
 enum { MUCH_LARGER = 16 };
 
@@ -672,7 +638,7 @@ static bool is_still_correct(const struct at_search *search, const struct at_con
     if (status == AT_OK)
         status = prepare(session, &search->problem, &err);
     if (status == AT_OK)
-        status = verify_winner(session, &contestant, &measurement, &err);
+        status = verify(session, &contestant, true, &measurement, &err);
     correct = status == AT_OK && measurement.outcome == AT_CORRECT;
     if (!correct)
         at_warn(session->options.progress, "%s: the profile's winner does not hold: %s",

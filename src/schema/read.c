@@ -332,9 +332,9 @@ static enum at_status read_hex(struct events *in, const struct at_field *field, 
 static enum at_status read_flag(struct events *in, const struct at_field *field, void *slot)
 {
     const struct event *event = &in->event;
-    bool is_scalar = event->kind == AT_EVENT_SCALAR && event->plain;
 
-    if (!is_scalar || (strcmp(event->text, "true") != 0 && strcmp(event->text, "false") != 0))
+    if (event->kind != AT_EVENT_SCALAR || !event->plain ||
+        (strcmp(event->text, "true") != 0 && strcmp(event->text, "false") != 0))
         return fail_expected(in, field->key, "true or false");
     *(bool *)slot = event->text[0] == 't';
     return AT_OK;
@@ -392,16 +392,9 @@ static enum at_status read_chars(struct events *in, const struct at_field *field
 
 static enum at_status read_text(struct events *in, const struct at_field *field, void *slot)
 {
-    enum at_status status = check_text(in, field, (size_t)field->max);
-
-    if (status == AT_OK)
-        *(char **)slot = at_strdup(in->event.text);
-    return status;
-}
-
-static enum at_status read_word(struct events *in, const struct at_field *field, void *slot)
-{
-    enum at_status status = check_word(in, field);
+    enum at_status status = field->kind == AT_FIELD_WORD
+                                ? check_word(in, field)
+                                : check_text(in, field, (size_t)field->max);
 
     if (status == AT_OK)
         *(char **)slot = at_strdup(in->event.text);
@@ -456,18 +449,12 @@ static enum at_status read_integer_item(struct events *in, const struct at_field
     return take_integer(in, slot) ? AT_OK : fail_integer(in, field);
 }
 
-static bool is_name_character(char c)
-{
-    return at_is_word_character(c) || c == '-' || c == '.' || c == '+';
-}
-
 bool at_text_is_word(const char *text, size_t size)
 {
-    size_t length = 0;
-
-    while (length < size && is_name_character(text[length]))
-        length++;
-    return size >= 1 && size <= 63 && length == size;
+    for (size_t i = 0; i < size; i++)
+        if (!at_is_word_character(text[i]) && text[i] != '-' && text[i] != '.' && text[i] != '+')
+            return false;
+    return size >= 1 && size <= 63;
 }
 
 enum { FIELDS_MAX = 64 }; /* the bits of a mask */
@@ -640,7 +627,7 @@ static enum at_status read_mapping(struct events *in, const struct at_schema *sc
         [AT_FIELD_CHOICE] = read_choice,
         [AT_FIELD_CHARS] = read_chars,
         [AT_FIELD_TEXT] = read_text,
-        [AT_FIELD_WORD] = read_word,
+        [AT_FIELD_WORD] = read_text,
         [AT_FIELD_LOCATED] = read_located,
         [AT_FIELD_LOCATEDS] = read_list,
         [AT_FIELD_INTS] = read_list,
@@ -661,12 +648,11 @@ static enum at_status read_mapping(struct events *in, const struct at_schema *sc
         const struct at_field *field;
 
         status = find_field(in, schema, seen, &index);
+        if (status == AT_OK)
+            status = events_next(in);
         if (status != AT_OK)
             return status;
         seen |= UINT64_C(1) << index;
-        status = events_next(in);
-        if (status != AT_OK)
-            return status;
         field = &schema->fields[index];
         status = readers[field->kind](in, field, at_field_slot(field, record));
         if (status != AT_OK)

@@ -38,20 +38,16 @@ static bool is_copy_of_as_many(const struct at_problem *known, const struct at_p
            at_step_equal(&known->step, &problem->step);
 }
 
-/* Are the copies of a known problem as good for another? But on an emulated device only the very
- * same copies are taken, which another process would find too (remember_best has why). */
-static bool is_as_good(const struct at_session *session, const struct at_problem *known,
-                       const struct at_problem *problem)
-{
-    return session->kind->isolated ? at_problem_equal(known, problem)
-                                   : is_copy_of_as_many(known, problem);
-}
-
+/* Copies of as many bytes are as good. But on an emulated device only the very same copies are
+ * taken, which another process would find too (remember_best has why). */
 static const struct at_copies *remembered(const struct at_session *session,
                                           const struct at_problem *problem)
 {
+    bool (*is_as_good)(const struct at_problem *, const struct at_problem *) =
+        session->kind->isolated ? at_problem_equal : is_copy_of_as_many;
+
     for (size_t i = 0; i < session->copy_count; i++)
-        if (is_as_good(session, &session->copies[i].problem, problem))
+        if (is_as_good(&session->copies[i].problem, problem))
             return &session->copies[i];
     return NULL;
 }
@@ -67,26 +63,19 @@ static void remember(struct at_session *session, const struct at_copies *copies)
             &(struct at_winner){.problem = copies->problem, .config = copies->configs[i]});
 }
 
-/* Has an earlier run found the best copies of as many bytes, and is nothing changed since? */
-static bool is_known(const struct at_session *session, const struct at_problem *problem)
+/* How many copies to measure: few if an earlier run has found the best ones of as many bytes, and
+ * nothing is changed since. */
+static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
 {
     const struct at_warm_start *warm_start = &session->copy_warm_start;
 
+    if (session->kind->slow)
+        return EMULATED_COPIES;
     for (size_t i = 0; i < warm_start->count; i++)
         if (warm_start->winners[i].time_ns > 0 &&
             is_copy_of_as_many(&warm_start->winners[i].problem, problem))
-            return true;
-    return false;
-}
-
-/* How many copies to measure. */
-static int64_t count_wanted(const struct at_session *session, const struct at_problem *problem)
-{
-    if (session->kind->slow)
-        return EMULATED_COPIES;
-    return is_known(session, problem)           ? COPIES_CONFIRMING
-           : session->copy_warm_start.count > 0 ? COPIES_WARM
-                                                : COPIES;
+            return COPIES_CONFIRMING;
+    return warm_start->count > 0 ? COPIES_WARM : COPIES;
 }
 
 static enum at_status search_copies(struct at_session *session, struct at_family *const *family,
@@ -169,25 +158,23 @@ static bool is_searched(const struct at_entry *entry)
            at_evaluations_total(&entry->evaluations) >= SEARCHED_LEAST;
 }
 
-/* Is everything unchanged that a time depends on besides the kernel? */
-static bool is_unchanged(const struct at_device_record *record, const struct at_device_record *now)
-{
-    return at_device_relation(&now->device, &record->device) == AT_SAME_DEVICE &&
-           memcmp(&record->environment, &now->environment, sizeof now->environment) == 0 &&
-           strcmp(record->policy.name, now->policy.name) == 0;
-}
-
 struct reading {
     const struct at_session *session;
     const struct at_device_record *record, *now; /* record NULL: nothing is known of where it was */
 };
 
-/* Is the config's kernel the one that was measured? */
-static bool is_same_kernel(const struct reading *reading, const struct at_winner *winner,
-                           const char *measured)
+/* Does what was measured hold here and now? Nothing that a time depends on may have changed, nor
+ * the config's kernel. */
+static bool holds(const struct reading *reading, const struct at_winner *winner,
+                  const char *measured)
 {
+    const struct at_device_record *record = reading->record, *now = reading->now;
     char hash[AT_SHORT_HASH_CHARS];
 
+    if (!record || at_device_relation(&now->device, &record->device) != AT_SAME_DEVICE ||
+        memcmp(&record->environment, &now->environment, sizeof now->environment) != 0 ||
+        strcmp(record->policy.name, now->policy.name) != 0)
+        return false;
     at_kernel_hash(hash, at_session_family_hash(reading->session, winner->config.family),
                    &winner->config, at_problem_kind(&winner->problem));
     return strcmp(hash, measured) == 0;
@@ -208,8 +195,7 @@ static bool read_winner(struct at_warm_start *warm_start, const struct reading *
         at_device_relation(&reading->now->device, &reading->record->device) == AT_SAME_DEVICE &&
         is_searched(entry))
         winner.space = entry->evaluations.configs;
-    if (winner.space > 0 && is_unchanged(reading->record, reading->now) &&
-        is_same_kernel(reading, &winner, found->kernel))
+    if (winner.space > 0 && holds(reading, &winner, found->kernel))
         winner.time_ns = (double)found->time_ns;
     at_warm_start_add(warm_start, &winner);
     return true;
@@ -227,8 +213,7 @@ static void read_copy(struct at_warm_start *copies, const struct reading *readin
                         NULL) != AT_OK)
         return;
     copy.problem = at_problem_copy_of(&problem);
-    if (reading->record && is_unchanged(reading->record, reading->now) &&
-        is_same_kernel(reading, &copy, entry->copy.kernel))
+    if (holds(reading, &copy, entry->copy.kernel))
         copy.time_ns = (double)entry->copy.time_ns;
     at_warm_start_add(copies, &copy);
 }
@@ -409,19 +394,18 @@ static int64_t count_measured(const struct at_search *search)
 
 static enum at_status no_winner(const struct at_search *search, struct at_error *err)
 {
+    const char *what = search->progress.what;
     int64_t measured = count_measured(search);
     char *counts;
 
     if (search->space.count == 0)
-        return at_fail(err, AT_FAILED, "%s: no config is legal on this device",
-                       search->progress.what);
+        return at_fail(err, AT_FAILED, "%s: no config is legal on this device", what);
     if (measured == 0)
-        return at_fail(err, AT_INTERRUPTED, "%s: %s before a config was measured",
-                       search->progress.what,
+        return at_fail(err, AT_INTERRUPTED, "%s: %s before a config was measured", what,
                        at_interrupt_seen() ? "interrupted" : "the budget was spent");
     counts = count_failures(search);
     at_fail(err, AT_FAILED, "%s: no correct config among the %" PRId64 " measured of %zu (%s)",
-            search->progress.what, measured, search->space.count, counts);
+            what, measured, search->space.count, counts);
     free(counts);
     return AT_FAILED;
 }
@@ -510,23 +494,12 @@ static enum at_status run_search(struct at_search *search, size_t fallback,
     free(likely);
     search->took_ns = at_now_ns() - began_ns;
     search->busy_ns = session->gpu->conditions.busy_ns - busy_ns;
-    if (status == AT_OK)
-        note_search(search);
-    if (status == AT_OK && session->options.record)
+    if (status != AT_OK)
+        return status;
+    note_search(search);
+    if (session->options.record)
         status = at_recorder_write(search, session->options.record, search->took_ns, err);
     return status;
-}
-
-/* The search for copies gets a quarter of the remaining time at most. It uses up no evaluations,
- * but may make at most as many as the budget has. */
-static struct at_budget copies_budget(const struct at_search *search)
-{
-    struct at_budget budget = search->budget;
-    int64_t now_ns = at_now_ns();
-
-    if (budget.ends_ns > now_ns)
-        budget.ends_ns = now_ns + (budget.ends_ns - now_ns) / 4;
-    return budget;
 }
 
 static enum at_status search_and_finish(struct at_search *search, struct at_entry *entry,
@@ -535,15 +508,19 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     struct at_session *session = search->session;
     struct at_finals finals = {0};
     struct at_copies copies;
-    struct at_budget budget = copies_budget(search);
+    struct at_budget budget = search->budget;
     size_t fallback = find_default(search);
-    enum at_status status =
-        at_copies_find(session, &search->problem, &budget, &search->progress, &copies, err);
+    int64_t now_ns = at_now_ns();
+    enum at_status status;
 
-    if (status == AT_FAILED)
-        return at_fail_within(err, "%s: its copies", search->progress.what);
+    /* The search for copies gets a quarter of the remaining time at most. It uses up no
+     * evaluations, but may make at most as many as the budget has. */
+    if (budget.ends_ns > now_ns)
+        budget.ends_ns = now_ns + (budget.ends_ns - now_ns) / 4;
+    status = at_copies_find(session, &search->problem, &budget, &search->progress, &copies, err);
     if (status != AT_OK)
-        return status;
+        return status == AT_FAILED ? at_fail_within(err, "%s: its copies", search->progress.what)
+                                   : status;
     search->copy_ns = search->limit_ns = copies.best_ns;
     if (copies.driver_ns > 0 && (copies.best_ns == 0 || copies.driver_ns < copies.best_ns))
         search->limit_ns = copies.driver_ns;
@@ -553,10 +530,8 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
         at_gpu_will_renew(session->gpu);
     if (!at_interrupt_seen())
         status = run_search(search, fallback, &copies, err);
-    if (status != AT_OK)
-        return status;
-    if (search->counts[AT_CORRECT] == 0)
-        return no_winner(search, err);
+    if (status != AT_OK || search->counts[AT_CORRECT] == 0)
+        return status != AT_OK ? status : no_winner(search, err);
     status = at_finals_hold(&finals, search, fallback, &copies, err);
     if (status == AT_OK) {
         *entry = entry_of(search, &finals);
@@ -599,25 +574,25 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                                const struct at_budget *budget, struct at_tune_place place,
                                struct at_entry *entry, struct at_error *err)
 {
+    char *what = at_problem_format(problem);
     struct at_search search = {
         .session = session,
         .problem = *problem,
         .strategy = session->options.strategy,
         .budget = *budget,
+        .progress = {.what = what,
+                     .index = place.index,
+                     .of = place.of,
+                     .run_ends_ns = place.run_ends_ns,
+                     .predicted = session->kind->predicted},
         .ahead = place.ahead,
         .ahead_state = place.state,
     };
-    char *what = at_problem_format(problem);
     int64_t began_ns = at_now_ns();
     enum at_status status =
         at_space_build(&search.space, session->options.tuned, session->options.tuned_count, problem,
                        &session->gpu->info, AT_SPACE_MAX, err);
 
-    search.progress.what = what;
-    search.progress.index = place.index;
-    search.progress.of = place.of;
-    search.progress.run_ends_ns = place.run_ends_ns;
-    search.progress.predicted = session->kind->predicted;
     if (status == AT_OK)
         warn_of_empty_families(&search);
     if (status == AT_OK)
