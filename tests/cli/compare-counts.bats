@@ -100,6 +100,7 @@ END_OF_TABLE
 }
 
 @test "a config is tried again if Nsight Compute dies, but not for ever" {
+    is_long
     die_first 2
     compare
     [ "$status" -eq 0 ]

@@ -158,6 +158,14 @@ odd_names() {
     ls -A >"$BATS_TEST_TMPDIR/before"
 }
 
+# has_odd SHELL WORD...: behind these words the shell, offers or zsh_offers, has all of these names.
+has_odd() {
+    "$1" autotune "${@:2}" "" >"$BATS_TEST_TMPDIR/offered"
+    for name in "${odd[@]}"; do
+        grep -qxF -e "$name" "$BATS_TEST_TMPDIR/offered"
+    done
+}
+
 # unharmed: nothing in these names was run.
 unharmed() {
     diff "$BATS_TEST_TMPDIR/before" <(ls -A)
@@ -181,16 +189,14 @@ unharmed() {
     printf '%s\n' '#!/bin/sh' 'cat <<"END"' name "${odd[@]}" END >"$BATS_TEST_TMPDIR/bin/autotune"
     chmod +x "$BATS_TEST_TMPDIR/bin/autotune"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
-    for name in "${odd[@]}"; do
-        offers autotune tune --gpu "" | grep -qxF -e "$name"
-        offers autotune lookup --device "" | grep -qxF -e "$name"
-        offers autotune tune --family "" | grep -qxF -e "$name"
-        offers autotune explain tile "" | grep -qxF -e "$name"
-        if command -v zsh >/dev/null; then
-            zsh_offers autotune tune --gpu "" | grep -qxF -e "$name"
-            zsh_offers autotune tune --family "" | grep -qxF -e "$name"
-        fi
-    done
+    has_odd offers tune --gpu
+    has_odd offers lookup --device
+    has_odd offers tune --family
+    has_odd offers explain tile
+    if command -v zsh >/dev/null; then
+        has_odd zsh_offers tune --gpu
+        has_odd zsh_offers tune --family
+    fi
     unharmed
 }
 

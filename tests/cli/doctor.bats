@@ -13,7 +13,7 @@ setup_file() {
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    export LD_LIBRARY_PATH=${usual_library_path-} XDG_CACHE_HOME=$PWD/cache
+    export LD_LIBRARY_PATH=${usual_library_path-} XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
     unset CUDA_VISIBLE_DEVICES AUTOTUNE_NVRTC AUTOTUNE_CUDA_INCLUDE
 }
 

@@ -36,27 +36,27 @@ least() {
 }
 
 @test "padding removes the bank conflicts of a tile's column" {
-    explain tile PAD=0
+    explain tile PAD=0 256x256:f32
     [ "$status" -eq 0 ]
     costs 'load shared' 32.00
-    [[ $output == *'253952 are bank conflicts'* ]]
-    explain tile PAD=1
+    [[ $output == *'63488 are bank conflicts'* ]]
+    explain tile PAD=1 256x256:f32
     [ "$status" -eq 0 ]
     costs 'load shared' 1.00
     [[ $output == *' 0 are bank conflicts'* ]]
 }
 
 @test "DIRECTION chooses whether naive coalesces its loads or its stores" {
-    explain naive DIRECTION=0
+    explain naive DIRECTION=0 256x256:f32
     costs 'load global' 4.00
     costs 'store global' 32.00
-    explain naive DIRECTION=1
+    explain naive DIRECTION=1 256x256:f32
     costs 'load global' 32.00
     costs 'store global' 4.00
 }
 
 @test "each access is shown with its line of the template" {
-    explain tile
+    explain tile 256x256:f32
     line=$(sed -n 's/^  tile.cu:\([0-9]*\) *store global .*/\1/p' <<<"$output")
     [[ $(sed -n "${line}p" "$srcdir/templates/tile.cu") == *'store<STORE_PLAIN>'* ]]
 }
@@ -157,8 +157,8 @@ END
 }
 
 @test "bytes moved are compared with the bytes needed" {
-    explain naive DIRECTION=0
-    [[ $output == *'reads 4.19 MB, 1.00 times the 4.19 MB needed; writes 33.55 MB, 8.00 times'* ]]
+    explain naive DIRECTION=0 512x512:f32
+    [[ $output == *'reads 1.05 MB, 1.00 times the 1.05 MB needed; writes 8.39 MB, 8.00 times'* ]]
     # A sample is scaled to the whole grid.
     explain tile --problem 8192x8192:f32 --blocks 16
     [[ $output == *'reads 268.44 MB, 1.00 times the 268.44 MB needed; writes 268.44 MB, 1.00 times'* ]]
@@ -210,10 +210,10 @@ END_OF_KERNEL
 }
 
 @test "a picture shows what flows between threads, L1, L2 and DRAM" {
-    explain naive DIRECTION=1
-    [[ $output == *'33.55 MB  +-----------+   4.19 MB  +-----------+   4.19 MB  +------+'* ]]
+    explain naive DIRECTION=1 512x512:f32
+    [[ $output == *' 8.39 MB  +-----------+   1.05 MB  +-----------+   1.05 MB  +------+'* ]]
     [[ $output == *'| 87.5% hits|----------->| 50.0% hits|----------->| DRAM |'* ]]
-    [[ $output == *'4.19 MB  +-----------+   4.19 MB  +-----------+       0 B  +------+'* ]]
+    [[ $output == *'1.05 MB  +-----------+   1.05 MB  +-----------+       0 B  +------+'* ]]
     [[ $output == *'of peak:'* && $output == *'launched again at once, it reads 0 B from DRAM'* ]]
     [[ $output == *'L1: 248 KiB per multiprocessor, beside 8 KiB of shared memory; L2: 30 MiB'* ]]
     [[ $output != *'a sample'* ]]
@@ -221,7 +221,7 @@ END_OF_KERNEL
     explain tile --problem 8192x8192:f32
     [[ $output == *'a sample: 1056 blocks, scaled to the grid'* ]]
     [[ $output != *'launched again'* ]]
-    explain tile --problem 2048x2048:f32 --blocks 4096
+    explain tile --problem 512x512:f32 --blocks 4096
     [[ $output != *'a sample'* ]]
 }
 
@@ -354,11 +354,11 @@ families() {
 }
 
 @test "--format csv and markdown have a row for each access" {
-    explain tile --format csv
+    explain tile 256x256:f32 --format csv
     [ "$(grep -c '^tile.cu:' <<<"$output")" -eq 4 ]
     [[ ${lines[0]} == *',bytes used,bytes moved,L1 sectors,L1 hits,L2 sectors,L2 hits,source' ]]
-    [[ ${lines[4]} == *'store global'*,1048576,1048576,0,0,131072,131072,* ]]
-    explain tile --format markdown
+    [[ ${lines[4]} == *'store global'*,262144,262144,0,0,8192,8192,* ]]
+    explain tile 256x256:f32 --format markdown
     [[ ${lines[1]} == '|---|---|---:'* ]]
 }
 

@@ -147,10 +147,10 @@ outcome() {
 # first run's; it must choose the same configs, of the copies and of the family.
 @test "resuming a complete run measures nothing" {
     unset AUTOTUNE_DATADIR # so that there is the family copy
-    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 24
+    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 16
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'copy'")" -gt 0 ]
     query best.yaml.journal 'SELECT * FROM measurements' >before
-    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 24 --resume
+    run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 16 --resume
     query best.yaml.journal 'SELECT * FROM measurements' | cmp before -
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Kernels of tests/kernels/judged on the emulated device: the right ones run, the broken ones are
-# stopped with what they say. It needs NVRTC, but no GPU. A seventh of them runs; with AUTOTUNE_TEST_WHOLE, all.
+# stopped with what they say. It needs NVRTC, but no GPU. A fifteenth of them runs; with AUTOTUNE_TEST_WHOLE, all.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -35,7 +35,7 @@ lacks_header() {
 @test "right kernels run" {
     local file wrong=0
 
-    sample 7 0 right/*.cu >"$BATS_TEST_TMPDIR/files"
+    sample 15 0 right/*.cu >"$BATS_TEST_TMPDIR/files"
     while read -r file; do
         explain_file "$file"
         if [ "$status" -ne 0 ] && ! lacks_header; then
@@ -49,7 +49,7 @@ lacks_header() {
 @test "broken kernels are stopped, and the message says why" {
     local file wrong=0
 
-    sample 7 0 broken/*.cu >"$BATS_TEST_TMPDIR/files"
+    sample 15 0 broken/*.cu >"$BATS_TEST_TMPDIR/files"
     while read -r file; do
         explain_file "$file"
         if [ "$status" -ne 1 ] || [[ $stderr != *"$(sed -n 's,^// SAYS ,,p' "$file")"* ]]; then

@@ -6,20 +6,21 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
+# The manual page of the program, before scdoc, is made once: it takes all sources.
+setup_file() {
+    local sources
+    export full=$BATS_FILE_TMPDIR/full.scd
+    mapfile -t sources < <(find "$srcdir/src" -name '*.c')
+    awk -f "$srcdir/build-aux/manual-lists.awk" "${sources[@]}" "$srcdir/doc/autotune.1.scd" >"$full"
+}
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# full_page: the manual page of the program, before scdoc.
-full_page() {
-    local sources
-    mapfile -t sources < <(find "$srcdir/src" -name '*.c')
-    awk -f "$srcdir/build-aux/manual-lists.awk" "${sources[@]}" "$srcdir/doc/autotune.1.scd" | tee full.scd
-}
-
 # page COMMAND: its manual page, before scdoc.
 page() {
-    full_page | awk -v command="$1" -f "$srcdir/build-aux/command-page.awk"
+    awk -v command="$1" -f "$srcdir/build-aux/command-page.awk" "$full"
 }
 
 # helped COMMAND, paged: the long and short options in --help and in ./written, one per line.
@@ -95,10 +96,9 @@ names_all() {
 }
 
 @test "the page lists every strategy, form and format" {
-    full_page >/dev/null
     while read -r command option; do
         "$AUTOTUNE" "$command" "$option" '?' 2>&1 | sed -n 's/,//g; s/.*; known are //p' | tr ' ' '\n' >known
-        grep -E '^\*-|^.- \*' full.scd | awk -v option="*$option*" \
+        grep -E '^\*-|^.- \*' "$full" | awk -v option="*$option*" \
             'index($0, "*-") == 1 { taking = index($0, option) == 1 } taking' |
             sed -nE 's/^\t- \*([^*]+)\*: .+/\1/p' >listed
         diff known listed

@@ -25,7 +25,7 @@ setup_file() {
     make_data tile # there must be a family
     mkdir "$folder"
     ln -s "$srcdir"/tuning/study/{layout,offset,patterns,policies,shared,transpose,unroll}.yaml "$folder"
-    sed 's/1x67108864:/1x65536:/' "$srcdir/tuning/study/coalescing.yaml" >"$folder/coalescing.yaml"
+    sed 's/1x67108864:/1x8192:/' "$srcdir/tuning/study/coalescing.yaml" >"$folder/coalescing.yaml"
     with_rows carveout '|no shared memory|24 KiB per block|56 KiB per block|' >"$folder/carveout.yaml"
     with_rows residency '|24 MiB in all|64 MiB in all|' >"$folder/residency.yaml"
 }
@@ -182,6 +182,7 @@ END_OF_TABLE
 }
 
 @test "carveout: shared memory takes room from L1, then from blocks" {
+    is_long
     study carveout
     shows 'no shared memory' '100 248 50.0 268.6 268.4'
     shows '24 KiB per block' '100 28 0.0 536.9'

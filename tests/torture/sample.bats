@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # System calls of a run that fail, or are its last before a kill: a seeded sample. With AUTOTUNE_TEST_WHOLE in
-# the environment it is twelve times as large, and `make torture` takes all points.
+# the environment it is 24 times as large, and `make torture` takes all points.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
@@ -16,10 +16,10 @@ setup() {
     fi
 }
 
-# tortured SCENARIO POINTS: this many points of the scenario, or twelve times as many, break no rule.
+# tortured SCENARIO POINTS: this many points of the scenario, or 24 times as many, break no rule.
 tortured() {
     local torture=${AUTOTUNE%/*}/tests/torture/torture points=$2
-    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((12 * points))
+    [ -z "$AUTOTUNE_TEST_WHOLE" ] || points=$((24 * points))
     [ -x "$torture" ] || skip "$torture is not built"
     run "$torture" --sample "$points" "$1"
     [ "$status" -ne 77 ] || skip "${lines[-1]}"
@@ -29,46 +29,46 @@ tortured() {
 
 @test "tune survives failing calls" {
     need_nvrtc
-    tortured tune 6
+    tortured tune 3
 }
 
 @test "tune with an old profile survives failing calls" {
     need_nvrtc
-    tortured onto 2
+    tortured onto 1
 }
 
 @test "tune --resume survives failing calls" {
     need_nvrtc
-    tortured resume 2
+    tortured resume 1
 }
 
 @test "tune with nothing compiled survives failing calls" {
     need_nvrtc
-    tortured cold 2
+    tortured cold 1
 }
 
 @test "export survives failing calls" {
     need_nvrtc
-    tortured export 2
+    tortured export 1
 }
 
 @test "check survives failing calls" {
     need_nvrtc
-    tortured check 2
+    tortured check 1
 }
 
 @test "merge survives failing calls" {
-    tortured merge 6
+    tortured merge 3
 }
 
 @test "show survives failing calls" {
-    tortured show 3
+    tortured show 2
 }
 
 @test "lookup survives failing calls" {
-    tortured lookup 5
+    tortured lookup 3
 }
 
 @test "cache --clear survives failing calls" {
-    tortured clear 5
+    tortured clear 3
 }

@@ -24,7 +24,7 @@
 #include "shipped_families.h"
 #include "source_tree.h"
 
-enum { PROBLEMS = 200, WHOLE = 1000 };
+enum { PROBLEMS = 80, WHOLE = 1000 };
 
 struct known {
     const struct at_entry *entry; /* NULL: it is the copy of an entry */
