@@ -8,7 +8,7 @@ load helpers
 load ../gpu/helpers
 load helpers-faults
 
-# Two families of a few configs each. What happens at random moments happens AUTOTUNE_TEST_FAULTS times (10).
+# Two families of a few configs each. What happens at random moments happens AUTOTUNE_TEST_FAULTS times.
 setup_file() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
     mkdir "$XDG_CACHE_HOME"
@@ -133,6 +133,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 }
 
 @test "an interrupt, a spent budget: what was not tuned keeps its old entry" {
+    is_long
     tuned 64x64:f32 33x65:f32 8x8:f32
     cp best.yaml before.yaml
     "$AUTOTUNE" tune --gpu emu --jobs 1 --no-cache --search exhaustive --out best.yaml \

@@ -102,6 +102,7 @@ END
 }
 
 @test "nvcc compiles the header" {
+    is_long
     find_nvcc
     export_as header out.h
     write_program main.cu

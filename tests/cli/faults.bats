@@ -79,6 +79,7 @@ outcome() {
 }
 
 @test "a compiler that gets no more memory fails its config alone" {
+    is_long
     skip_with_sanitizer
     heavy '0, 3'
     ulimit -d 300000
@@ -146,6 +147,7 @@ outcome() {
 # A resumed strategy gets all known results before its first choice. Their order may differ from the
 # first run's; it must choose the same configs, of the copies and of the family.
 @test "resuming a complete run measures nothing" {
+    is_long
     unset AUTOTUNE_DATADIR # so that there is the family copy
     run -0 "$AUTOTUNE" tune "${short[@]}" --search guided --problem 96x64:f32 --budget 16
     [ "$(query best.yaml.journal "SELECT count(*) FROM measurements WHERE family = 'copy'")" -gt 0 ]

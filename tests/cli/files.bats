@@ -124,7 +124,7 @@ as_windows() {
 
 @test "every profile that is wrong in itself" {
     cd "$refused_profiles"
-    for file in *.yaml; do
+    for file in $(sample 4 0 [a-z]*.yaml); do
         for command in show check 'lookup --device h200 --problem 8192x8192:f32'; do
             # shellcheck disable=SC2086 # words
             run --separate-stderr -2 "$AUTOTUNE" $command "$file"

@@ -181,6 +181,7 @@ resumed_amid_copies() {
 }
 
 @test "a run that was stopped amid the copies does not measure them again" {
+    is_long
     unset AUTOTUNE_DATADIR # so that there is the family copy
     list=(--quiet --problem 8x8:f32 --problem 9x17:f32 --family tile --budget 2)
     resumed_amid_copies start_fleet two.yaml.journal two.yaml.journal.1
@@ -239,6 +240,7 @@ resumed_amid_copies() {
 }
 
 @test "what one tuner has measured, --resume with several does not measure again" {
+    is_long
     count='SELECT count(*) FROM measurements'
     tune_on_one
     before=$(query emu:h200.yaml.journal "$count")

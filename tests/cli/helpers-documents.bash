@@ -7,9 +7,15 @@ documents() {
     find ./*.md doc examples python results src templates tests tuning -name '*.md' 2>/dev/null | sed 's|^\./||' | sort
 }
 
-# facts KIND DOCUMENT: prints "LINE TEXT" for each, with a tab between. documents.awk lists the kinds.
+# facts KIND DOCUMENT: prints "LINE TEXT" for each, with a tab between. documents.awk lists the kinds. What it prints of
+# a document is kept.
 facts() {
-    awk -f "$srcdir/tests/cli/documents.awk" "$2" | sed -n "s/^$1\t//p"
+    local kept=$BATS_FILE_TMPDIR/facts$PWD/$2
+    if [ ! "$kept" -nt "$2" ]; then
+        mkdir -p "${kept%/*}"
+        awk -f "$srcdir/tests/cli/documents.awk" "$2" >"$kept"
+    fi
+    sed -n "s/^$1\t//p" "$kept"
 }
 
 # for_facts KIND COMMAND...: calls it with document, line and text of each such fact in the documents, and
@@ -57,19 +63,18 @@ check_file() {
 
 # ---- commands ----
 
-# Writes the help of each command to a file of its name in the folder helps.
+# Keeps the help of each command, in ${help_of[COMMAND]}.
 write_helps() {
     local command
-    helps=$BATS_TEST_TMPDIR/help
-    mkdir "$helps"
+    declare -gA help_of
     for command in "${commands[@]}"; do
-        "$AUTOTUNE" "$command" --help >"$helps/$command"
+        help_of[$command]=$("$AUTOTUNE" "$command" --help)
     done
 }
 
 # Does each `autotune COMMAND --option...` in a line of shell name a command and options that exist?
 check_command() {
-    local document=$1 line=$2 command word
+    local document=$1 line=$2 command word option
     local -a words
     while read -ra words; do
         while [[ ${words[0]-} == [A-Z]*=* || ${words[0]-} == if || ${words[0]-} == ! ]]; do
@@ -85,14 +90,15 @@ check_command() {
         check) [[ ${words[0]} != ./quickstart ]] || continue ;;
         recording | *[!a-z]*) continue ;; # a recording begins with these words
         esac
-        if [ ! -f "$helps/$command" ]; then
+        if [ -z "${help_of[$command]-}" ]; then
             echo "$document:$line: no command autotune $command"
             continue
         fi
         for word in "${words[@]}"; do
             [[ $word =~ ^--[a-z][a-z-]* ]] || continue
-            grep -qE -- "${BASH_REMATCH[0]}([=,[:space:]]|\[|\$)" "$helps/$command" ||
-                echo "$document:$line: autotune $command has no ${BASH_REMATCH[0]}"
+            option=${BASH_REMATCH[0]}
+            [[ ${help_of[$command]} =~ $option([=,[:space:]]|\[|$) ]] ||
+                echo "$document:$line: autotune $command has no $option"
         done
     done <<<"${3//[;|&()]/$'\n'}"
 }

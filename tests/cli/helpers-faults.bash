@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests that do something to a run, on the emulated device or, where `short` says so, on a GPU. They
 # begin and end with setup_file, setup and teardown as below, unless the file has its own.
-# AUTOTUNE_TEST_FAULTS says how often what happens at random moments happens (10).
+# AUTOTUNE_TEST_FAULTS says how often what happens at random moments happens (10, in a sample 6).
 
 # AUTOTUNE_TEST_LOOPS says how many loops of kills there are (1), and AUTOTUNE_TEST_JOBS how many at a time (1).
 
-kills=${AUTOTUNE_TEST_FAULTS:-10}
+kills=${AUTOTUNE_TEST_FAULTS:-$([ -n "${AUTOTUNE_TEST_WHOLE-}" ] && echo 10 || echo 6)}
 loops=${AUTOTUNE_TEST_LOOPS:-1}
 loops_at_once=${AUTOTUNE_TEST_JOBS:-1}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Processes of a run killed at random moments, ten times or AUTOTUNE_TEST_FAULTS times; and one that
+# Processes of a run killed at random moments, as often as AUTOTUNE_TEST_FAULTS says; and one that
 # cannot be killed. On the emulated device.
 
 bats_require_minimum_version 1.5.0

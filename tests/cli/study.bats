@@ -190,6 +190,7 @@ END_OF_TABLE
 }
 
 @test "residency: a copy that fits into L2 reads nothing from DRAM the second time" {
+    is_long
     study residency
     shows '24 MiB in all' '50.0 12.6 0.0 0.0'
     shows '64 MiB in all' '50.0 33.6 11.6 32.8'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two runs that start at the same moment and write the same profile or journal, while one or both are
 # delayed at a system call. Tested are fcntl, which locks, unlink, and a random share of all other calls of
-# a run: a twentieth, or half of AUTOTUNE_TEST_FAULTS per cent.
+# a run: half of AUTOTUNE_TEST_FAULTS per cent.
 
 bats_require_minimum_version 1.5.0
 load helpers
