@@ -294,6 +294,8 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
     constexpr int steps = tile_cols / step_cols;
     constexpr int step_offset = step_cols * cell_bytes / load_chunks;
     constexpr int needed_cells = store_cells + (pack > 1);
+    /* Vectors with several channels are long code. */
+    constexpr bool mixes = step::mixes;
 
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int col = warp / sections * 4 + lane / 8;
@@ -307,7 +309,7 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
     for (int i = 0; i < needed_cells; i++)
         offsets[i] = row_offset(row / pack + i) + col_offset(col);
 
-#pragma unroll(edge ? 1 : steps)
+#pragma unroll(edge || mixes ? 1 : steps)
     for (int step = 0; step < steps; step++) {
         const bool inside = col + step * step_cols < cols && (!edge || row < rows);
         vector<store_bytes, RESULT_SIZE> joined;
@@ -327,8 +329,8 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
             if (!edge || row + store_rows <= rows)
                 store<STORE_PLAIN>(reinterpret_cast<word<store_bytes> *>(to),
                                    written_of<store_rows>(joined.whole, result_of, there));
-            else
-#pragma unroll
+            else /* computed one by one, or it would take long to compile */
+#pragma unroll(step::needs_place ? 1 : store_rows)
                 for (int i = 0; i < store_rows - 1; i++)
                     if (row + i < rows)
                         to[i] = written_of<1>(joined.part[i], result_of,

@@ -608,7 +608,7 @@ struct channel_places {
 /* Elements as they are. */
 template <int bytes> struct move {
     static constexpr int result_bytes = bytes;
-    static constexpr bool needs_place = false;
+    static constexpr bool needs_place = false, mixes = false;
 
     template <int count> struct place {
     };
