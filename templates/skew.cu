@@ -62,6 +62,9 @@
 #ifndef UNROLL
 #define UNROLL 4 /* chunks in flight per thread, without ASYNC */
 #endif
+#ifndef ENDS
+#define ENDS 0 /* the ends of a destination row: by single results (0), by parts of vectors (1) */
+#endif
 #ifndef PREFETCH
 #define PREFETCH 128 /* bytes that L2 may fetch on a miss: 128, 256 */
 #endif
@@ -229,7 +232,34 @@ constexpr int part_rows = part_bytes / RESULT_SIZE;
 using store_vector = vector<16, part_bytes>;
 using loaded = word < ELEM_SIZE<4 ? 4 : ELEM_SIZE>; /* an element, in a register */
 
-/* Gather a vector from the elements at these offsets, which begin with those of part `first`. */
+/* A step can make elements narrower. Then vectors are rotated by rows, up to a chunk's elements. A
+ * result that needs its place is computed last, from elements that are in order. */
+constexpr bool narrows = ELEM_SIZE > RESULT_SIZE && !step::needs_place;
+constexpr int chunk_elements = 16 / ELEM_SIZE;
+constexpr int bank_elements = ELEM_SIZE < 4 ? 4 / ELEM_SIZE : 1;
+constexpr int narrow_parts = chunk_elements > part_rows ? chunk_elements / part_rows : 1;
+constexpr int rotated_parts = narrows ? narrow_parts : parts;
+
+/* Return the row, of those of a vector, whose element a thread gathers at this place. It begins with
+ * part `first`, or with row `first` if elements become narrower. */
+__device__ __forceinline__ int gathered_row(int place, int first)
+{
+    if constexpr (narrows)
+        return (place + first) % store_rows;
+    return (place / part_rows + first) % parts * part_rows + place % part_rows;
+}
+
+/* Return the upper word of two, shifted up by some bits. A wider part is one row: it stays. */
+__device__ __forceinline__ unsigned shift_words(unsigned lower, unsigned upper, int bits)
+{
+    return __funnelshift_l(lower, upper, bits);
+}
+template <class T> __device__ __forceinline__ T shift_words(T, T upper, int)
+{
+    return upper;
+}
+
+/* Gather a vector from the elements at these offsets, in the order of gathered_row(). */
 template <class T>
 __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[store_rows],
                                         int first, const step &result_of)
@@ -245,15 +275,25 @@ __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[st
             rows[k] = load_extended<ELEM_SIZE, T>(shared + offsets[i * part_rows + k]);
         result.part[i] = result_of.of_registers(rows);
     }
-    /* Rotate the parts, so that part 0 comes first. */
+    /* Rotate the parts, so that part 0 comes first. Rows may begin within one: then also shift. */
+    const int first_part = narrows ? first / part_rows : first;
+
 #pragma unroll
-    for (int step = 1; step < parts; step *= 2) {
+    for (int step = 1; step < rotated_parts; step *= 2) {
         const store_vector before = result;
 
 #pragma unroll
         for (int i = 0; i < parts; i++)
-            if (first & step)
+            if (first_part & step)
                 result.part[i] = before.part[(i + parts - step) % parts];
+    }
+    if constexpr (narrows) {
+        const store_vector before = result;
+
+#pragma unroll
+        for (int i = 0; i < parts; i++)
+            result.part[i] = shift_words(before.part[(i + parts - 1) % parts], before.part[i],
+                                         first % part_rows * RESULT_SIZE * 8);
     }
     return result.whole;
 }
@@ -295,21 +335,39 @@ __device__ __forceinline__ uint4 gather_at(unsigned shared, const int (&offsets)
         return gather<T>(shared, offsets, first, result_of);
 }
 
-/* A warp writes eight vectors of each of four rows of the destination at a time. */
-constexpr int sections = DST_BYTES / 128; /* warps per destination row */
+/* A warp writes eight vectors of each of four rows of the destination at a time. If a block has
+ * only four of a row, the other lanes have columns half a tile further, whose elements are in the
+ * other half of the banks. */
+constexpr int halves = DST_BYTES < 128 ? 2 : 1;
+constexpr int lanes = 8 / halves;                  /* per destination row */
+constexpr int sections = DST_BYTES * halves / 128; /* warps per destination row */
+constexpr int share_cols = tile_cols / halves;
 constexpr int step_cols = THREADS / 32 / sections * 4;
 
-/* A thread's first column, and the part with which it begins each vector. The elements of eight
- * vectors of a destination row are in different columns of chunks, all at the same offset in a
- * chunk. From one destination row to the next, this offset changes by `drift` bytes, which depend
- * on both leading dimensions. So the columns of a warp are so far apart that they are in different
- * banks. Sometimes no columns are, for instance if both leading dimensions are odd and equal. Then
- * each group of eight lanes begins with another part, whose rows are at other offsets in their
- * chunks. */
+/* A thread's first column, and with what it begins each vector: a part, or a row if elements become
+ * narrower. The elements of eight vectors of a destination row are in different columns of chunks,
+ * all at the same offset in a chunk. From one destination row to the next, this offset changes by
+ * `drift` bytes, which depend on both leading dimensions. So the columns of a warp are so far apart
+ * that they are in different banks. Sometimes no columns are, for instance if both leading
+ * dimensions are odd and equal. Then each group of eight lanes begins with another part, whose rows
+ * are at other offsets in their chunks. If elements become narrower, the rows of a part can be at
+ * equal offsets. Then each group begins with the row that has the group's own bank. There is one if
+ * ld_src is odd: ld_src^-1 is ld_src, modulo 8. */
 struct thread_share {
     int col;
-    int first_part;
+    int first;
 };
+
+/* Return with what the lanes of an `eight` begin, whose columns are this far apart. */
+__device__ __forceinline__ int first_of_thread(int eight, int drift, int apart, long long ld_src)
+{
+    if constexpr (narrows) {
+        const int elements = eight * (bank_elements - drift / ELEM_SIZE * apart);
+
+        return ld_src % 2 == 0 ? 0 : elements * (int)ld_src & (chunk_elements - 1);
+    }
+    return drift % (2 * part_bytes) == 0 ? eight % parts : 0;
+}
 
 /* Choose them for this thread. */
 __device__ __forceinline__ thread_share share_of_thread(long long ld_src, long long ld_dst)
@@ -318,12 +376,13 @@ __device__ __forceinline__ thread_share share_of_thread(long long ld_src, long l
     const int number = threadIdx.x / 32 / sections * 4 + eight;
     const int drift = (int)(1 - ld_src * ld_dst) * ELEM_SIZE;
     const int apart = drift % 2 ? 4 : drift % 4 ? 2 : 1;
-    const int first_part = drift % (2 * part_bytes) == 0 ? eight % parts : 0;
+    const int first = first_of_thread(eight, drift, step_cols % 16 ? 1 : apart, ld_src);
+    const int half = threadIdx.x % 8 / lanes * share_cols;
 
     if (step_cols % 16 != 0)
-        return {number, first_part};
-    return {number / (4 * apart) * (4 * apart) + number % 4 * apart + number / 4 % apart,
-            first_part};
+        return {number + half, first};
+    return {number / (4 * apart) * (4 * apart) + number % 4 * apart + number / 4 % apart + half,
+            first};
 }
 
 /* Return how many results it is to the next boundary. */
@@ -332,11 +391,74 @@ __device__ __forceinline__ int results_to_boundary(const result *address)
     return bytes_to_boundary<ALIGN>(address) / RESULT_SIZE;
 }
 
+/* Write the first bytes of a vector, which is on its boundary: whole results, in few stores. */
+__device__ __forceinline__ void store_front(unsigned char *to, uint4 from, int bytes)
+{
+    if (bytes & 8) {
+        store<STORE_PLAIN>(reinterpret_cast<uint2 *>(to), uint2{from.x, from.y});
+        from.x = from.z;
+        from.y = from.w;
+        to += 8;
+    }
+    if (RESULT_SIZE <= 4 && bytes & 4) {
+        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(to), from.x);
+        from.x = from.y;
+        to += 4;
+    }
+    if (RESULT_SIZE <= 2 && bytes & 2) {
+        *reinterpret_cast<unsigned short *>(to) = (unsigned short)from.x;
+        from.x >>= 16;
+        to += 2;
+    }
+    if (RESULT_SIZE == 1 && bytes & 1)
+        *to = (unsigned char)from.x;
+}
+
+/* The same for the last bytes, which end at `to`. */
+__device__ __forceinline__ void store_back(unsigned char *to, uint4 from, int bytes)
+{
+    if (bytes & 8) {
+        to -= 8;
+        store<STORE_PLAIN>(reinterpret_cast<uint2 *>(to), uint2{from.z, from.w});
+        from.z = from.x;
+        from.w = from.y;
+    }
+    if (RESULT_SIZE <= 4 && bytes & 4) {
+        to -= 4;
+        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(to), from.w);
+        from.w = from.z;
+    }
+    if (RESULT_SIZE <= 2 && bytes & 2) {
+        to -= 2;
+        *reinterpret_cast<unsigned short *>(to) = (unsigned short)(from.w >> 16);
+        from.w <<= 16;
+    }
+    if (RESULT_SIZE == 1 && bytes & 1)
+        to[-1] = (unsigned char)(from.w >> 24);
+}
+
+/* Results that need their place have it for whole vectors and single results. */
+constexpr bool ends_in_parts = ENDS && !step::needs_place;
+
+/* The rows of a vector that are this tile's: from first to before last, all or at one end. */
+struct rows_of_vector {
+    int first, last;
+};
+
+/* Find them for the vector that begins at this row. Without parts it is all or none. */
+__device__ __forceinline__ rows_of_vector own_rows(int row, rows_inside inside)
+{
+    if constexpr (ends_in_parts)
+        return {inside.first - row, inside.last - row};
+    return {0, store_rows};
+}
+
 /* Write a vector of each of the columns below `cols` that are step_cols apart, the first one to
  * `to`. */
 __device__ __forceinline__ void write_vectors(result *to, unsigned shared,
                                               const int (&offsets)[store_rows], int first,
-                                              long long ld, int cols, const step &result_of)
+                                              long long ld, int cols, rows_of_vector own,
+                                              const step &result_of)
 {
     /* A vector of small results is many loads already. More would take long to compile. */
     constexpr int unroll = RESULT_SIZE < 4 ? 1 : 2;
@@ -345,17 +467,25 @@ __device__ __forceinline__ void write_vectors(result *to, unsigned shared,
     if (step::needs_place && cols > 0)
         next = result_of.template at<store_rows>(to);
 #pragma unroll(unroll)
-    for (int col = 0; col < tile_cols; col += step_cols) {
+    for (int col = 0; col < share_cols; col += step_cols) {
         if (STEP && col >= cols) /* or it would compute with what nothing has loaded */
             break;
         there = next;
-        if (step::needs_place && col + step_cols < minimum(cols, tile_cols))
+        if (step::needs_place && col + step_cols < minimum(cols, share_cols))
             next = result_of.template at<store_rows>(to + step_cols * ld);
         const uint4 gathered =
             gather_at<loaded>(shared + col * ELEM_SIZE, offsets, first, result_of, there);
 
-        if (col < cols)
-            store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), gathered);
+        if (col < cols) {
+            if (!ends_in_parts || (own.first <= 0 && own.last >= store_rows))
+                store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), gathered);
+            else if (own.first <= 0)
+                store_front(reinterpret_cast<unsigned char *>(to), gathered,
+                            own.last * RESULT_SIZE);
+            else
+                store_back(reinterpret_cast<unsigned char *>(to + store_rows), gathered,
+                           (store_rows - own.first) * RESULT_SIZE);
+        }
         to += step_cols * ld;
     }
 }
@@ -371,9 +501,9 @@ __device__ __forceinline__ void write_ends(result *to, const unsigned char *shar
     const int tail = (last - boundary) & (store_rows - 1);
 
 #pragma unroll 1
-    for (int col = 0; col < cols; col += step_cols) {
+    for (int col = 0; col < cols && (halves == 1 || col < share_cols); col += step_cols) {
 #pragma unroll 1
-        for (int i = threadIdx.x % 8; i < head + tail; i += 8) {
+        for (int i = threadIdx.x % lanes; i < head + tail; i += lanes) {
             const int row = i < head ? first + i : last - 1 - (i - head);
 
             if (row >= first && row < last)
@@ -418,26 +548,35 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
 
     /* All columns of a thread are equally far from a boundary, because step_cols results are a
      * multiple of ALIGN. */
-    const auto [col, first_part] = share_of_thread(ld_src, ld_dst);
+    const auto [col, first] = share_of_thread(ld_src, ld_dst);
     result *to = static_cast<result *>(dst) + place * stride_dst + (tile.first_col + col) * ld_dst +
                  first_row;
     const int boundary = results_to_boundary(to);
-    const int row = boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % 8) * store_rows;
+    const int row =
+        boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % lanes) * store_rows;
     int offsets[store_rows];
 
 #pragma unroll
-    for (int i = 0; i < store_rows; i++)
-        offsets[i] =
-            layout.offset(row + (i / part_rows + first_part) % parts * part_rows + i % part_rows) +
-            col * ELEM_SIZE;
+    for (int i = 0; i < store_rows; i++) {
+        int gathered = row + gathered_row(i, first);
+
+        if constexpr (ends_in_parts) /* only the tile's rows were loaded */
+            gathered = max(min(gathered, inside.last - 1), inside.first);
+        offsets[i] = layout.offset(gathered) + col * ELEM_SIZE;
+    }
 
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
-    write_vectors(to + row, shared_address(shared), offsets, first_part, ld_dst,
-                  row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0,
-                  result_of);
-    if (first_row < 0 || inside.last < held_rows)
+    if constexpr (ends_in_parts)
+        write_vectors(to + row, shared_address(shared), offsets, first, ld_dst,
+                      row + store_rows > inside.first && row < inside.last ? tile.cols - col : 0,
+                      own_rows(row, inside), result_of);
+    else
+        write_vectors(to + row, shared_address(shared), offsets, first, ld_dst,
+                      row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0,
+                      own_rows(row, inside), result_of);
+    if (!ends_in_parts && (first_row < 0 || inside.last < held_rows))
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
                    minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col, result_of);

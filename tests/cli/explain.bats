@@ -46,6 +46,33 @@ least() {
     [[ $output == *' 0 are bank conflicts'* ]]
 }
 
+# CONFIG PROBLEM of skew. Both leading dimensions are odd: the columns of a warp alone would meet in banks.
+narrowing=(
+    'DST_BYTES=128 THREADS=256 203x271:bf16:e4m3,scale'
+    'DST_BYTES=64 THREADS=128 203x271:bf16:e4m3,scale'
+    'DST_BYTES=128 THREADS=256 271x203:f32:e4m3'
+    'DST_BYTES=128 THREADS=128 263x203:f32:bf16'
+)
+
+@test "skew gathers results that are narrower than elements without bank conflicts" {
+    local case gathers
+    for case in "${narrowing[@]}"; do
+        # shellcheck disable=SC2086 # words
+        explain skew ALIGN=16 ASYNC=1 SRC_BYTES=128 UNROLL=4 $case
+        [ "$status" -eq 0 ]
+        gathers=$(grep -m 1 ' load shared ' <<<"$output")
+        [[ $gathers =~ \ 1\.00\ +1\.00\ +100\.0% ]]
+    done
+}
+
+@test "ENDS writes the ends of short rows in few stores" {
+    explain skew ALIGN=16 ASYNC=1 SRC_BYTES=128 UNROLL=4 DST_BYTES=128 THREADS=256 ENDS=1 203x271:b1
+    [ "$(grep -c ' store global *1 B ' <<<"$output")" -eq 2 ]
+    [ "$(grep -c ' store global *8 B ' <<<"$output")" -eq 2 ]
+    explain skew ALIGN=16 ASYNC=1 SRC_BYTES=128 UNROLL=4 DST_BYTES=128 THREADS=256 203x271:b1
+    [ "$(grep -c ' store global *8 B ' <<<"$output")" -eq 0 ]
+}
+
 @test "DIRECTION chooses whether naive coalesces its loads or its stores" {
     explain naive DIRECTION=0 256x256:f32
     costs 'load global' 4.00
