@@ -65,6 +65,9 @@
 #ifndef ENDS
 #define ENDS 0 /* the ends of a destination row: by single results (0), by parts of vectors (1) */
 #endif
+#ifndef SPREAD
+#define SPREAD 0 /* 1: tiles are numbered in three dimensions, which takes no division */
+#endif
 #ifndef PREFETCH
 #define PREFETCH 128 /* bytes that L2 may fetch on a miss: 128, 256 */
 #endif
@@ -527,7 +530,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile = tile_of_block < tile_rows, tile_cols,
-                     TALL ? ORDER_GROUPED : ORDER_COLUMN, group > (rows + halo_rows, cols);
+                     TALL ? ORDER_GROUPED : ORDER_COLUMN, group, SPREAD > (rows + halo_rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;

@@ -60,6 +60,9 @@
 #ifndef DYNAMIC
 #define DYNAMIC 0 /* 1: the launch sets the size of shared memory */
 #endif
+#ifndef SPREAD
+#define SPREAD 0 /* 1: tiles are numbered in three dimensions, which takes no division */
+#endif
 #ifndef CARVEOUT
 #define CARVEOUT (-1) /* percent of L1 preferred as shared memory; only the launch uses it */
 #endif
@@ -171,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 {
     alignas(16) __shared__ unsigned char fixed[DYNAMIC ? 1 : TILE_ROWS * pitch];
     unsigned char *shared = DYNAMIC ? dynamic_shared() : fixed;
-    const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
+    const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP, SPREAD>(rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;

@@ -1359,10 +1359,20 @@ __device__ __forceinline__ block_tile tile_of(unsigned number, long long rows, l
 }
 
 /* Find this block's tile, if each block has one. Blocks are numbered in x alone, which can be up to
- * 2^31 - 1; y and z end at 65,535. */
-template <int rows_per_tile, int cols_per_tile, int order, int group>
+ * 2^31 - 1; y and z end at 65,535. If blocks are spread over the three dimensions, in the order by
+ * row or by column, no number is divided. */
+template <int rows_per_tile, int cols_per_tile, int order, int group, bool spread = false>
 __device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols)
 {
+    if constexpr (spread) {
+        const bool by_row = order == ORDER_ROW;
+        const long long first_row = (long long)(by_row ? blockIdx.y : blockIdx.x) * rows_per_tile;
+        const long long first_col = (long long)(by_row ? blockIdx.x : blockIdx.y) * cols_per_tile;
+
+        return {blockIdx.z, first_row, first_col,
+                (int)minimum<long long>(rows_per_tile, rows - first_row),
+                (int)minimum<long long>(cols_per_tile, cols - first_col)};
+    }
     return tile_of<rows_per_tile, cols_per_tile, order, group>(blockIdx.x, rows, cols);
 }
 
