@@ -175,7 +175,8 @@ static void test_architecture(void **state)
     struct at_device_info device = device_of(architecture);
     struct at_rng rng = {(uint64_t)architecture};
     struct tasks tasks = {0};
-    struct task verifying = {.config.family = &harness, .kind = {1, 1, 1}};
+    struct task verifying = {.config.family = &harness,
+                             .kind = {.elem_size = 1, .axes = 1, .rows = 1}};
 
     if (runs_whole() || architecture == 90)
         AT_PUSH(tasks.items, tasks.count, tasks.capacity, verifying);

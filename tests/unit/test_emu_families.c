@@ -620,7 +620,8 @@ static void test_harness(void **state)
     harness = read_module(harness_source);
     for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
         struct verification v = {.harness = harness};
-        struct at_rendering rendering = {.kind = {elem_sizes[k], 1, 1}, .entry = "k"};
+        struct at_rendering rendering = {.kind = {.elem_size = elem_sizes[k], .axes = 1, .rows = 1},
+                                         .entry = "k"};
         struct at_ptx_module *module;
         struct at_problem problem;
         struct at_config config;

@@ -42,7 +42,8 @@ static void render_defaults(void)
         while (strcmp(families[family]->name, names[i]) != 0)
             family++;
         configs[i] = at_family_default(families[family]);
-        renderings[i] = (struct at_rendering){.config = &configs[i], .kind = {4, 1, 1}};
+        renderings[i] = (struct at_rendering){.config = &configs[i],
+                                              .kind = {.elem_size = 4, .axes = 1, .rows = 1}};
         snprintf(renderings[i].entry, sizeof renderings[i].entry, "k_%s", names[i]);
     }
 }

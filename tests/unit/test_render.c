@@ -101,7 +101,8 @@ static void test_keys(void **state)
     for (size_t i = 0; i < AT_COUNT(configs); i++) {
         char keys[2][AT_HASH_CHARS];
 
-        at_kernel_key(keys[0], &here, "", &configs[i], (struct at_problem_kind){4, 1, 1, {0}});
+        at_kernel_key(keys[0], &here, "", &configs[i],
+                      (struct at_problem_kind){.elem_size = 4, .axes = 1, .rows = 1});
         at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1, 1, {0}});
         assert_int_equal(strcmp(keys[0], keys[1]) == 0, configs[i].family == &plain);
     }
