@@ -409,8 +409,9 @@ const struct at_option *at_option_find(const struct at_option *options, const ch
     return NULL;
 }
 
-/* Refuse an option that only other commands have; return if there are none. */
-static void refuse_others(struct argp_state *state, const char *typed)
+/* Refuse an option that only other commands have; return if there are none. `nearest` are names of
+ * this command's options: a single one is probably meant. */
+static void refuse_others(struct argp_state *state, const char *typed, const char *nearest)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
@@ -423,6 +424,9 @@ static void refuse_others(struct argp_state *state, const char *typed)
             between = ", ";
         }
     names = at_text_close(&stream, NULL);
+    if (*names && !strchr(nearest, ','))
+        argp_error(state, "unrecognized option '%s'; did you mean %s? Commands that have it: %s",
+                   typed, nearest, names);
     if (*names)
         argp_error(state, "unrecognized option '%s'; commands that have it: %s", typed, names);
     free(names);
@@ -444,11 +448,11 @@ static void refuse_long(struct argp_state *state, const struct known_options *kn
                        meant->doc);
     }
     free(whole);
-    refuse_others(state, typed);
     for (size_t i = 0; i < known->count; i++)
         if (known->items[i]->name)
             AT_PUSH(names, count, capacity, at_format("--%s", known->items[i]->name));
     at_suggest(nearest, sizeof nearest, typed, (const char *const *)names, count);
+    refuse_others(state, typed, nearest);
     argp_error(state, "unrecognized option '%s'; did you mean %s?", typed, nearest);
 }
 

@@ -115,7 +115,7 @@ static const float log2_packed_run_max = 7;
 void at_traits_launch(struct at_traits *traits, const struct at_problem *problem,
                       const struct at_launch *launch)
 {
-    struct at_packed_tile tile;
+    int64_t runs[2];
 
     traits->launch.blocks = log2f(at_launch_blocks(launch));
     traits->launch.thread_excess =
@@ -123,9 +123,9 @@ void at_traits_launch(struct at_traits *traits, const struct at_problem *problem
     traits->launch.packed_run[0] = traits->launch.packed_run[1] = 0;
     if (launch->field[AT_SIDE_SRC] == 0)
         return;
-    tile = at_problem_packed_tile(problem, launch);
+    at_problem_packed_runs(problem, launch, runs);
     for (int side = 0; side < 2; side++)
-        traits->launch.packed_run[side] = fminf(log2f((float)tile.run[side]), log2_packed_run_max);
+        traits->launch.packed_run[side] = fminf(log2f((float)runs[side]), log2_packed_run_max);
 }
 
 static const float waste_weight = 96, fill_weight = 96, run_weight = 32;

@@ -61,7 +61,7 @@ static size_t padded(size_t outputs)
 /* Its numbers are little-endian. contrib/library/train-slowdown writes it. VERSION rises with each
  * change of the format, or of enum at_slowdown_input. */
 static const char networks_file[] = "results/networks.bin";
-enum { VERSION = 2, NETWORKS_BYTES_MAX = 1 << 24 };
+enum { VERSION = 1, NETWORKS_BYTES_MAX = 1 << 24 };
 
 struct header {
     char magic[8];
@@ -280,11 +280,6 @@ static float step_alignment(const struct at_point *point, bool source)
                         ALIGN_MAX);
 }
 
-static float clipped(float value, float least, float most)
-{
-    return fmaxf(least, fminf(most, value));
-}
-
 static void fill_problem(const struct at_point *point, float *inputs)
 {
     const struct at_problem *problem = point->problem;
@@ -304,11 +299,6 @@ static void fill_problem(const struct at_point *point, float *inputs)
     inputs[AT_IN_DST_ROW_ALIGN] = at_alignment(problem->ld_dst, problem->elem_size, ALIGN_MAX);
     inputs[AT_IN_SRC_STEP_ALIGN] = step_alignment(point, true);
     inputs[AT_IN_DST_STEP_ALIGN] = step_alignment(point, false);
-    inputs[AT_IN_SRC_PITCH] = log2_of(problem->ld_src) + inputs[AT_IN_ELEMENT_BYTES];
-    inputs[AT_IN_DST_PITCH] = log2_of(problem->ld_dst) + inputs[AT_IN_ELEMENT_BYTES];
-    inputs[AT_IN_OVER_L2] = clipped(inputs[AT_IN_ELEMENTS] + inputs[AT_IN_ELEMENT_BYTES] -
-                                        log2_of(point->device->l2_bytes),
-                                    -3, 3);
 }
 
 /* Blocks that a multiprocessor holds at once, if registers allow. */
@@ -323,62 +313,31 @@ static float resident_blocks(const struct at_device_info *device, float threads,
     return fmaxf(1, floorf(blocks));
 }
 
-/* From so many waves on, the last one does not matter. */
-static const float waves_max = 8;
-
 static void fill_launch(const struct at_device_info *device, const struct at_launch *launch,
                         float *inputs)
 {
     float blocks = at_launch_blocks(launch), threads = at_launch_threads(launch);
     float shared = (float)launch->field[AT_SHARED_BYTES];
     float resident = resident_blocks(device, threads, shared);
-    float waves = blocks / (resident * (float)device->multiprocessors);
 
     inputs[AT_IN_BLOCKS] = log2f(blocks);
     inputs[AT_IN_THREADS] = log2f(threads);
     inputs[AT_IN_SHARED_BYTES] = log2f(1 + shared);
     inputs[AT_IN_RESIDENT_THREADS] = log2f(resident * threads);
-    inputs[AT_IN_WAVES] = log2f(waves);
+    inputs[AT_IN_WAVES] = log2f(blocks / (resident * (float)device->multiprocessors));
     inputs[AT_IN_BLOCK_BYTES] =
         inputs[AT_IN_ELEMENTS] + inputs[AT_IN_ELEMENT_BYTES] - inputs[AT_IN_BLOCKS];
-    inputs[AT_IN_THREAD_BYTES] = inputs[AT_IN_BLOCK_BYTES] - inputs[AT_IN_THREADS];
-    inputs[AT_IN_FLIGHT_BYTES] = inputs[AT_IN_BLOCK_BYTES] + log2f(resident * fminf(1, waves));
-    inputs[AT_IN_SHORT_WAVES] = log2f(fminf(waves, waves_max));
-    inputs[AT_IN_LAST_WAVE] = waves < waves_max ? log2f(ceilf(waves) / waves) : 0;
-}
-
-/* What a side of a packed tile adds. Runs that begin anywhere touch up to a sector more. */
-static void fill_packed_side(const struct at_packed_tile *tile, const struct at_launch *launch,
-                             enum at_side side, float *inputs)
-{
-    const float sector = 32;
-    int64_t vector = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
-    int64_t threads = launch->field[AT_BLOCK_X], row = tile->row[side] / (vector > 1 ? vector : 1);
-    float run = (float)tile->run[side], align = (float)tile->align[side];
-
-    inputs[AT_IN_PACKED_SRC + side] = log2f(1 + run);
-    inputs[AT_IN_PACKED_SRC_SECTORS + side] =
-        log2f((run + sector - clipped(align, 1, sector)) / run);
-    inputs[AT_IN_PACKED_SRC_LANES + side] =
-        row < 1 ? 0 : log2f(fmaxf(1, (float)(threads / row * row)) / (float)threads);
-    inputs[AT_IN_PACKED_SRC_STEP + side] = log2_of(1 + tile->step[side]);
 }
 
 static void fill_packed(const struct at_problem *problem, const struct at_launch *launch,
                         float *inputs)
 {
-    struct at_packed_tile tile;
+    int64_t runs[2] = {0, 0};
 
-    memset(inputs + AT_IN_PACKED_SRC, 0, 2 * sizeof *inputs);
-    memset(inputs + AT_IN_PACKED_SRC_SECTORS, 0, 7 * sizeof *inputs);
-    if (launch->field[AT_SIDE_SRC] == 0)
-        return;
-    tile = at_problem_packed_tile(problem, launch);
-    for (int side = AT_SOURCE; side < AT_SIDES; side++)
-        fill_packed_side(&tile, launch, (enum at_side)side, inputs);
-    inputs[AT_IN_PACKED_EMPTY] = log2_of(tile.tiles) + log2_of(tile.words) +
-                                 log2_of(launch->field[AT_WORD_BYTES]) -
-                                 inputs[AT_IN_ELEMENT_BYTES] - inputs[AT_IN_ELEMENTS];
+    if (launch->field[AT_SIDE_SRC] > 0)
+        at_problem_packed_runs(problem, launch, runs);
+    inputs[AT_IN_PACKED_SRC] = log2_of(1 + runs[0]);
+    inputs[AT_IN_PACKED_DST] = log2_of(1 + runs[1]);
 }
 
 /* How much more than the problem's elements the blocks could move; 0 if the family does not say. */

@@ -28,9 +28,6 @@ enum at_slowdown_input {
     AT_IN_DST_ROW_ALIGN,
     AT_IN_SRC_STEP_ALIGN, /* all matrices */
     AT_IN_DST_STEP_ALIGN,
-    AT_IN_SRC_PITCH, /* bytes from a row to the next */
-    AT_IN_DST_PITCH,
-    AT_IN_OVER_L2, /* bytes of the source over those of L2, from 1/8 to 8 */
     /* of the launch, logarithms as well */
     AT_IN_BLOCKS,
     AT_IN_THREADS,
@@ -40,19 +37,8 @@ enum at_slowdown_input {
     AT_IN_BLOCK_BYTES,      /* of the source, per block in the mean */
     AT_IN_PACKED_SRC,       /* adjacent bytes in a row of a packed tile in the source, and 1 */
     AT_IN_PACKED_DST,       /* in the destination */
-    AT_IN_THREAD_BYTES,     /* of the source, per thread in the mean */
-    AT_IN_FLIGHT_BYTES,     /* of the source, of all threads that a multiprocessor holds at once */
-    AT_IN_SHORT_WAVES,      /* waves, up to 8 */
-    AT_IN_LAST_WAVE,        /* whole waves over waves, where these are up to 8 */
-    AT_IN_PACKED_SRC_SECTORS, /* sectors that runs of a packed tile touch, over those they fill */
-    AT_IN_PACKED_DST_SECTORS,
-    AT_IN_PACKED_SRC_LANES, /* threads that load over all threads */
-    AT_IN_PACKED_DST_LANES,
-    AT_IN_PACKED_SRC_STEP, /* bytes from a packed tile to the next, and 1 */
-    AT_IN_PACKED_DST_STEP,
-    AT_IN_PACKED_EMPTY, /* words of packed tiles over those there are */
-    AT_IN_EMPTY,        /* what the blocks could move over what there is to move */
-    AT_IN_OWN,          /* how many these are */
+    AT_IN_EMPTY,            /* what the blocks could move over what there is to move */
+    AT_IN_OWN,              /* how many these are */
     AT_IN_OF_PROBLEM = AT_IN_BLOCKS,
 };
 

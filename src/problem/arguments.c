@@ -284,65 +284,30 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
     return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
 }
 
-/* ---- what a packed tile is ---- */
-
-/* Measure a side of the tile: its rows, the runs in them, and what all runs begin at multiples of.
- */
-static void measure_side(struct packing *packing, enum at_side side, int64_t word_bytes,
-                         struct at_packed_tile *tile)
+/* Return the words that are adjacent in a row of a tile. */
+static int64_t adjacent_words(struct packing *packing, enum at_side side)
 {
-    int64_t run = 1, row = 1, steps = 0;
-    bool adjacent = true;
+    int64_t words = 1;
 
     for (size_t i = 0; i < packing->count; i++) {
         const struct piece *piece = piece_at(packing, side, i);
-        int64_t stride = at_axis_stride(&piece->axis, side);
 
-        bool goes_on = adjacent && piece->listed[side] && stride == run;
-
-        row *= piece->listed[side] ? piece->chunk : 1;
-        run *= goes_on ? piece->chunk : 1;
-        adjacent = goes_on && piece->chunk == piece->axis.extent;
-        if (!adjacent)
-            steps |= goes_on ? run : stride;
+        if (!piece->listed[side] || at_axis_stride(&piece->axis, side) != words)
+            break;
+        words *= piece->chunk;
+        if (piece->chunk < piece->axis.extent)
+            break;
     }
-    tile->run[side] = run * word_bytes;
-    tile->row[side] = row;
-    tile->align[side] = (steps & -steps) * (word_bytes & -word_bytes);
+    return words;
 }
 
-/* Find the axis along which the next tile lies, if there are several: the first of those that are
- * cut. */
-static void find_step(const struct packing *packing, const struct at_launch *launch,
-                      struct at_packed_tile *tile)
-{
-    enum at_side by = launch->field[AT_OUTER_ORDER] == AT_OUTER_SOURCE ? AT_SOURCE : AT_DESTINATION;
-    const struct piece *first = NULL;
-
-    for (size_t i = 0; i < packing->count; i++) {
-        const struct piece *piece = &packing->pieces[i];
-
-        if (piece_chunks(piece) > 1 &&
-            (!first || at_axis_stride(&piece->axis, by) < at_axis_stride(&first->axis, by)))
-            first = piece;
-    }
-    for (int side = AT_SOURCE; first && side < AT_SIDES; side++)
-        tile->step[side] = at_axis_stride(&first->axis, (enum at_side)side) * first->chunk *
-                           launch->field[AT_WORD_BYTES];
-}
-
-struct at_packed_tile at_problem_packed_tile(const struct at_problem *problem,
-                                             const struct at_launch *launch)
+void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
+                            int64_t runs[2])
 {
     struct packing packing = packing_of(problem, launch);
-    struct at_packed_tile tile = {.words = 1, .tiles = packing_tiles(&packing)};
 
     for (int side = AT_SOURCE; side < AT_SIDES; side++)
-        measure_side(&packing, (enum at_side)side, launch->field[AT_WORD_BYTES], &tile);
-    for (size_t i = 0; i < packing.count; i++)
-        tile.words *= packing.pieces[i].chunk;
-    find_step(&packing, launch, &tile);
-    return tile;
+        runs[side] = adjacent_words(&packing, (enum at_side)side) * launch->field[AT_WORD_BYTES];
 }
 
 /* A number below 2^31 divided by d is number * multiplier >> shift (Granlund and Montgomery,

@@ -47,16 +47,9 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
  * INT32_MAX if there are more. */
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch);
 
-/* The tile of a packed launch. On each side: */
-struct at_packed_tile {
-    int64_t run[AT_SIDES];   /* bytes that are adjacent in a row */
-    int64_t align[AT_SIDES]; /* of all such runs, in bytes: a power of two, or 0 for one run */
-    int64_t row[AT_SIDES];   /* words of a row */
-    int64_t step[AT_SIDES];  /* bytes from this tile to the next; 0: there is one tile */
-    int64_t words, tiles;    /* of the tile; all tiles, INT64_MAX if there are more */
-};
-
-struct at_packed_tile at_problem_packed_tile(const struct at_problem *problem,
-                                             const struct at_launch *launch);
+/* Set runs[0] to the bytes that are adjacent in a row of a packed tile in the source, and runs[1]
+ * in the destination. */
+void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
+                            int64_t runs[2]);
 
 #endif

@@ -48,6 +48,8 @@ static const struct {
     {"runs", "9x1025x7", ",perm=102"},
     {"runs", "40x47x13", ",perm=102"},
     {"runs", "5x3x66x35x7", ",perm=20314"},
+    {"skew", "8192x8192", ""},
+    {"skew", "1003x1511", ""}, /* fits in L2 */
     {"small", "32x32", ",batch=65"},
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},
