@@ -148,7 +148,8 @@ static void compare_poison(struct check *check, int64_t at, int64_t count)
             check->first = (uint64_t)(check->red_zone + at + i);
 }
 
-/* Find the tables of values of elements of so many bytes; NULL if there is none. */
+/* View `sets` tables of values; an element has so many bytes. *values is NULL if there is no table.
+ */
 static enum at_outcome view_values(struct at_device *device, void **values, at_address table,
                                    size_t bytes, size_t sets, struct at_error *err)
 {

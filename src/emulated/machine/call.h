@@ -11,8 +11,8 @@
  * caller places the lanes at the body's first instruction. */
 bool at_emu_call_enter(struct at_emu_warp *warp, const struct at_emu_op *op, uint32_t lanes);
 
-/* These lanes are at the end of a body, at pc. Those that have entered it by a recursive call are
- * placed behind that call; the result has these. */
+/* These lanes are at pc, the end of a body. Some have entered it by a recursive call. They are
+ * placed behind that call, and returned. */
 uint32_t at_emu_call_leave(struct at_emu_warp *warp, uint32_t lanes);
 
 /* Forget the calls of these lanes, which have not returned. */
