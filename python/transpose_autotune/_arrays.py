@@ -2,10 +2,11 @@
 """Arrays of any kind: what they are, and new ones like them."""
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import dataclass
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 from . import _cuda, _dlpack
 
@@ -24,55 +25,6 @@ def type_name(kind: Any) -> str:
                                 f"{size[1]}{8 * int(size[2])}" if size else name)
 
 
-class Operands(NamedTuple):
-    """What transpose and permute compute on the way, as the caller has given it."""
-    dtype: Any = None
-    scale: Any = None
-    alpha: Any = None
-    beta: Any = None
-    other: Any = None
-    channel_scale: Any = None
-    channel_shift: Any = None
-    channel_axis: int = -1
-
-    def operations(self, rank: int) -> str:
-        """Of an array of so many axes, as `autotune` spells them."""
-        words = [name for name in ("scale", "alpha") if getattr(self, name) is not None]
-        if self.has_channels:
-            if not -rank <= self.channel_axis < rank:
-                raise ValueError(f"channel_axis is {self.channel_axis}, and there are {rank} axes")
-            words.append(f"affine={self.channel_axis % rank}")
-        if self.adds:
-            words.append("beta")
-        return "".join("," + word for word in words)
-
-    @property
-    def has_channels(self) -> bool:
-        return self.channel_scale is not None or self.channel_shift is not None
-
-    @property
-    def adds(self) -> bool:
-        return self.beta is not None or self.other is not None
-
-
-MOVE = Operands()  # elements as they are
-
-
-def step_of(source: Any, result: Any, operations: str) -> Optional[str]:
-    """The step from one type to another; None: elements are moved."""
-    names = type_name(source), type_name(result)
-    if not all(names):
-        raise TypeError("these elements have no type, and cannot be cast or scaled")
-    if names[0] == names[1] and not operations:
-        return None
-    return ":".join(names) + operations
-
-
-def type_of_numbers(step: str) -> str:
-    """The type that numbers have on the device: that of the values that are computed."""
-    return "f64" if "f64" in step or "c128" in step else "f32"
-
-
 @dataclass(frozen=True)
 class View:
     """An array in a device's memory. Strides are in elements; None: dense."""
@@ -88,10 +40,12 @@ class View:
 
     @property
     def size(self) -> int:
-        product = 1
-        for extent in self.shape:
-            product *= extent
-        return product
+        return math.prod(self.shape)
+
+    def has_strides(self, strides: Sequence[int]) -> bool:
+        """Strides of axes with one element do not matter."""
+        return all(extent == 1 or found == wanted
+                   for extent, found, wanted in zip(self.shape, self.strides or dense(self.shape), strides))
 
 
 def stream_number(stream: Any) -> int:
@@ -106,6 +60,15 @@ def stream_number(stream: Any) -> int:
             number = getattr(stream, name)
             return int(getattr(number, "value", number) or 0)
     raise TypeError(f"{type(stream).__name__} is no stream: neither a number nor one with __cuda_stream__")
+
+
+def dense(shape: Sequence[int]) -> Tuple[int, ...]:
+    """The strides of a dense array."""
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return tuple(reversed(strides))
 
 
 def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:

@@ -2,15 +2,15 @@
 """transpose and permute, for arrays of any kind."""
 from __future__ import annotations
 
-import numbers
 import sys
 import threading
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar
 
 from . import _cuda
-from ._arrays import MOVE, Jax, Operands, View, is_dense, kind_of, step_of, stream_number, type_name, type_of_numbers
+from ._arrays import Jax, View, is_dense, kind_of, stream_number, type_name
 from ._library import AutotuneError, Status
 from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
+from ._operands import MOVE, Operands, expected_operands, step_of
 
 T = TypeVar("T")
 
@@ -73,58 +73,25 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
 
 def start(plan: Plan, source: View, target: View, stream: int, given: Operands, view: Callable[[Any], View]) -> None:
     """Execute the plan. `view` looks at the caller's arrays."""
-    rank, step = len(source.shape), plan.problem.step or ""
-    if not given.operations(rank):
-        plan.execute(target.pointer, source.pointer, stream)
-        return
-    kind = type_of_numbers(step)
-    parts = {"f32": "c64", "f64": "c128"}[kind] if type_name(target.type).startswith("c") else kind
-
-    def number(name: str, kind: str, real: bool = False) -> Any:
+    operands: Dict[str, Any] = {}
+    for name, expected in () if given is MOVE else expected_operands(given, source, target).items():
         value = getattr(given, name)
-        if value is None or isinstance(value, numbers.Real if real else numbers.Complex):
-            return value
-        return At(checked(name, view(value), kind, 1).pointer)
-
-    def checked(name: str, found: View, kind: str, count: int) -> View:
-        if found.size != count or type_name(found.type) != kind:
-            wanted = "one number" if count == 1 else f"{count} numbers"
-            raise TypeError(f"{name} on the device is {wanted} of type {kind}, and this is {found.size} of type "
-                            f"{type_name(found.type)}")
-        if found.device != source.device:
-            raise ValueError(f"{name} is on device {found.device}, and the source on {source.device}")
-        return found
-
-    def channels(name: str) -> int:
-        value = getattr(given, name)
-        if value is None:
-            return 0
-        found = checked(name, view(value), kind, source.shape[given.channel_axis])
-        if len(found.shape) != 1 or not is_dense(found.shape, found.strides):
-            raise ValueError(f"{name} has to have one axis, and its numbers side by side")
-        return found.pointer
-
-    def second() -> int:
-        if not given.adds:
-            return 0
-        found = target if given.other is None else checked("other", view(given.other), type_name(target.type), target.size)
-        if found.shape != target.shape or (found.strides or dense(found.shape)) != (target.strides or dense(found.shape)):
-            raise ValueError("other has to have the shape and the strides of the result")
-        return found.pointer
-
-    beta = 1 if given.adds and given.beta is None else number("beta", parts)
-    plan.execute_with(target.pointer, source.pointer, stream, scale=number("scale", kind, True),
-                      alpha=number("alpha", parts), beta=beta, src2=second(),
-                      channel_scale=channels("channel_scale"), channel_shift=channels("channel_shift"))
+        if not isinstance(value, expected.host):
+            found = view(value)
+            expected.check(name, found, source.device)
+            value = At(found.pointer)
+        operands[name] = value
+    if given.beta is not None and given.other is None:
+        operands["other"] = At(target.pointer)
+    execute(plan, target.pointer, source.pointer, stream, operands)
 
 
-def dense(shape: Sequence[int]) -> Tuple[int, ...]:
-    """The strides of a dense array."""
-    strides, stride = [], 1
-    for extent in reversed(shape):
-        strides.append(stride)
-        stride *= extent
-    return tuple(reversed(strides))
+def execute(plan: Plan, dst: int, src: int, stream: int, operands: Dict[str, Any]) -> None:
+    """Execute the plan with numbers and addresses, which have the names of operands."""
+    if operands:
+        plan.execute_with(dst, src, stream, src2=operands.pop("other", 0), **operands)
+    else:
+        plan.execute(dst, src, stream)
 
 
 def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional[str] = None) -> Problem:
@@ -148,9 +115,7 @@ def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
         raise TypeError("JAX's arrays do not change, and it has no streams: give neither `out` nor `stream`")
     if not _jax.is_registered:
         return _permute_any(x, dims, None, None, given)
-    if given.alpha is not None or given.has_channels or given.adds:
-        raise TypeError("of JAX's arrays, only `dtype` and `scale` are computed")
-    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims, given.dtype, given.scale)
+    return _jax.permute(x, swap_last(x.ndim) if dims is None else dims, given)
 
 
 def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, given: Operands) -> Any:
@@ -193,6 +158,8 @@ def _view_there(array: Any, stream: int) -> View:
 
 def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, *given: Any) -> Any:
     operands = Operands(*given) if any(one is not None for one in given[:-1]) else MOVE
+    if operands.beta is None and operands.other is not None:
+        operands = operands._replace(beta=1)
     if operands.beta is not None and operands.other is None and out is None:
         raise TypeError("beta needs what it is multiplied with: give `other`, or `out`")
     torch = sys.modules.get("torch")

@@ -8,16 +8,17 @@ import functools
 import os
 import re
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import jax
 import jax.ffi
 import numpy
 
 from . import _cuda
-from ._arrays import step_of, type_of_numbers
-from ._calls import alignment, plan_for
-from ._objects import At, Problem, normalized
+from ._arrays import View
+from ._calls import execute, plan_for, problem_of
+from ._objects import At, normalized
+from ._operands import Expected, Operands, computed_in, expected_operands, step_of
 
 TARGET = "transpose_autotune_permute"
 VERSIONS = [(0, 2), (0, 3), (0, 4)]  # as tests/python/test_jax.py has seen them: JAX 0.9, 0.10 and 0.11
@@ -97,29 +98,32 @@ def _describe(frame: Any) -> None:
     metadata.version.major, metadata.version.minor, metadata.traits = version.major, version.minor, 0
 
 
+def _view(buffer: Any, itemsize: int) -> View:
+    return View(buffer.data, tuple(buffer.dims[:buffer.rank]), None, itemsize, 0)
+
+
 def _execute(frame: Any) -> None:
-    source, target = frame.arguments.items[0][0], frame.results.items[0][0]
-    itemsize, step, dims = _read_numbers(frame.attributes.items[0][0])
-    problem = Problem(tuple(source.dims[:source.rank]), itemsize, dims,
-                      align=alignment(source.data | target.data), step=step)
+    source, *others = (frame.arguments.items[i][0] for i in range(frame.arguments.size))
+    target = frame.results.items[0][0]
+    itemsize, step, names, dims = _read_numbers(frame.attributes.items[0][0])
     stream = _stream_of(frame)
-    plan = plan_for(problem, _cuda.device_of(source.data), stream)
-    if frame.arguments.size > 1:
-        plan.execute_with(target.data, source.data, stream, scale=At(frame.arguments.items[1][0].data))
-    else:
-        plan.execute(target.data, source.data, stream)
+    problem = problem_of(_view(source, itemsize), _view(target, itemsize), dims, step)
+    execute(plan_for(problem, _cuda.device_of(source.data), stream), target.data, source.data, stream,
+            {name: At(other.data) for name, other in zip(names, others)})
 
 
-# The one attribute of the call: the size of an element, the step's text with its length before it, the axes.
+# The one attribute of the call: the size of an element, which operands there are (bits), the step's text with its
+# length before it, the axes.
 
-def _write_numbers(itemsize: int, step: Optional[str], dims: Sequence[int]) -> Any:
-    letters = (step or "").encode()
-    return numpy.array([itemsize, len(letters), *letters, *dims], numpy.int64)
+def _write_numbers(itemsize: int, step: Optional[str], names: Sequence[str], dims: Sequence[int]) -> Any:
+    letters, bits = (step or "").encode(), sum(1 << Operands._fields.index(name) for name in names)
+    return numpy.array([itemsize, bits, len(letters), *letters, *dims], numpy.int64)
 
 
-def _read_numbers(given: Any) -> Tuple[int, Optional[str], Tuple[int, ...]]:
-    itemsize, length, *rest = given.data[:given.size]
-    return itemsize, bytes(rest[:length]).decode() or None, tuple(rest[length:])
+def _read_numbers(given: Any) -> Tuple[int, Optional[str], Sequence[str], Tuple[int, ...]]:
+    itemsize, bits, length, *rest = given.data[:given.size]
+    names = [name for i, name in enumerate(Operands._fields) if bits >> i & 1]
+    return itemsize, bytes(rest[:length]).decode() or None, names, tuple(rest[length:])
 
 
 def _answer(address: int) -> Optional[int]:
@@ -163,47 +167,85 @@ is_registered = register("CUDA")
 
 # ---- what JAX calls ----
 
-def _plainly(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
-    """The same by JAX alone, but for the rounding."""
-    result = jax.numpy.transpose(x, dims)
-    return (result if scale is None else result * scale).astype(dtype)
+# Operands are in a dictionary, whose values JAX traces, and whose keys it keeps as constants.
+
+def _dtype(name: str) -> Any:
+    """A type to compute in, as `autotune` spells it."""
+    return numpy.dtype({"f": "float", "c": "complex"}[name[0]] + name[1:])
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
-def _linear(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
-    if x.size == 0 or x.ndim == 0:
-        return _plainly(x, scale, dims, dtype)
+def _view_of(shape: Tuple[int, ...], dtype: Any) -> View:
+    """What is known of an array while a function is traced."""
+    return View(0, shape, None, dtype.itemsize, 0, dtype.name)
+
+
+def _read_operand(name: str, value: Any, expected: Expected) -> Any:
+    """An operand as the kernel reads it: an array of a fixed type and shape."""
+    array = jax.numpy.asarray(value)
+    if name != "other":
+        dtype = _dtype(expected.type)
+        if jax.numpy.iscomplexobj(array) and dtype.kind != "c":
+            raise TypeError(f"{name} has an imaginary part, and the step takes a real number")
+        array = array.astype(dtype)
+    expected.check(name, _view_of(array.shape, array.dtype), 0)
+    return array.reshape(expected.shape)
+
+
+def _plainly(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any, axis: int) -> Any:
+    """What _compute does, by JAX alone and without its roundings: of this, JAX knows the gradients."""
+    wide, of_axis = _dtype(computed_in(x.dtype, dtype)), [-1 if i == axis else 1 for i in range(x.ndim)]
+    result = x.astype(wide)
+    for name in "scale", "alpha":
+        result = result * operands.get(name, 1)
+    if "channel_scale" in operands:
+        result = result * operands["channel_scale"].reshape(of_axis)
+    if "channel_shift" in operands:
+        result = result + operands["channel_shift"].reshape(of_axis)
+    result = result.transpose(dims)
+    if "other" in operands:
+        result = result + operands["beta"] * operands["other"].astype(wide)
+    return result.astype(dtype)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
+def _compute(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any, axis: int) -> Any:
+    """The call. The axis is that of the channels, if there are any."""
     result = jax.ShapeDtypeStruct(tuple(x.shape[dim] for dim in dims), dtype)
-    numbers = _write_numbers(x.dtype.itemsize, _step(x, dtype, scale), dims)
-    return jax.ffi.ffi_call(TARGET, result)(*((x,) if scale is None else (x, scale)), numbers=numbers)
+    if x.size == 0:
+        return jax.numpy.zeros(result.shape, dtype)
+    names = [name for name in Operands._fields if name in operands]
+    step = step_of(x.dtype, dtype, Operands(channel_axis=axis, **operands).operations(x.ndim))
+    return jax.ffi.ffi_call(TARGET, result)(x, *(operands[name] for name in names),
+                                            numbers=_write_numbers(x.dtype.itemsize, step, names, dims))
 
 
-def _step(x: Any, dtype: Any, scale: Any) -> Optional[str]:
-    return None if scale is None and dtype == x.dtype else step_of(x.dtype, dtype, "" if scale is None else ",scale")
+def _forward(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any, axis: int) -> Tuple[Any, Any]:
+    return _compute(x, operands, dims, dtype, axis), (x if operands else jax.numpy.zeros(0, x.dtype), operands)
 
 
-def _forward(x: Any, scale: Any, dims: Tuple[int, ...], dtype: Any) -> Tuple[Any, Any]:
-    return _linear(x, scale, dims, dtype), (x if scale is not None else jax.numpy.zeros(0, x.dtype), scale)
+def _backward(dims: Tuple[int, ...], dtype: Any, axis: int, kept: Any, gradient: Any) -> Tuple[Any, Any]:
+    x, operands = kept
+    of_x, of_operands = None, {}
+    if jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
+        factors = {name: operands[name] for name in ("scale", "alpha", "channel_scale") if name in operands}
+        inverse = tuple(sorted(range(len(dims)), key=dims.__getitem__))
+        of_x = _compute(gradient, factors, inverse, x.dtype, dims.index(axis) if dims else 0)
+    if operands:
+        of_operands = jax.vjp(lambda given: _plainly(x, given, dims, dtype, axis), operands)[1](gradient)[0]
+    return of_x, of_operands
 
 
-def _backward(dims: Tuple[int, ...], dtype: Any, kept: Any, gradient: Any) -> Tuple[Any, Any]:
-    x, scale = kept
-    of_x = _linear(gradient, scale, tuple(sorted(range(len(dims)), key=dims.__getitem__)), x.dtype)
-    if scale is None:
-        return of_x, None
-    return of_x, jax.vjp(lambda number: _plainly(x, number, dims, dtype), scale)[1](gradient)[0]
+_compute.defvjp(_forward, _backward)
+_compiled = jax.jit(_compute, static_argnums=(2, 3, 4))
 
 
-_linear.defvjp(_forward, _backward)
-_compiled = jax.jit(_linear, static_argnums=(2, 3))
-
-
-def permute(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None) -> Any:
+def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
     """permute of a JAX array, or of a tracer within jax.jit."""
     if not isinstance(x, jax.core.Tracer) and any(device.platform == HOST for device in x.devices()):
         raise TypeError("the array is not in a CUDA device's memory")
-    dtype = x.dtype if dtype is None else jax.numpy.dtype(dtype)
-    if scale is not None:
-        kind = "float64" if type_of_numbers(_step(x, dtype, scale) or "") == "f64" else "float32"
-        scale = jax.numpy.asarray(scale, kind).reshape(())
-    return _compiled(x, scale, normalized(dims, x.ndim), dtype)
+    permutation, dtype = normalized(dims, x.ndim), x.dtype if given.dtype is None else jax.numpy.dtype(given.dtype)
+    given.operations(x.ndim)  # checks the axis of the channels
+    shape = tuple(x.shape[dim] for dim in permutation)
+    expected = expected_operands(given, _view_of(x.shape, x.dtype), _view_of(shape, dtype))
+    operands = {name: _read_operand(name, getattr(given, name), one) for name, one in expected.items()}
+    return _compiled(x, operands, permutation, dtype, given.channel_axis % x.ndim if given.has_channels else 0)

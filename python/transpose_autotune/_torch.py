@@ -9,9 +9,10 @@ import torch
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
-from ._arrays import MOVE, Operands, View, step_of, stream_number
+from ._arrays import View, stream_number
 from ._calls import check_out, plan_for, problem_of, start
 from ._objects import Plan, normalized, swap_last
+from ._operands import MOVE, Operands, step_of
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -119,7 +120,7 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
                 raise TypeError(f"{name} gets no gradient: detach it")
     if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
             x.requires_grad and torch.is_grad_enabled()):
-        if out is not None or stream is not None or given.alpha is not None or given.adds:
+        if out is not None or stream is not None or given.alpha is not None or given.beta is not None:
             raise TypeError("`out`, `stream`, `alpha`, `beta` and `other` are for plain tensors on a GPU, outside of "
                             "compiled functions and without gradients")
         scale = given.scale

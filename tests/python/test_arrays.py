@@ -183,6 +183,9 @@ class Arrays(unittest.TestCase):
                 self.assertEqual({i: words[i] for i in wanted}, wanted)
         with self.assertRaisesRegex(TypeError, "give `other`, or `out`"):
             transpose(Interface((30, 50)), beta=1)
+        column = Interface((30, 1), "<f4", 1 << 23, strides=(4, 9000))  # strides of one element do not matter
+        transpose(Interface((1, 30)), Interface((30, 1), pointer=1 << 22), other=column)
+        self.assertEqual(self.made(), "1x30:f32,beta")
 
     def test_steps_refused(self):
         x, out = Interface((30, 50)), Interface((50, 30), "<f2", 1 << 22)
@@ -195,11 +198,15 @@ class Arrays(unittest.TestCase):
                 ({"dtype": "float16", "scale": Interface((), "<f4", 64)}, ValueError, "scale is on device 1"),
                 ({"dtype": "float16", "scale": "2"}, TypeError, "neither __dlpack__"),
                 ({"dtype": "float16", "scale": 2j}, TypeError, "neither __dlpack__"),
-                ({"dtype": "float16", "other": Interface((30, 50), "<f2")}, ValueError, "the shape and the strides"),
+                ({"dtype": "float16", "other": Interface((30, 50), "<f2")}, ValueError,
+                 r"other has to have the shape \(50, 30\) and the strides \(30, 1\)"),
                 ({"dtype": "float16", "other": Interface((50, 30), "<f2", strides=(2, 100))}, ValueError, "the strides"),
                 ({"dtype": "float16", "other": Interface((50, 30), "<f4")}, TypeError, "1500 numbers of type f16"),
                 ({"dtype": "float16", "channel_scale": Interface((30,), "<f4")}, TypeError, "50 numbers of type f32"),
-                ({"dtype": "float16", "channel_shift": Interface((5, 10), "<f4")}, ValueError, "have one axis"),
+                ({"dtype": "float16", "channel_shift": Interface((5, 10), "<f4")}, ValueError,
+                 r"channel_shift has to have the shape \(50,\)"),
+                ({"dtype": "float16", "channel_scale": Interface((50,), "<f4", strides=(8,))}, ValueError,
+                 r"and the strides \(1,\)"),
                 ({"dtype": "float16", "channel_shift": Interface((50,), "<f4"), "channel_axis": 2}, ValueError,
                  "channel_axis is 2, and there are 2 axes")):
             with self.subTest(words=words), self.assertRaisesRegex(error, words):

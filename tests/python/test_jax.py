@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What JAX's compiler calls, without a GPU: in host memory, where NumPy takes the plan's place."""
 import ctypes
+import math
 import os
 import unittest
 from unittest import mock
@@ -25,28 +26,45 @@ class Plan:
         self.problem = problem
 
     def execute(self, dst, src, stream):
-        self.execute_with(dst, src, stream, scale=None)
+        self.execute_with(dst, src, stream)
 
-    def execute_with(self, dst, src, stream, scale):
-        shape, itemsize, dims = self.problem.shape, self.problem.itemsize, self.problem.dims
-        source, result = types_of(self.problem.step) or (f"V{itemsize}",) * 2
+    def execute_with(self, dst, src, stream, src2=0, **places):
+        shape, dims, step = self.problem.shape, self.problem.dims, self.problem.step
+        source, result = types_of(step) or (f"V{self.problem.itemsize}",) * 2
+        real = "float64" if {"float64", "complex128"} & {source, result} else "float32"
+        wide = {"float32": "complex64", "float64": "complex128"}[real] if result.startswith("complex") else real
 
-        def memory(address, kind, count=int(numpy.prod(shape))):
-            raw = (ctypes.c_uint8 * (count * numpy.dtype(kind).itemsize)).from_address(address)
-            return numpy.ctypeslib.as_array(raw).view(kind)
+        def memory(address, kind, shape=shape):
+            raw = (ctypes.c_uint8 * (math.prod(shape) * numpy.dtype(kind).itemsize)).from_address(address)
+            return numpy.ctypeslib.as_array(raw).view(kind).reshape(shape)
+
+        def channels(name):
+            axis = int(step.partition("affine=")[2].partition(",")[0])
+            row = memory(places[name], real, shape[axis:axis + 1])
+            return row.reshape([-1 if i == axis else 1 for i in range(len(shape))])
 
         assert stream == 5
-        values = memory(src, source).reshape(shape).transpose(dims).reshape(-1)
-        if scale is not None:
-            wide = "float64" if "float64" in (source, result) else "float32"
-            values = values.astype(wide) * memory(int(scale), wide, 1)
-        memory(dst, result)[:] = values.astype(result)
+        values = memory(src, source)
+        if places:
+            values = values.astype(wide)
+        if "scale" in places:
+            values = values * memory(places["scale"], real, ())
+        if "alpha" in places:
+            values = values * memory(places["alpha"], wide, ())
+        if "channel_scale" in places:
+            values = values * channels("channel_scale")
+        if "channel_shift" in places:
+            values = values + channels("channel_shift")
+        values = values.transpose(dims)
+        if "beta" in places and memory(places["beta"], wide, ()) != 0:
+            values = values + memory(places["beta"], wide, ()) * memory(src2, result, values.shape).astype(wide)
+        memory(dst, result, values.shape)[...] = values.astype(result)
 
 
 def types_of(step):
     """NumPy's names of a step's types."""
     names = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "e4m3": "float8_e4m3fn",
-             "u8": "uint8"}
+             "u8": "uint8", "i32": "int32", "c64": "complex64", "c128": "complex128"}
     return step and [names[name] for name in step.partition(",")[0].split(":")]
 
 
@@ -64,7 +82,7 @@ class Calls(unittest.TestCase):
     def test_types(self):
         for kind in "bool", "int8", "bfloat16", "float16", "float32", "float64", "complex64", "complex128":
             x = jax.numpy.arange(2 * 3 * 4).reshape(2, 3, 4).astype(kind)
-            self.assertTrue((_jax.permute(x, (2, 0, -2)) == x.transpose(2, 0, 1)).all(), kind)
+            self.assertTrue((permute(x, (2, 0, -2)) == x.transpose(2, 0, 1)).all(), kind)
 
     def test_steps(self):
         """Casts and scales, with the scale as a number and as an array, and within a function that is compiled."""
@@ -83,6 +101,49 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "neither"):
             transpose(x, out=x, dtype="float16")
 
+    def test_operands(self):
+        """Of each kind, by value and as arrays, called directly and within a function that is compiled."""
+        x = jax.numpy.arange(1.0, 25).reshape(2, 3, 4)
+        second, row = 100 * x.transpose(2, 0, 1), jax.numpy.array([0.5, 2, 4])
+        channels = row[:, None]
+        for kind, dtype, more, wanted in (
+                ("float32", "float32", {"alpha": 2}, 2 * x),
+                ("float64", "float32", {"alpha": 0.5, "beta": -1, "other": second}, 0.5 * x - 100 * x),
+                ("bfloat16", "float32", {"other": second}, 101 * x),
+                ("float32", "float32", {"beta": 0, "other": second * jax.numpy.nan}, x),
+                ("int32", "int32", {"beta": 3, "other": second}, 301 * x),
+                ("complex64", "complex64", {"alpha": 1 - 2j, "beta": 1j, "other": second}, (1 + 98j) * x),
+                ("complex128", "complex64", {"scale": 2}, 2 * x),
+                ("float32", "float64", {"channel_scale": row, "channel_axis": 1}, x * channels),
+                ("uint8", "float16", {"channel_scale": row, "channel_shift": row, "channel_axis": -2},
+                 x * channels + channels),
+                ("float32", "float32", {"scale": 2, "channel_shift": row, "channel_axis": 1, "other": second},
+                 102 * x + channels)):
+            y, axis = x.astype(kind), more.pop("channel_axis", -1)
+            more = {name: value.astype(dtype) if name == "other" else value for name, value in more.items()}
+            wanted = wanted.transpose(2, 0, 1).astype(dtype)
+
+            def function(y, more):
+                return permute(y, (2, 0, 1), dtype=dtype, channel_axis=axis, **more)
+
+            for found in function(y, more), jax.jit(function)(y, more):
+                with self.subTest(kind=kind, dtype=dtype, more=list(more)):
+                    self.assertEqual(found.dtype, dtype)
+                    self.assertTrue((found == wanted).all(), found)
+
+    def test_operands_refused(self):
+        x = jax.numpy.ones((2, 3), "float32")
+        for more, error, words in (
+                ({"scale": [1, 2]}, TypeError, "scale on the device is one number of type f32, and this is 2"),
+                ({"alpha": 2j}, TypeError, "alpha has an imaginary part"),
+                ({"beta": 2}, TypeError, "give `other`"),
+                ({"other": jax.numpy.ones((3, 2), "float16")}, TypeError, "6 numbers of type f32"),
+                ({"other": x}, ValueError, r"other has to have the shape \(3, 2\)"),
+                ({"channel_scale": [1, 2]}, TypeError, "channel_scale on the device is 3 numbers of type f32"),
+                ({"channel_shift": [1, 2, 3], "channel_axis": 2}, ValueError, "there are 2 axes")):
+            with self.subTest(words=words), self.assertRaisesRegex(error, words):
+                transpose(x, **more)
+
     def test_gradients_of_steps(self):
         x, by = jax.numpy.arange(24.0).reshape(2, 3, 4), jax.numpy.float64(3)
         gradients = jax.grad(lambda x, by: (permute(x, (2, 0, 1), scale=by) ** 2).sum(), argnums=(0, 1))(x, by)
@@ -90,11 +151,46 @@ class Calls(unittest.TestCase):
         self.assertEqual(gradients[1], (6 * x ** 2).sum())
         gradient = jax.grad(lambda x: permute(x, (2, 0, 1), dtype="float32").sum())(x)
         self.assertEqual((gradient.dtype, gradient.sum()), ("float64", 24))
+        gradient = jax.grad(lambda x: permute(x, (2, 0, 1), dtype="uint8").astype("float64").sum())(x)
+        self.assertTrue((gradient == 0).all())
+
+    def test_gradients_of_operands(self):
+        """As JAX finds them of the same expression."""
+        x = jax.numpy.arange(1.0, 25).reshape(2, 3, 4)
+        second, row = x.transpose(2, 0, 1) ** 2, jax.numpy.array([0.5, 2, 4])
+        one, complex_one = jax.numpy.float64(3), jax.numpy.complex128(1 - 2j)
+        for kind, more in (
+                ("float64", {"alpha": one, "beta": one, "other": second}),
+                ("complex128", {"alpha": complex_one, "beta": complex_one, "other": second.astype("complex128")}),
+                ("float64", {"scale": one, "channel_scale": row, "channel_shift": row})):
+            def ours(x, more):
+                y = permute(x, (2, 0, 1), channel_axis=1, **more)
+                return (y * y).real.sum()
+
+            def theirs(x, more):
+                y = x * more.get("scale", 1) * more.get("alpha", 1) * more.get("channel_scale", row * 0 + 1)[:, None]
+                y = y + more.get("channel_shift", row * 0)[:, None]
+                y = y.transpose(2, 0, 1) + more.get("beta", 0) * more.get("other", 0)
+                return (y * y).real.sum()
+
+            y = x.astype(kind)
+            found, wanted = (jax.grad(function, argnums=(0, 1))(y, more) for function in (ours, theirs))
+            self.assertTrue(numpy.allclose(found[0], wanted[0]), kind)
+            for name in more:
+                self.assertTrue(numpy.allclose(found[1][name], wanted[1][name]), (kind, name))
+        pixels, scale = x.astype("uint8"), jax.numpy.ones(3, "float32")
+        gradient = jax.grad(lambda scale: permute(pixels, (2, 0, 1), dtype="float32", channel_scale=scale,
+                                                  channel_axis=1).sum())(scale)
+        self.assertTrue((gradient == x.sum((0, 2))).all())
+        whole = jax.numpy.ones((4, 2, 3), "int32")
+        gradient = jax.grad(lambda beta: permute(x.astype("int32"), (2, 0, 1), beta=beta, other=whole)
+                            .astype("float64").sum())(one)
+        self.assertEqual(gradient, 0)
 
     def test_sizes(self):
         for shape, dims in ((0, 3), (1, 0)), ((), ()), ((5,), (0,)), ((2,) * 8, tuple(range(7, -1, -1))):
             x = jax.numpy.ones(shape)
-            self.assertEqual(_jax.permute(x, dims).shape, x.transpose(dims).shape)
+            self.assertEqual(permute(x, dims).shape, x.transpose(dims).shape)
 
     def test_within_functions(self):
         x = jax.numpy.arange(24.0).reshape(2, 3, 4)
@@ -105,7 +201,7 @@ class Calls(unittest.TestCase):
 
     def test_errors(self):
         with self.assertRaisesRegex(Exception, "thirteen is refused"):
-            _jax.permute(jax.numpy.ones((13, 13)), (1, 0)).block_until_ready()
+            permute(jax.numpy.ones((13, 13)), (1, 0)).block_until_ready()
         with self.assertRaisesRegex(ValueError, "no permutation"):
             permute(jax.numpy.ones((2, 3)), (0, 0))
         with self.assertRaisesRegex(TypeError, "CUDA"), mock.patch.object(_jax, "HOST", "cpu"):

@@ -11,7 +11,7 @@ except (ImportError, AttributeError):
 
 from transpose_autotune import permute, transpose
 from transpose_autotune import _torch
-from transpose_autotune._arrays import MOVE
+from transpose_autotune._operands import MOVE
 
 
 def run_on_host(x, dims, out, given=MOVE):
