@@ -88,6 +88,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 }
 
 @test "an old winner of a template that has changed since is measured anew" {
+    is_long
     cp "$srcdir/templates/naive.cu" own.cu
     sed 's/family: naive/family: own/; s/naive.cu/own.cu/' "$AUTOTUNE_DATADIR/tuning/naive.yaml" >own.yaml
     tuned --space own.yaml --family own --search exhaustive 96x96:f32
@@ -105,6 +106,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 }
 
 @test "an old winner that is wrong now is replaced, and a warning says why" {
+    is_long
     cp "$srcdir/templates/tile.cu" own.cu
     sed 's/family: tile/family: own/; s/tile.cu/own.cu/' "$AUTOTUNE_DATADIR/tuning/tile.yaml" >own.yaml
     tuned --space own.yaml --family own 96x96:f32
@@ -116,6 +118,7 @@ worst=(--search random --seed 3 --budget 1) # one config, the default
 }
 
 @test "each software keeps its entries; one GPU is one section" {
+    is_long
     tuned 64x64:f32 33x65:f32
     sed -i "s/nvrtc: '.*'/nvrtc: '9.9'/" best.yaml
     old=$(entry 64x64:f32)

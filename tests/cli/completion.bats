@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
+    find_commands
     PATH=$(dirname "$AUTOTUNE"):$PATH
 }
 

@@ -34,6 +34,7 @@ setup() {
 
 # Each problem compiles two configs, its default and at most two copies; no more is precompiled.
 @test "every element size is tuned, padded and batched problems too" {
+    is_long
     export XDG_CACHE_HOME=$PWD
     run --separate-stderr -0 tune --quiet --gpu emu --jobs 2 --family tile --family naive --budget 10 \
         --search random --problem 64x96:f32 --problem 33x65:b1,ld_src=70,batch=3 --problem 1x1:f16 \
@@ -49,6 +50,7 @@ setup() {
 
 # Copies begin at aligned addresses, whatever the problem's offsets.
 @test "matrices that begin at odd addresses are tuned" {
+    is_long
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family naive --budget 6 \
         --problem 96x256:f32 --problem 96x1024:b1,offset_src=1,offset_dst=3 --out best.yaml
     [ -z "$stderr" ]
@@ -156,6 +158,7 @@ setup() {
 }
 
 @test "an exhaustive search has no bound on the emulated device" {
+    is_long
     cp "$srcdir/templates/naive.cu" .
     narrowed naive READ_ONLY=0 | sed 's/^family: .*/family: short/' >short.yaml
     run --separate-stderr -0 tune --gpu emu --search exhaustive --family short --space short.yaml \
@@ -225,6 +228,7 @@ setup() {
 }
 
 @test "a budget also bounds problems that fail" {
+    is_long
     need_sqlite
     variant 5 '/^launch:/i\  - {name: ROUND, summary: again, values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], default: 0}'
     run --separate-stderr -7 tune --quiet --gpu emu --family fault --space fault.yaml --budget 10 \
@@ -235,6 +239,7 @@ setup() {
 }
 
 @test "a budget bounds the copies as well, which are counted apart" {
+    is_long
     need_sqlite
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --budget 5 --search random \
         --problem 64x96:f32 --problem 16x8:f32 --out best.yaml
@@ -259,6 +264,7 @@ wide() {
 }
 
 @test "a space may have more points than can be counted" {
+    is_long
     cp "$srcdir/templates/naive.cu" .
     for case in '7 527765581332480' '8 1000000000000000' '20 1000000000000000'; do
         wide "${case% *}" >wide.yaml

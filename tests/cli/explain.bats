@@ -55,6 +55,7 @@ narrowing=(
 )
 
 @test "skew gathers results that are narrower than elements without bank conflicts" {
+    is_long
     local case gathers
     for case in "${narrowing[@]}"; do
         # shellcheck disable=SC2086 # words
@@ -66,6 +67,7 @@ narrowing=(
 }
 
 @test "ENDS writes the ends of short rows in few stores" {
+    is_long
     explain skew ALIGN=16 ASYNC=1 SRC_BYTES=128 UNROLL=4 DST_BYTES=128 THREADS=256 ENDS=1 203x271:b1
     [ "$(grep -c ' store global *1 B ' <<<"$output")" -eq 2 ]
     [ "$(grep -c ' store global *8 B ' <<<"$output")" -eq 2 ]
@@ -253,6 +255,7 @@ END_OF_KERNEL
 }
 
 @test "CARVEOUT divides L1 and shared memory" {
+    is_long
     for percent in 50:124:132 100:28:228; do
         IFS=: read -r carveout l1 shared <<<"$percent"
         explain tile ORDER=1 DYNAMIC=1 CARVEOUT="$carveout" --problem 512x512:f32

@@ -157,6 +157,7 @@ outcome() {
 }
 
 @test "a second signal of either kind ends the run at once" {
+    is_long
     start_run --budget 200
     assert_ends_at_second_signal
 }

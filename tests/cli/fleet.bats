@@ -104,6 +104,7 @@ resumed_amid_copies() {
 }
 
 @test "two devices come to the profile of one, byte for byte" {
+    is_long
     tune_on_one
     tune_on emu:h200,emu:h200
     cmp emu:h200.yaml emu:h200,emu:h200.yaml

@@ -67,6 +67,7 @@ check_file() {
 write_helps() {
     local command
     declare -gA help_of
+    find_commands
     for command in "${commands[@]}"; do
         help_of[$command]=$("$AUTOTUNE" "$command" --help)
     done

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by several Bats files.
 
-# All commands, as --help lists them.
-# shellcheck disable=SC2034 # used in the Bats files
-mapfile -t commands < <("$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p')
+# Set `commands` to all commands, as --help lists them.
+find_commands() {
+    # shellcheck disable=SC2034 # used in the Bats files
+    mapfile -t commands < <("$AUTOTUNE" --help | sed -n 's/^  autotune \([a-z]*\) .*/\1/p')
+}
 
 # The cases of tests/golden/refused.txt, as files.
 # shellcheck disable=SC2034 # used there

@@ -15,6 +15,7 @@ setup_file() {
 }
 
 setup() {
+    find_commands
     cd "$BATS_TEST_TMPDIR" || return
 }
 

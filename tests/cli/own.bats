@@ -240,6 +240,7 @@ figure() {
 }
 
 @test "bytes and time of a grid with idle blocks are those of all its blocks" {
+    is_long
     local range bytes
 
     for range in 0,4096 16383,16384; do
@@ -337,6 +338,7 @@ headers() {
 }
 
 @test "a family can include CUDA's headers too" {
+    is_long
     cd "$BATS_TEST_TMPDIR" || return 1
     sed 's/^family: .*/family: own/; s/^template: .*/template: own.cu/' "$srcdir/tuning/naive.yaml" >own.yaml
     { echo '#include <cuda_fp16.h>' && cat "$srcdir/templates/naive.cu"; } >own.cu
@@ -452,6 +454,7 @@ END
 }
 
 @test "a file may have any name that the terminal can show" {
+    is_long
     for name in 'a"b.cu' 'a\b.cu' "a'b.cu" 'a%s.cu' 'a b.cu' 'é.cu' '"é\.cu'; do
         mkdir -p "$BATS_TEST_TMPDIR/$name"
         cd "$BATS_TEST_TMPDIR/$name" || return 1

@@ -3,6 +3,7 @@
 # The Python package over the library of this build tree, without a GPU. tests/gpu/wheel uses one.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 setup() {
     local build
@@ -35,13 +36,13 @@ passes() {
 }
 
 @test "PyTorch's operator: gradients, fake tensors, torch.compile" {
-    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
+    is_long
     python3 -c 'import torch; torch.library.custom_op' 2>/dev/null || skip "no PyTorch 2.4 or newer"
     passes test_torch
 }
 
 @test "what JAX's compiler calls" {
-    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
+    is_long
     python3 -c 'import jax.ffi' 2>/dev/null || skip "no JAX"
     passes test_jax
 }

@@ -4,6 +4,7 @@
 # again; it lacks programs, libraries or the right to install them.
 
 bats_require_minimum_version 1.5.0
+load helpers
 
 # The real programs that it uses; all others are stand-ins.
 system=(awk basename bash cat chmod cmp cp cut dirname env find flock getconf grep head id ln mkdir mktemp mv nproc
@@ -110,13 +111,13 @@ refuses() {
 }
 
 @test "quickstart killed at any moment ends well the next time" {
-    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
+    is_long
     unset CUDA_HOME # so that it fetches, too
     said=tuned survives --out best.yaml
 }
 
 @test "quickstart check killed at any moment ends well the next time" {
-    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
+    is_long
     said='1 passed, 0 failed, 0 skipped' survives check
 }
 
@@ -158,7 +159,7 @@ names_remedies() {
 }
 
 @test "a command that a killed quickstart left running is waited for" {
-    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip 'long: AUTOTUNE_TEST_WHOLE=1 runs it'
+    is_long
     said=tuned waits_for 'Makefile.in half' --out best.yaml
     [ "$(grep -c 'Makefile.in$' "$WORLD/moments")" -eq 2 ] # the two did not overlap
     new_world

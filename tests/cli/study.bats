@@ -134,6 +134,7 @@ END_OF_TABLE
 }
 
 @test "layout: reading one field of a structure wastes half of each sector" {
+    is_long
     study layout
     shows 'one field, read from arrays' '4.00 100.0 4.00 100.0'
     shows 'one field, read from structures' '8.00 50.0 4.00 100.0'
@@ -155,6 +156,7 @@ END_OF_TABLE
 }
 
 @test "patterns: L1 serves the warps of a block, L2 the blocks, DRAM each sector once" {
+    is_long
     study patterns
     while read -r sectors used l1 l2 from_l2 from_dram pattern; do
         shows "$pattern" "$sectors $used $l1 $l2 $from_l2 $from_dram"
@@ -170,6 +172,7 @@ END_OF_TABLE
 }
 
 @test "policies: loads past L1 cost requests to L2, and nothing from DRAM" {
+    is_long
     study policies
     for policy in 'through L1' read-only streaming; do
         shows "one per warp, $policy" '2.50 10.0 51.3 302.0 276.8'

@@ -102,6 +102,7 @@ without_locks() {
 
 # Some file systems have neither kind of locks, some lack those that SQLite takes.
 @test "without file locks, a run goes on with a warning, and resumes" {
+    is_long
     local warning='autotune: warning: cannot keep other runs from writing best.yaml: its file system has no locks'
     need_strace
     for calls in flock fcntl flock,fcntl; do
@@ -118,6 +119,7 @@ without_locks() {
 
 # A file that is not locked yet looks as if a killed run had left it: another run may replace it.
 @test "a run that loses its file before locking it is refused" {
+    is_long
     local first stopped code=0
     need_strace
     strace -qq -o trace -P .best.yaml.autotune -e trace=openat -e signal=STOP \

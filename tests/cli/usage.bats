@@ -7,6 +7,11 @@ bats_require_minimum_version 1.5.0
 
 load helpers
 
+# A run says how long it will take, as earlier ones took: those of other files must not change that.
+setup() {
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+}
+
 @test "--version prints the version" {
     run --separate-stderr -0 "$AUTOTUNE" --version
     [[ $output =~ ^autotune\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
