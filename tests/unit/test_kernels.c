@@ -314,10 +314,10 @@ static int first_difference(const struct sound_kernel *test, const struct launch
 
 static char newest[] = "-arch=compute_90", oldest[] = "-arch=compute_80";
 
-/* A sample has a half of the kernels, and a sixth for the older architecture. */
+/* A sample has a third of the kernels, and a ninth for the older architecture. */
 static void test_sound(void **state)
 {
-    const size_t step = runs_whole() ? 1 : *state == newest ? 2 : 6;
+    const size_t step = runs_whole() ? 1 : *state == newest ? 3 : 9;
     int failed = 0, skipped = 0;
 
     for (size_t i = 0; i < AT_COUNT(sound); i += step) {
@@ -360,10 +360,10 @@ static void assert_at_line(const char *name, const char *message, int line)
     free(place);
 }
 
-/* A sample has a half of them. */
+/* A sample has a third of them. */
 static void test_unsound(void **state)
 {
-    for (size_t i = 0; i < AT_COUNT(unsound); i += runs_whole() ? 1 : 2) {
+    for (size_t i = 0; i < AT_COUNT(unsound); i += runs_whole() ? 1 : 3) {
         const struct sound_kernel call = {unsound[i].name, ONE(1), ONE(32), 0, 'i', 'i', 32, 32, 32,
                                           EXACT,           NULL};
         const char *message;

@@ -579,7 +579,7 @@ static size_t count_wanted(const struct scenario *scenario, size_t allocations)
     size_t wanted = scenario->sampled ? scenario->sampled : allocations;
 
     if (!runs_whole())
-        wanted = (wanted + 1) / 2;
+        wanted = (wanted + 2) / 3;
     return least > wanted ? least : wanted;
 }
 
