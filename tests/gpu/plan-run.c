@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans of libautotune on a GPU, for tests/gpu/plan.bats.
  *
- *   plan-run check CONTEXT PROFILE   check every byte: many problems, at aligned and odd addresses,
- *                                    launched directly and from a CUDA graph
- *   plan-run measure CONTEXT PROFILE measure plans with a second, then with 50 ms: check every
- * byte, and print the times of the measured and the looked-up config plan-run speed CONTEXT PROFILE
- * time the library's calls, in microseconds
+ *     plan-run check|measure|speed CONTEXT PROFILE
+ *
+ *   check    every byte: many problems, at aligned and odd addresses, launched directly and from a
+ *            CUDA graph;
+ *   measure  plans with a second, then with 50 ms: every byte, and the times of the measured and of
+ *            the looked-up config;
+ *   speed    the library's calls, in microseconds.
  *
  * CONTEXT: "driver", a context that this program creates; "primary", the one of the runtime API. */
 #include "plan-run.h"
