@@ -63,16 +63,13 @@ code {
 }
 
 /^\| key / || /^\|---/ {
-    columns = /^\| key / ? split($0, header, "|") - 2 : columns
     next
 }
 
 /^\|/ {
     split($0, cells, "|")
     print marked(trimmed(cells[2]))
-    meaning = marked(trimmed(cells[columns + 1]))
-    unit = columns == 3 ? plain(trimmed(cells[3])) : ""
-    print "\t" (meaning && unit ? meaning " (" unit ")" : meaning unit) "\n"
+    print "\t" marked(trimmed(cells[3])) "\n"
     next
 }
 
