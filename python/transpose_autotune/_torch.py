@@ -15,6 +15,7 @@ from ._objects import Plan, normalized, swap_last
 from ._operands import MOVE, Operands, step_of
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_OPERANDS = Operands._fields  # torch.compile of PyTorch 2.6 does not iterate over the member
 
 # Per tensor without `out`: the plan, and the result's shape.
 _new: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
@@ -115,7 +116,8 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
     if given is not MOVE:
-        for name, value in zip(given._fields, given):
+        for name in _OPERANDS:
+            value = getattr(given, name)
             if isinstance(value, torch.Tensor) and value.requires_grad:
                 raise TypeError(f"{name} gets no gradient: detach it")
     if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
@@ -125,7 +127,8 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
                             "compiled functions and without gradients")
         scale = given.scale
         numbers = (None, scale) if isinstance(scale, torch.Tensor) else (None if scale is None else float(scale), None)
-        return operator(x, list(permutation), given.dtype, *numbers, *given[-3:])
+        return operator(x, list(permutation), given.dtype, *numbers, given.channel_scale, given.channel_shift,
+                        given.channel_axis)
     if stream is None:
         return _permute_here(x, permutation, out, given)
     if not isinstance(stream, torch.cuda.Stream):
