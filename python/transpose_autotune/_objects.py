@@ -256,6 +256,10 @@ def scalar_struct(number: Scalar) -> ScalarStruct:
     return ScalarStruct(None, (value.real, value.imag))
 
 
+# The numbers that operations take.
+_NUMBERS = {"scale": "scale", "divide": "scale", "alpha": "alpha", "beta": "beta"}
+
+
 class Plan:
     """A kernel for a problem, ready to run.
 
@@ -263,7 +267,7 @@ class Plan:
     kernels lacks this one, and must not happen while a stream is captured. `measure_ms` lets it time the looked-up
     kernel against its rivals for so long, in the current context; save_wisdom keeps what was learnt. Raises
     AutotuneError."""
-    __slots__ = ("__weakref__", "_execute", "_handle", "device", "problem")
+    __slots__ = ("__weakref__", "_execute", "_handle", "_numbers", "device", "problem")
 
     def __init__(self, problem: Problem, profile: Optional[Profile] = None, device: Optional[int] = None, *,
                  measure_ms: int = 0):
@@ -274,6 +278,7 @@ class Plan:
             self.device = _cuda.current_device()
             self._handle = create(name, profile._handle, ctypes.byref(struct), ctypes.byref(options))
         self.problem = problem
+        self._numbers = [_NUMBERS[word] for word in (problem.step or "").split(",") if word in _NUMBERS]
         self._execute = library().autotune_plan_execute
         weakref.finalize(self, _free_plan, self._handle, self.device).atexit = False
 
@@ -290,6 +295,10 @@ class Plan:
         """The same for a problem whose step takes numbers: each by its value, or as At, where the device has it.
         With beta, src2 is the address of what it is multiplied with, laid out as dst. With affine, the last two are
         the addresses of a number for each channel; 0: nothing is multiplied, or added."""
+        given = {"scale": scale, "alpha": alpha, "beta": beta}
+        for name in self._numbers:
+            if given[name] is None:
+                raise TypeError(f"the step {self.problem.step} takes {name}, which is missing")
         execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scalar_struct(scale),
                                     scalar_struct(alpha), scalar_struct(beta), src2, channel_scale, channel_shift)
         call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))

@@ -325,10 +325,11 @@ typedef struct autotune_execution {
     void *dst;          /* as for autotune_plan_execute */
     const void *src;
     void *stream;
-    /* Of a step (doc/arithmetic.md): the number to multiply with, or to divide by. */
+    /* Of a step (doc/arithmetic.md): the number to multiply with, or to divide by. 0 is a number,
+     * too: a scale that is not set makes zeros. */
     autotune_scalar scale;
-    /* Of alpha * transposed + beta * src2. src2 is laid out as dst, and may be dst. If beta is 0 it
-     * is not read, and may be NULL. */
+    /* Of alpha * transposed + beta * src2. src2 is laid out as dst, and is dst or has no element in
+     * common with it. If beta is 0 it is not read, and may be NULL. */
     autotune_scalar alpha, beta;
     const void *src2;
     /* Of affine: where the device has a number for each channel, of the type that is computed in.

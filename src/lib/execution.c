@@ -144,11 +144,32 @@ static enum at_status check_channels(const autotune_execution *taken,
     return AT_OK;
 }
 
-/* Check the numbers, and that the second source is there if it will be read. */
+/* Check the second source, which is read unless beta is 0. It is laid out as dst. */
+static enum at_status check_second(const autotune_execution *taken,
+                                   const struct at_problem *problem, struct at_error *err)
+{
+    int64_t bytes = at_problem_elem_size(problem, AT_DESTINATION);
+    int64_t distance = (int64_t)((uintptr_t)taken->src2 - (uintptr_t)taken->dst) / bytes;
+    bool may_read = taken->beta.at || is_given(taken->beta.value);
+    struct at_axis axes[AT_AXES_MAX];
+
+    if ((may_read || taken->src2) && !is_address(taken->src2, problem, AT_DESTINATION))
+        return at_fail(err, AT_USAGE,
+                       "src2 must be a device address that is a multiple of the element, %d "
+                       "bytes; it may be NULL if beta is 0",
+                       (int)bytes);
+    if (may_read && distance != 0 &&
+        at_axes_overlap(axes, at_problem_axes(problem, axes), AT_DESTINATION, distance) ==
+            AT_OVERLAP)
+        return at_fail(err, AT_USAGE,
+                       "src2 overlaps dst: it has to be dst, or to have no element in common");
+    return AT_OK;
+}
+
+/* Check what the step takes. */
 static enum at_status check_numbers(const autotune_execution *taken,
                                     const struct at_problem *problem, struct at_error *err)
 {
-    bool may_read = taken->beta.at || is_given(taken->beta.value);
     enum at_status status = check_scalar(&taken->scale, "scale", false, problem, err);
 
     if (status == AT_OK)
@@ -157,12 +178,8 @@ static enum at_status check_numbers(const autotune_execution *taken,
         status = check_scalar(&taken->beta, "beta", true, problem, err);
     if (status == AT_OK)
         status = check_channels(taken, problem, err);
-    if (status == AT_OK && (may_read || taken->src2) &&
-        !is_address(taken->src2, problem, AT_DESTINATION))
-        status = at_fail(err, AT_USAGE,
-                         "src2 must be a device address that is a multiple of the element, %d "
-                         "bytes; it may be NULL if beta is 0",
-                         (int)at_problem_elem_size(problem, AT_DESTINATION));
+    if (status == AT_OK)
+        status = check_second(taken, problem, err);
     return status;
 }
 
@@ -177,6 +194,21 @@ enum at_status autotune_take_execution(autotune_execution *taken, const autotune
     if (status == AT_OK && at_step_has_number(&problem->step))
         status = check_numbers(taken, problem, err);
     return status;
+}
+
+enum at_status autotune_check_plain(const struct at_problem *problem, struct at_error *err)
+{
+    char names[128], *at = names;
+
+    if (!at_step_has_number(&problem->step))
+        return AT_OK;
+    for (size_t i = 0; i < AT_COUNT(members); i++)
+        if (members[i].operations != EVERY &&
+            ((unsigned)members[i].operations & problem->step.operations))
+            at = stpcpy(stpcpy(at, at == names ? "" : ", "), members[i].name);
+    return at_fail(err, AT_USAGE,
+                   "the problem has a step that takes %s: give that to autotune_plan_execute_with",
+                   names);
 }
 
 enum at_status autotune_check_addresses(const struct at_problem *problem, const void *dst,

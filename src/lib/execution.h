@@ -18,6 +18,9 @@ enum at_status autotune_take_execution(autotune_execution *taken, const autotune
                                        const struct at_problem *problem, uint64_t words,
                                        struct at_error *err);
 
+/* Check that a plan needs nothing but dst, src and stream. */
+enum at_status autotune_check_plain(const struct at_problem *problem, struct at_error *err);
+
 /* Check source and destination. */
 enum at_status autotune_check_addresses(const struct at_problem *problem, const void *dst,
                                         const void *src, struct at_error *err);

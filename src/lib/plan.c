@@ -463,11 +463,9 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
 
     if (!plan)
         return autotune_fail_null(error, "plan");
-    status = at_step_has_number(&plan->problem.step)
-                 ? at_fail(&err, AT_USAGE,
-                           "the problem has a step that takes numbers: give them to "
-                           "autotune_plan_execute_with")
-                 : start(plan, dst, src, stream, NULL, &err);
+    status = autotune_check_plain(&plan->problem, &err);
+    if (status == AT_OK)
+        status = start(plan, dst, src, stream, NULL, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 

@@ -142,7 +142,8 @@ static enum at_overlap find_zero(struct search *search, size_t at, int64_t sum, 
     return AT_APART;
 }
 
-enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side)
+enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side,
+                                int64_t distance)
 {
     struct at_axis sorted[AT_AXES_MAX];
     struct search search = {0};
@@ -160,7 +161,7 @@ enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum a
         nested = nested && search.stride[i] > search.span[i + 1];
         search.span[i] = search.span[i + 1] + search.reach[i] * search.stride[i];
     }
-    return nested ? AT_APART : find_zero(&search, 0, 0, false);
+    return nested && distance == 0 ? AT_APART : find_zero(&search, 0, distance, distance != 0);
 }
 
 bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side, int64_t *extent)
@@ -361,7 +362,7 @@ static enum at_status check_overlap(const struct at_problem *problem, const char
     size_t count = at_problem_axes(problem, axes);
 
     for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
-        enum at_overlap overlap = at_axes_overlap(axes, count, (enum at_side)side);
+        enum at_overlap overlap = at_axes_overlap(axes, count, (enum at_side)side, 0);
 
         if (overlap != AT_APART)
             return at_problem_fail(err, spec, "%s", reasons[overlap == AT_UNDECIDED][side]);

@@ -217,11 +217,13 @@ void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order
  * of axes that are left. */
 size_t at_axes_merge(struct at_axis *axes, size_t count);
 
-/* Do two elements have one place on this side? Exact where strides nest; else a search of bounded
- * length, well below 1 ms, decides. */
+/* Do two elements have one place on this side? With a distance other than 0: one of these and one
+ * of a copy with the same strides, which begins so many elements later? Exact where strides nest;
+ * else a search of bounded length, well below 1 ms, decides. */
 enum at_overlap { AT_APART, AT_OVERLAP, AT_UNDECIDED };
 
-enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side);
+enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side,
+                                int64_t distance);
 
 /* The number of elements from the first to the last one accessed, both included. False if it does
  * not fit 62 bits. */

@@ -383,10 +383,15 @@ class Arrays(unittest.TestCase):
             place.value = 0
         self.assertEqual((launched(), words[1:3]), ((1 << 22, 1 << 20, 7), [2, -3]))
         self.assertEqual([int.from_bytes(ctypes.c_double(words[i]), "little") for i in (0, 3, 6)], [0, 1 << 24, 1 << 21])
-        with self.assertRaisesRegex(AutotuneError, "execute_with"):
+        for given, missing in ({"alpha": 1}, "beta"), ({"beta": 0}, "alpha"), ({"alpha": None, "beta": 1}, "alpha"):
+            with self.assertRaisesRegex(TypeError, f"takes {missing}, which is missing"):
+                plan.execute_with(1 << 22, 1 << 20, **given)
+        with self.assertRaisesRegex(TypeError, "f32,divide takes scale"):
+            Plan(Problem((30, 50), 4, step="f32,divide")).execute_with(1 << 22, 1 << 20)
+        with self.assertRaisesRegex(AutotuneError, "takes alpha, beta, src2: give that to autotune_plan_execute_with"):
             plan.execute(1 << 22, 1 << 20)
         with self.assertRaisesRegex(AutotuneError, "member scale of the execution"):
-            plan.execute_with(1 << 22, 1 << 20, scale=2)
+            plan.execute_with(1 << 22, 1 << 20, alpha=1, beta=0, scale=2)
 
     def test_measuring(self):
         """A millisecond is too short for a rival that has to be compiled."""

@@ -143,11 +143,13 @@ static void test_launches(void **state)
 
 /* ---- steps ---- */
 
+enum { ROWS = 1000, COLS = 3000, ELEMENTS = ROWS * COLS, ELSEWHERE = 1 << 30 };
+
 static autotune_plan *plan_with_step(const char *step, int64_t elem_size)
 {
     const autotune_problem problem = {.elem_size = elem_size,
-                                      .rows = 1000,
-                                      .cols = 3000,
+                                      .rows = ROWS,
+                                      .cols = COLS,
                                       .struct_size = sizeof problem,
                                       .step = step};
     autotune_plan *made = NULL;
@@ -214,6 +216,7 @@ static void test_numbers(void **state)
 /* alpha and beta, each with its place and two parts, and the second source. */
 static void test_second_source(void **state)
 {
+    static const char overlaps[] = "src2 overlaps dst: it has to be dst, or";
     static const struct {
         const char *step;
         int64_t elem_size;
@@ -221,17 +224,22 @@ static void test_second_source(void **state)
         uintptr_t src2;
         const char *words; /* of the refusal */
     } cases[] = {
-        {"f32,alpha,beta", 4, .alpha.value = {2, 0}, .beta.value = {3, 0}, .src2 = 12288},
+        {"f32,alpha,beta", 4, .alpha.value = {2, 0}, .beta.value = {3, 0}, .src2 = ELSEWHERE},
         {"f32,alpha,beta", 4, .alpha.at = (void *)1024, .beta.at = (void *)1028, .src2 = 4096},
         {"f32,alpha,beta", 4, .alpha.value = {2, 0}},
-        {"f32:bf16,beta", 4, .beta.value = {-1, 0}, .src2 = 12290},
-        {"c64,conj,alpha,beta", 8, .alpha.value = {0, 1}, .beta.value = {0, -1}, .src2 = 12288},
+        {"f32:bf16,beta", 4, .beta.value = {-1, 0}, .src2 = ELSEWHERE + 2},
+        {"c64,conj,alpha,beta", 8, .alpha.value = {0, 1}, .beta.value = {0, -1}, .src2 = ELSEWHERE},
         {"c64,alpha", 8, .alpha.value = {0, 0}},
         {"f32,alpha,beta", 4, .beta.value = {3, 0}, .words = "src2 must be a device address"},
         {"f32,alpha,beta", 4, .beta.at = (void *)1024, .words = "src2 must be a device address"},
-        {"f32,alpha,beta", 4, .src2 = 12290, .words = "a multiple of the element, 4 bytes"},
+        {"f32,alpha,beta", 4, .src2 = ELSEWHERE + 2, .words = "a multiple of the element, 4 bytes"},
+        {"f32,beta", 4, .beta.value = {1, 0}, .src2 = 4096 + 4 * ELEMENTS},
+        {"f32,beta", 4, .beta.value = {1, 0}, .src2 = 4092 + 4 * ELEMENTS, .words = overlaps},
+        {"f32,beta", 4, .beta.value = {1, 0}, .src2 = 4092, .words = overlaps},
+        {"f32,beta", 4, .beta.at = (void *)1024, .src2 = 4100, .words = overlaps},
+        {"f32,beta", 4, .src2 = 4100}, /* which is not read */
         {"f32,alpha,beta", 4, .alpha.value = {2, 1}, .words = "alpha has an imaginary part"},
-        {"f32,alpha", 4, .src2 = 12288, .words = "member src2 of the execution"},
+        {"f32,alpha", 4, .src2 = ELSEWHERE, .words = "member src2 of the execution"},
         {"f32,alpha", 4, .beta.value = {1, 0}, .words = "member beta of the execution"},
         {"f32,alpha", 4, .scale.value = {1, 0}, .words = "member scale of the execution"},
     };
@@ -301,6 +309,36 @@ static void test_channels(void **state)
     }
     fake_cuda_last_at = 0;
     plan = usual_plan;
+}
+
+/* A call without a struct says which members the plan needs. */
+static void test_plain_call(void **state)
+{
+    static const struct {
+        const char *step;
+        int64_t elem_size;
+        const char *names; /* NULL: it needs none */
+    } cases[] = {
+        {"f32:bf16", 4, NULL},
+        {"c64,conj", 8, NULL},
+        {"f32,scale", 4, "takes scale: "},
+        {"f32,divide", 4, "takes scale: "},
+        {"f32,alpha,beta", 4, "takes alpha, beta, src2: "},
+        {"u8:f32,affine", 1, "takes channel_scale, channel_shift: "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_plan *made = plan_with_step(cases[i].step, cases[i].elem_size);
+        autotune_error *error = NULL;
+
+        assert_int_equal(autotune_plan_execute(made, destination, source, NULL, &error),
+                         cases[i].names ? AUTOTUNE_INVALID : AUTOTUNE_OK);
+        if (cases[i].names && !strstr(autotune_error_message(error), cases[i].names))
+            fail_msg("\"%s\" is not in: %s", cases[i].names, autotune_error_message(error));
+        autotune_error_free(error);
+        autotune_plan_free(made);
+    }
 }
 
 /* Addresses are multiples of each side's element. */
@@ -392,8 +430,8 @@ int main(void)
         cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
         cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
         cmocka_unit_test(test_numbers),     cmocka_unit_test(test_second_source),
-        cmocka_unit_test(test_channels),    cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_channels),    cmocka_unit_test(test_plain_call),
+        cmocka_unit_test(test_sides),       cmocka_unit_test(test_contexts),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

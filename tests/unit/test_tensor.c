@@ -190,9 +190,41 @@ static void finds_overlap(void **state)
         for (; count < 4 && cases[i].extents[count]; count++)
             axes[count] = (struct at_axis){cases[i].extents[count], cases[i].strides[count],
                                            cases[i].strides[count]};
-        assert_int_equal(at_axes_overlap(axes, count, AT_SOURCE), cases[i].overlap);
-        assert_int_equal(at_axes_overlap(axes, count, AT_DESTINATION), cases[i].overlap);
+        assert_int_equal(at_axes_overlap(axes, count, AT_SOURCE, 0), cases[i].overlap);
+        assert_int_equal(at_axes_overlap(axes, count, AT_DESTINATION, 0), cases[i].overlap);
     }
+}
+
+/* A copy that begins somewhere else, such as between the elements. */
+static void finds_overlap_at_a_distance(void **state)
+{
+    static const struct {
+        int64_t extents[4], strides[4], distance;
+        enum at_overlap overlap;
+    } cases[] = {
+        {{4, 5}, {5, 1}, 19, AT_OVERLAP},
+        {{4, 5}, {5, 1}, 20, AT_APART},
+        {{4, 5}, {10, 1}, 5, AT_APART}, /* in the gaps of the rows */
+        {{4, 5}, {10, 1}, 6, AT_OVERLAP},
+        {{4, 5}, {10, 1}, 34, AT_OVERLAP},
+        {{4, 5}, {10, 1}, 35, AT_APART},
+        {{4, 5}, {10, 2}, 1, AT_APART}, /* between neighbours */
+        {{4, 5}, {10, 2}, 2, AT_OVERLAP},
+        {{1, 9}, {1, 1}, 9, AT_APART},
+        {{1, 9}, {1, 1}, INT64_MAX / 2, AT_APART},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            struct at_axis axes[4];
+            size_t count = 0;
+
+            for (; count < 4 && cases[i].extents[count]; count++)
+                axes[count] = (struct at_axis){cases[i].extents[count], 1, cases[i].strides[count]};
+            assert_int_equal(at_axes_overlap(axes, count, AT_DESTINATION, sign * cases[i].distance),
+                             cases[i].overlap);
+        }
 }
 
 /* A search has a bound: of many axes with strides of no order it gives up. */
@@ -204,7 +236,7 @@ static void gives_up_on_overlap(void **state)
     (void)state;
     for (int i = 0; i < AT_RANK_MAX; i++)
         axes[i] = (struct at_axis){2, (INT64_C(1) << 40) + (INT64_C(1) << i), 1};
-    overlap = at_axes_overlap(axes, AT_RANK_MAX, AT_SOURCE);
+    overlap = at_axes_overlap(axes, AT_RANK_MAX, AT_SOURCE, 0);
     assert_int_equal(overlap, AT_UNDECIDED);
 }
 
@@ -389,6 +421,7 @@ int main(void)
         cmocka_unit_test(is_a_matrix_of_runs),
         cmocka_unit_test(refuses),
         cmocka_unit_test(finds_overlap),
+        cmocka_unit_test(finds_overlap_at_a_distance),
         cmocka_unit_test(gives_up_on_overlap),
         cmocka_unit_test(keeps_the_permutation),
         cmocka_unit_test(makes_arguments),
