@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune cache: show, clear or fill the cache of compiled kernels. */
 #include "kernel/cache.h"
-#include "base/memory.h"
 #include "cmd/chosen.h"
 #include "cmd/command_line.h"
 #include "device/kind.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/command_line.h"
 
-#include "base/choice.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/text_stream.h"

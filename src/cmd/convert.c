@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune convert: write a recording in another tuner's format, and back. */
-#include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "recording/recording.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct convert_options {
     struct at_progress progress;

@@ -6,7 +6,6 @@
 #include "device/kind.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct diff_options {

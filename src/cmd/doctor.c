@@ -9,7 +9,6 @@
 #include "kernel/compile_process.h"
 #include "kernel/compile_worker.h"
 #include "measure/gpu.h"
-#include "measure/select.h"
 #include "pipeline/shootout.h"
 #include "schema/table.h"
 #include "system/cpus.h"

@@ -16,7 +16,6 @@
 #include "pipeline/shootout.h"
 #include "space/named.h"
 #include "study/study_run.h"
-#include "system/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune export: tuned kernels in a format that a build can use. */
 #include "export/export.h"
-#include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/chosen.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "system/output.h"
 #include "system/paths.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct export_options {
     struct at_lookup_options common;

@@ -3,7 +3,6 @@
 
 #include "base/choice.h"
 #include "base/memory.h"
-#include "cmd/command_line.h"
 #include "system/file.h"
 #include "system/output.h"
 #include "system/paths.h"

@@ -7,16 +7,13 @@
 #include "device/relation.h"
 #include "measure/select.h"
 #include "pipeline/shootout.h"
-#include "profile/newest.h"
 #include "schema/table.h"
 #include "space/named.h"
 #include "system/interrupt.h"
-#include "tune/tune.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the report ---- */
 

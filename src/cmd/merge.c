@@ -9,9 +9,7 @@
 #include "system/output.h"
 #include "system/progress.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* More lines of one kind would hide the others. */
 enum { LINES_MAX = 20 };

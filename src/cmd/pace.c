@@ -6,7 +6,6 @@
 #include "base/text_stream.h"
 #include "device/kind.h"
 #include "kernel/cache.h"
-#include "profile/entry.h"
 #include "schema/table.h"
 #include "space/space.h"
 #include "tune/tune.h"

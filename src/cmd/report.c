@@ -9,8 +9,6 @@
 #include "system/paths.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct report_options {
     struct at_run_options run; /* for its --space */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune study: run a classic experiment on memory accesses and print it as a table. */
-#include "base/choice.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "cmd/command_line.h"

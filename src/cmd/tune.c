@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune tune: search for the fastest config of each problem. */
-#include "tune/tune.h"
 #include "base/clock.h"
 #include "base/integer.h"
 #include "base/memory.h"
@@ -16,8 +15,6 @@
 #include "profile/merge.h"
 #include "profile/newest.h"
 #include "queue/run.h"
-#include "schema/table.h"
-#include "space/space.h"
 #include "system/cpus.h"
 #include "system/interrupt.h"
 #include "system/output.h"

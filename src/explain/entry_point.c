@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/entry_point.h"
 
-#include "base/choice.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "emulated/ptx/lex.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,24 +2,15 @@
 /* ---- types ---- */
 #include "explain/kernel_argument.h"
 
-#include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/text_stream.h"
-#include "emulated/machine/machine.h"
-#include "explain/entry_point.h"
-#include "explain/explain.h"
-#include "kernel/compile_source.h"
-#include "space/expr.h"
 #include "system/file.h"
 #include "system/paths.h"
 
 #include <locale.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

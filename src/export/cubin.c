@@ -11,7 +11,6 @@
 #include "system/output.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct kernel_record {
     char *image, *kernel, *problem, *words;

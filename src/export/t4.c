@@ -4,7 +4,6 @@
 #include "export/export.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
 /* 677280 ns are 0.67728 ms, so times need no more; neither do bandwidths. */
 enum { DIGITS = 15 };

@@ -4,16 +4,11 @@
  * a journal is an untrusted file. */
 #include "journal/journal.h"
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "journal/parts.h"
-#include "measure/measurement.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,6 @@
 #include "journal/parts.h"
 #include "system/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "space/named.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { WIDTH = 100, LABEL_WIDTH = 13 };
 

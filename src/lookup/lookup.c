@@ -6,10 +6,8 @@
 #include "device/kind.h"
 #include "lookup/nearest.h"
 #include "space/named.h"
-#include "space/space.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *const at_tier_names[AT_TIERS] = {
     "exact", "shape", "chip", "architecture", "other architecture", "default",

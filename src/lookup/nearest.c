@@ -7,7 +7,6 @@
 #include "space/space.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- configs ---- */

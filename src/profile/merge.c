@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "profile/internal.h"
-#include "profile/newest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,7 @@
 #include "profile/merge.h"
 #include "queue/parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- one device, in this process ---- */

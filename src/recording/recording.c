@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "recording/parts.h"
-#include "system/file.h"
 #include "system/output.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

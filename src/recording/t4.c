@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "recording/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

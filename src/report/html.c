@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "report/page.h"
 #include "space/named.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
