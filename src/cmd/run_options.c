@@ -7,7 +7,7 @@
 #include "cmd/guess.h"
 #include "device/kind.h"
 #include "emulated/time/description.h"
-#include "journal/read.h"
+#include "journal/journal.h"
 #include "kernel/builder.h"
 #include "measure/gpu.h"
 #include "measure/select.h"

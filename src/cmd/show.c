@@ -6,7 +6,7 @@
 #include "base/stats.h"
 #include "cmd/command_line.h"
 #include "cmd/files.h"
-#include "journal/read.h"
+#include "journal/journal.h"
 #include "profile/profile.h"
 #include "schema/table.h"
 #include "system/progress.h"

@@ -249,18 +249,6 @@ enum at_status at_journal_open(struct at_journal **journal, const char *path, co
     return AT_OK;
 }
 
-void at_journal_close(struct at_journal *journal)
-{
-    if (!journal)
-        return;
-    sqlite3_finalize(journal->add.sqlite);
-    sqlite3_finalize(journal->add_final.sqlite);
-    sqlite3_finalize(journal->find.sqlite);
-    sqlite3_close(journal->db);
-    free(journal->path);
-    free(journal);
-}
-
 enum at_status at_journal_add(struct at_journal *journal, const struct at_journal_key *key,
                               const struct at_measurement *measurement,
                               const struct at_journal_details *details, struct at_error *err)

@@ -3,7 +3,7 @@
 #ifndef AT_JOURNAL_PARTS_H
 #define AT_JOURNAL_PARTS_H
 
-#include "journal/read.h"
+#include "journal/journal.h"
 
 #include <sqlite3.h>
 
@@ -39,10 +39,6 @@ enum at_status at_journal_query(const struct at_journal *journal, const char *sq
                                 const struct at_journal_entry *about, sqlite3_int64 *number,
                                 char **text, struct at_error *err);
 
-/* Set up SQLite for an untrusted file, before it is read; check the file's size. */
-enum at_status at_journal_harden(struct at_journal *journal, struct at_error *err);
-enum at_status at_journal_check_size(const char *path, struct at_error *err);
-
 /* Prepare a statement; the caller finalizes it, also after a failure. The first column is the id of
  * a row. */
 enum at_status at_journal_prepare(const struct at_journal *journal,
@@ -60,9 +56,6 @@ enum at_status at_journal_bind(const struct at_journal_statement *statement,
 enum at_status at_journal_step(const struct at_journal *journal,
                                const struct at_journal_statement *statement,
                                struct at_journal_entry *entry, bool *found, struct at_error *err);
-
-/* Check that the file is a sound journal of this version. */
-enum at_status at_journal_check_existing(struct at_journal *journal, struct at_error *err);
 
 /* Open the file, and make its tables or check that it is a journal. */
 enum at_status at_journal_open_file(struct at_journal *journal, const char *path,

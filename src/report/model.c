@@ -6,7 +6,6 @@
 #include "device/kind.h"
 #include "emulated/time/description.h"
 #include "journal/journal.h"
-#include "journal/read.h"
 #include "kernel/render.h"
 #include "profile/newest.h"
 #include "report/page.h"

@@ -3,7 +3,7 @@
  * message, or every value that is read is one that can be, and a new measurement is found again. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "journal/read.h"
+#include "journal/journal.h"
 
 #include <fcntl.h>
 #include <stdio.h>

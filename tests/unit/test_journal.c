@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "journal/journal.h"
 #include "journal/parts.h"
-#include "journal/read.h"
 #include "measure/measurement.h"
 #include "system/file.h"
 
