@@ -6,6 +6,7 @@
 #include "base/text_stream.h"
 #include "device/kind.h"
 #include "kernel/cache.h"
+#include "profile/newest.h"
 #include "schema/table.h"
 #include "space/space.h"
 #include "tune/tune.h"
@@ -271,19 +272,15 @@ enum at_status at_pace_print_spaces(const struct at_tuning_options *run,
 static double sum_up(const struct at_list *records)
 {
     const struct pace unit = {.seconds = 1};
-    const struct at_device_record *record = records->items;
+    const struct at_profile results = {.devices = *records};
     double sum = 0;
 
-    for (size_t i = 0; i < records->count; i++) {
-        const struct at_entry *entries = record[i].problems.items;
+    for (struct at_placed_entry at = {0}; at_profile_next(&results, &at);) {
+        struct at_problem problem;
 
-        for (size_t j = 0; j < record[i].problems.count; j++) {
-            struct at_problem problem;
-
-            if (at_problem_parse(&problem, entries[j].problem, NULL) == AT_OK)
-                sum += seconds_of(&unit, &problem, &record[i].device,
-                                  (double)at_evaluations_total(&entries[j].evaluations));
-        }
+        if (at_problem_parse(&problem, at.entry->problem, NULL) == AT_OK)
+            sum += seconds_of(&unit, &problem, &at.record->device,
+                              (double)at_evaluations_total(&at.entry->evaluations));
     }
     return sum;
 }

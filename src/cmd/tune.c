@@ -509,15 +509,11 @@ static char *options_of(const struct tune_options *options)
 
 static void enter_options(struct tune_run *run)
 {
-    struct at_device_record *records = run->result.records.items;
+    const struct at_profile results = {.devices = run->result.records};
     char *text = options_of(run->options);
 
-    for (size_t i = 0; i < run->result.records.count; i++) {
-        struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            entries[j].options = at_strdup(text[0] ? text + 1 : "default");
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(&results, &at);)
+        at.entry->options = at_strdup(text[0] ? text + 1 : "default");
     free(text);
 }
 

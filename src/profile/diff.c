@@ -6,6 +6,7 @@
 #include "device/kind.h"
 #include "device/relation.h"
 #include "profile/internal.h"
+#include "profile/newest.h"
 #include "schema/table.h"
 
 #include <math.h>
@@ -60,19 +61,12 @@ const struct at_entry *at_diff_counterpart(const struct at_profile *profile,
                                            const struct at_entry *entry,
                                            const struct at_device_record **found)
 {
-    const struct at_device_record *records = profile->devices.items;
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        if (record && !same_subject(&records[i], record))
-            continue;
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            if (strcmp(entries[j].problem, entry->problem) == 0) {
-                *found = &records[i];
-                return &entries[j];
-            }
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        if (strcmp(at.entry->problem, entry->problem) == 0 &&
+            (!record || same_subject(at.record, record))) {
+            *found = at.record;
+            return at.entry;
+        }
     return NULL;
 }
 
@@ -111,27 +105,14 @@ static void add_if_new(struct at_diff *diff, const struct at_profile *from,
         AT_PUSH(diff->items, diff->count, diff->capacity, difference);
 }
 
-static void for_entries(struct at_diff *diff, const struct at_profile *of,
-                        const struct at_profile *other,
-                        void (*take)(struct at_diff *, const struct at_profile *,
-                                     const struct at_device_record *, const struct at_entry *))
-{
-    const struct at_device_record *records = of->devices.items;
-
-    for (size_t i = 0; i < of->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            take(diff, other, &records[i], &entries[j]);
-    }
-}
-
 struct at_diff at_diff_make(const struct at_profile *from, const struct at_profile *to, bool across)
 {
     struct at_diff diff = {.ratio = 1, .across = across};
 
-    for_entries(&diff, from, to, compare);
-    for_entries(&diff, to, from, add_if_new);
+    for (struct at_placed_entry at = {0}; at_profile_next(from, &at);)
+        compare(&diff, to, at.record, at.entry);
+    for (struct at_placed_entry at = {0}; at_profile_next(to, &at);)
+        add_if_new(&diff, from, at.record, at.entry);
     return diff;
 }
 

@@ -184,16 +184,11 @@ static struct pieces collect(const struct at_profiles *profiles)
 
     for (size_t i = 0; i < profiles->count; i++) {
         const struct at_profile_file *file = &profiles->files[i];
-        const struct at_device_record *records = file->profile.devices.items;
 
-        for (size_t j = 0; j < file->profile.devices.count; j++) {
-            struct at_entry *entries = records[j].problems.items;
+        for (struct at_placed_entry at = {0}; at_profile_next(&file->profile, &at);) {
+            struct piece piece = {at, file->path, pieces.count};
 
-            for (size_t k = 0; k < records[j].problems.count; k++) {
-                struct piece piece = {{&records[j], &entries[k]}, file->path, pieces.count};
-
-                AT_PUSH(pieces.items, pieces.count, pieces.capacity, piece);
-            }
+            AT_PUSH(pieces.items, pieces.count, pieces.capacity, piece);
         }
     }
     return pieces;

@@ -31,15 +31,9 @@ bool at_same_place(const struct at_device_record *a, const struct at_device_reco
 bool at_profile_has(const struct at_profile *profile, const struct at_device_record *place,
                     const char *problem)
 {
-    const struct at_device_record *records = profile->devices.items;
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count && at_same_place(&records[i], place); j++)
-            if (strcmp(entries[j].problem, problem) == 0)
-                return true;
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        if (strcmp(at.entry->problem, problem) == 0 && at_same_place(at.record, place))
+            return true;
     return false;
 }
 
@@ -115,15 +109,9 @@ void at_profile_filter(struct at_profile *profile,
                                      const struct at_entry *entry, const void *state),
                        const void *state)
 {
-    struct at_device_record *records = profile->devices.items;
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            if (!stays(&records[i], &entries[j], state))
-                drop_entry(&entries[j]);
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        if (!stays(at.record, at.entry, state))
+            drop_entry(at.entry);
     sweep(profile);
 }
 
@@ -162,19 +150,14 @@ static bool has_place_twice(const struct at_profile *profile)
 
 void at_profile_keep_newest(struct at_profile *profile)
 {
-    struct at_device_record *records = profile->devices.items;
-    struct at_placed_entry *all;
+    struct at_placed_entry *all, at = {0};
     size_t count = 0;
 
     if (!has_place_twice(profile))
         return;
     all = at_alloc_array(at_profile_entries(profile), sizeof *all);
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        struct at_entry *entries = records[i].problems.items;
-
-        for (size_t j = 0; j < records[i].problems.count; j++)
-            all[count++] = (struct at_placed_entry){&records[i], &entries[j]};
-    }
+    while (at_profile_next(profile, &at))
+        all[count++] = at;
     qsort(all, count, sizeof *all, by_newness);
     for (size_t i = 0; i + 1 < count; i++)
         if (by_problem(&all[i], &all[i + 1]) == 0)

@@ -571,7 +571,6 @@ enum at_status at_profile_print(struct at_profile *profile, enum at_output_forma
                                 const struct at_show_options *options, FILE *out,
                                 struct at_error *err)
 {
-    const struct at_device_record *devices = profile->devices.items;
     struct row *rows = NULL;
     size_t count = 0, capacity = 0;
 
@@ -581,12 +580,8 @@ enum at_status at_profile_print(struct at_profile *profile, enum at_output_forma
         show_profile(profile, options, out);
         return AT_OK;
     }
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct at_entry *entries = devices[i].problems.items;
-
-        for (size_t j = 0; j < devices[i].problems.count; j++)
-            AT_PUSH(rows, count, capacity, make_row(&devices[i], &entries[j]));
-    }
+    for (struct at_placed_entry at = {0}; at_profile_next(profile, &at);)
+        AT_PUSH(rows, count, capacity, make_row(at.record, at.entry));
     (void)at_print_list("rows", &row_schema, rows, count, format, out, err);
     at_free(rows);
     return AT_OK;
