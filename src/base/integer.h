@@ -27,4 +27,10 @@ static inline int64_t at_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Return the lesser of two figures, of which 0 is none. */
+static inline int64_t at_min_known(int64_t a, int64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 #endif

@@ -297,19 +297,6 @@ static void join_throttle(struct at_conditions *into, const struct at_conditions
     memcpy(into->throttle, joined.throttle, sizeof into->throttle);
 }
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Return the lower of two; 0 is unknown. */
-static int64_t least_known(int64_t a, int64_t b)
-{
-    if (a == 0 || b == 0)
-        return most(a, b);
-    return a < b ? a : b;
-}
-
 static int64_t sum(int64_t a, int64_t b)
 {
     return a + b;
@@ -319,12 +306,12 @@ static int64_t sum(int64_t a, int64_t b)
 static void join_conditions(struct at_conditions *into, const struct at_conditions *from,
                             int64_t (*count)(int64_t, int64_t))
 {
-    into->clock_sm_min_khz = least_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
-    into->clock_sm_max_khz = most(into->clock_sm_max_khz, from->clock_sm_max_khz);
-    into->clock_memory_khz = most(into->clock_memory_khz, from->clock_memory_khz);
-    into->power_max_mW = most(into->power_max_mW, from->power_max_mW);
-    into->temperature_max_c = most(into->temperature_max_c, from->temperature_max_c);
-    into->other_processes = most(into->other_processes, from->other_processes);
+    into->clock_sm_min_khz = at_min_known(into->clock_sm_min_khz, from->clock_sm_min_khz);
+    into->clock_sm_max_khz = at_max(into->clock_sm_max_khz, from->clock_sm_max_khz);
+    into->clock_memory_khz = at_max(into->clock_memory_khz, from->clock_memory_khz);
+    into->power_max_mW = at_max(into->power_max_mW, from->power_max_mW);
+    into->temperature_max_c = at_max(into->temperature_max_c, from->temperature_max_c);
+    into->other_processes = at_max(into->other_processes, from->other_processes);
     into->capped_ms = count(into->capped_ms, from->capped_ms);
     into->slowed_ms = count(into->slowed_ms, from->slowed_ms);
     into->discarded_samples = count(into->discarded_samples, from->discarded_samples);
@@ -335,7 +322,7 @@ static void join_conditions(struct at_conditions *into, const struct at_conditio
 
 void at_conditions_join(struct at_conditions *into, const struct at_conditions *from)
 {
-    join_conditions(into, from, most);
+    join_conditions(into, from, at_max);
 }
 
 struct records {
@@ -414,7 +401,7 @@ enum at_status at_merge_make(struct at_merge *merge, struct at_profiles *profile
 
     choose(&made, &pieces);
     /* Two profiles may be of the same run, so counts are not added. */
-    status = make_profile(&made.profile, &pieces, profiles, most, err);
+    status = make_profile(&made.profile, &pieces, profiles, at_max, err);
     if (status == AT_OK)
         *merge = made;
     else

@@ -2,6 +2,7 @@
 #include "queue/queue.h"
 
 #include "base/clock.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "queue/parts.h"
 #include "system/interrupt.h"
@@ -229,9 +230,7 @@ size_t at_queue_unfinished(const struct at_queue *queue)
     return queue->count - queue->finished;
 }
 
-/* Which problem a process gets, with how much of the budget, and what came of it. */
-
-/* ---- budgets ---- */
+/* ---- which problem a process gets, with how much of the budget, and what came of it ---- */
 
 bool at_tuning_is_over(const struct at_tuning *run)
 {
@@ -248,12 +247,6 @@ size_t at_tuning_unfinished(const struct at_tuning *run)
     for (size_t i = 0; i < run->models; i++)
         open += at_queue_unfinished(run->queues[i]);
     return open;
-}
-
-/* The lower one of two limits; 0: none. */
-static int64_t sooner(int64_t a, int64_t b)
-{
-    return a > 0 && (b <= 0 || a < b) ? a : b;
 }
 
 /* Give each problem an equal share of the evaluations, whenever and wherever it is tuned, and each
@@ -283,12 +276,10 @@ static struct at_budget share_of_budget(const struct at_tuning *run,
             share.evaluations = 1;
     }
     if (whole->problem_ns > 0)
-        share.ends_ns = sooner(share.ends_ns, at_now_ns() + whole->problem_ns);
-    share.evaluations = sooner(share.evaluations, whole->problem_evaluations);
+        share.ends_ns = at_min_known(share.ends_ns, at_now_ns() + whole->problem_ns);
+    share.evaluations = at_min_known(share.evaluations, whole->problem_evaluations);
     return share;
 }
-
-/* ---- taking a job ---- */
 
 void at_tuning_take_job(struct at_tuning *run, struct at_tuner_process *process, bool reserve,
                         struct at_tuning_job *job)

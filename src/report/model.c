@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts together what a report shows. */
 #include "base/hash.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "device/kind.h"
@@ -463,16 +464,6 @@ static enum at_status make_row(struct at_report *report, struct at_report_device
     return AT_OK;
 }
 
-static int64_t least_known(int64_t a, int64_t b)
-{
-    return a == 0 || (b > 0 && b < a) ? b : a;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Throttling is unknown if one record does not know it, else the first reason that one knows. */
 static void add_conditions(struct at_report_device *device, const struct at_conditions *seen)
 {
@@ -482,11 +473,11 @@ static void add_conditions(struct at_report_device *device, const struct at_cond
         *all = *seen;
         return;
     }
-    all->clock_sm_min_khz = least_known(all->clock_sm_min_khz, seen->clock_sm_min_khz);
-    all->clock_sm_max_khz = most(all->clock_sm_max_khz, seen->clock_sm_max_khz);
-    all->power_max_mW = most(all->power_max_mW, seen->power_max_mW);
-    all->temperature_max_c = most(all->temperature_max_c, seen->temperature_max_c);
-    all->other_processes = most(all->other_processes, seen->other_processes);
+    all->clock_sm_min_khz = at_min_known(all->clock_sm_min_khz, seen->clock_sm_min_khz);
+    all->clock_sm_max_khz = at_max(all->clock_sm_max_khz, seen->clock_sm_max_khz);
+    all->power_max_mW = at_max(all->power_max_mW, seen->power_max_mW);
+    all->temperature_max_c = at_max(all->temperature_max_c, seen->temperature_max_c);
+    all->other_processes = at_max(all->other_processes, seen->other_processes);
     all->capped_ms += seen->capped_ms;
     all->slowed_ms += seen->slowed_ms;
     all->discarded_samples += seen->discarded_samples;
