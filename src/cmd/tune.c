@@ -329,11 +329,6 @@ static enum at_status settle_journal(struct tune_options *options, char **path,
 
 /* ---- the result ---- */
 
-static bool same_config(const struct at_result_record *a, const struct at_result_record *b)
-{
-    return strcmp(a->family, b->family) == 0 && at_same_parameters(&a->parameters, &b->parameters);
-}
-
 /* How much of its space a search has seen: above 0, `a` has seen more. */
 static int by_search(const struct at_entry *a, const struct at_entry *b)
 {
@@ -361,7 +356,7 @@ static bool replaces(struct at_placed_entry old, struct at_placed_entry fresh, c
         return false;
     for (size_t i = 0; i < session->family_count; i++)
         known = known || strcmp(session->families[i]->name, old.entry->winner.family) == 0;
-    return known && (options->stale || !same_config(&old.entry->winner, &fresh.entry->winner) ||
+    return known && (options->stale || !at_same_config(&old.entry->winner, &fresh.entry->winner) ||
                      strcmp(old.entry->winner.kernel, fresh.entry->winner.kernel) != 0 ||
                      by_search(fresh.entry, old.entry) >= 0);
 }

@@ -83,8 +83,7 @@ static void compare(struct at_diff *diff, const struct at_profile *to,
     }
     if (!difference.to)
         difference.change = AT_CHANGE_REMOVED;
-    else if (strcmp(entry->winner.family, difference.to->winner.family) != 0 ||
-             !at_same_parameters(&entry->winner.parameters, &difference.to->winner.parameters))
+    else if (!at_same_config(&entry->winner, &difference.to->winner))
         difference.change = AT_CHANGE_CONFIG;
     else if (at_difference_is_clear(&difference))
         difference.change = AT_CHANGE_TIME;

@@ -361,14 +361,16 @@ void at_profile_drop_measurements(struct at_profile *profile)
 
 /* ---- default configs ---- */
 
-bool at_same_parameters(const struct at_list *a, const struct at_list *b)
+bool at_same_config(const struct at_result_record *a, const struct at_result_record *b)
 {
-    const struct at_named_int *x = a->items, *y = b->items;
+    const struct at_named_int *x = a->parameters.items, *y = b->parameters.items;
 
-    for (size_t i = 0; i < a->count && i < b->count; i++)
+    if (strcmp(a->family, b->family) != 0 || a->parameters.count != b->parameters.count)
+        return false;
+    for (size_t i = 0; i < a->parameters.count; i++)
         if (strcmp(x[i].name, y[i].name) != 0 || x[i].value != y[i].value)
             return false;
-    return a->count == b->count;
+    return true;
 }
 
 static void clear_parameters(struct at_list *list)
@@ -409,7 +411,7 @@ static bool all_agree(const struct at_device_record *record, const struct at_res
 
     for (size_t i = 0; i < record->problems.count; i++)
         if (strcmp(entries[i].fallback.family, with->family) == 0 &&
-            !at_same_parameters(&entries[i].fallback.parameters, &with->parameters))
+            !at_same_config(&entries[i].fallback, with))
             return false;
     return true;
 }

@@ -182,8 +182,8 @@ struct at_answer_group {
 /* Return how many problems the groups have. */
 size_t at_groups_problems(const struct at_list *groups);
 
-/* Have both the same values for the same parameters? */
-bool at_same_parameters(const struct at_list *a, const struct at_list *b);
+/* Have both the same family, and the same values for the same parameters? */
+bool at_same_config(const struct at_result_record *a, const struct at_result_record *b);
 
 struct at_device_record {
     struct at_device_info device;
