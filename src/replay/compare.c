@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- as JSON ---- */
 #include "replay/compare.h"
 
 #include "base/clock.h"
@@ -12,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- as JSON ---- */
 
 /* Any number: a score may be negative. */
 #define NUMBER(record, member) AT_INT(record, member, INT64_MIN, INT64_MAX)
@@ -70,13 +71,11 @@ static const struct at_field comparison_fields[] = {
 const struct at_schema at_comparison_schema =
     AT_SCHEMA("a comparison", at_comparison, comparison_fields);
 
-/* ---- figures of the runs ---- */
+/* ---- on one recording ---- */
 
 static const int64_t within_percents[] = {5, 1, 0};
 
 enum { REACHES = AT_COUNT(within_percents) };
-
-/* ---- on one recording ---- */
 
 static int by_count(const void *left, const void *right)
 {
@@ -261,92 +260,6 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
     all->stopped_evaluations = median_stop(comparison, strategy);
 }
 
-/* ---- many replays of one plan ---- */
-
-struct replay_runs {
-    const struct at_recording *recording;
-    const struct at_replay_plan *plan; /* its seed is the first; each next run adds one */
-    size_t count;
-    int threads;              /* the results do not depend on it */
-    void (*done)(void *data); /* after each run, one at a time, on any thread; NULL: nothing */
-    void *data;
-};
-
-struct work {
-    const struct replay_runs *runs;
-    struct at_course *courses;
-    pthread_mutex_t lock; /* for all below, and for done() */
-    size_t next;
-    enum at_status status; /* the first failure, with its message */
-    struct at_error err;
-};
-
-/* Take the number of the next run; false: all are taken, or one has failed. */
-static bool take(struct work *work, size_t *number)
-{
-    bool taken;
-
-    pthread_mutex_lock(&work->lock);
-    taken = work->next < work->runs->count && work->status == AT_OK;
-    if (taken)
-        *number = work->next++;
-    pthread_mutex_unlock(&work->lock);
-    return taken;
-}
-
-static void *replay(void *data)
-{
-    struct work *work = data;
-    const struct replay_runs *runs = work->runs;
-    size_t number;
-
-    while (take(work, &number)) {
-        struct at_replay_plan plan = *runs->plan;
-        struct at_error err = {AT_OK, ""};
-        enum at_status status;
-
-        plan.start.seed += number;
-        status = at_replay(&work->courses[number], runs->recording, &plan, &err);
-        pthread_mutex_lock(&work->lock);
-        if (status != AT_OK && work->status == AT_OK) {
-            work->status = status;
-            work->err = err;
-        }
-        if (runs->done)
-            runs->done(runs->data);
-        pthread_mutex_unlock(&work->lock);
-    }
-    return NULL;
-}
-
-/* Replay; fills count courses, each to be cleared. AT_INTERNAL as at_replay, with no courses. */
-static enum at_status replay_runs(struct at_course *courses, const struct replay_runs *runs,
-                                  struct at_error *err)
-{
-    struct work work = {.runs = runs, .courses = courses};
-    size_t wanted = runs->threads > 1 ? (size_t)runs->threads : 1, started = 0;
-    pthread_t *threads;
-
-    wanted = wanted < runs->count ? wanted : runs->count;
-    threads = at_alloc_array(wanted, sizeof *threads);
-    pthread_mutex_init(&work.lock, NULL);
-    /* This thread works too, so the work is done even if the system refuses all others. */
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, replay, &work) == 0)
-        started++;
-    replay(&work);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-    pthread_mutex_destroy(&work.lock);
-    free(threads);
-    if (work.status == AT_OK)
-        return AT_OK;
-    for (size_t i = 0; i < runs->count; i++)
-        at_course_clear(&courses[i]);
-    if (err)
-        *err = work.err;
-    return work.status;
-}
-
 /* ---- recordings with the same spaces ---- */
 
 static bool same_params(const struct at_family *a, const struct at_family *b)
@@ -432,6 +345,84 @@ static void show(const struct advance *advance, const struct at_strategy *strate
     free(what);
 }
 
+/* ---- many replays of one plan ---- */
+
+/* The searches of a strategy on a recording. */
+struct work {
+    const struct at_recording *recording;
+    const struct at_replay_plan *plan; /* its seed is the first; each next search adds one */
+    struct at_course *courses;
+    pthread_mutex_t lock; /* for all below */
+    struct advance *advance;
+    size_t next;
+    enum at_status status; /* the first failure, with its message */
+    struct at_error err;
+};
+
+/* Take the number of the next search; false: all are taken, or one has failed. */
+static bool take(struct work *work, size_t *number)
+{
+    bool taken;
+
+    pthread_mutex_lock(&work->lock);
+    taken = work->next < work->advance->options->runs && work->status == AT_OK;
+    if (taken)
+        *number = work->next++;
+    pthread_mutex_unlock(&work->lock);
+    return taken;
+}
+
+static void *replay(void *data)
+{
+    struct work *work = data;
+    size_t number;
+
+    while (take(work, &number)) {
+        struct at_replay_plan plan = *work->plan;
+        struct at_error err = {AT_OK, ""};
+        enum at_status status;
+
+        plan.start.seed += number;
+        status = at_replay(&work->courses[number], work->recording, &plan, &err);
+        pthread_mutex_lock(&work->lock);
+        if (status != AT_OK && work->status == AT_OK) {
+            work->status = status;
+            work->err = err;
+        }
+        work->advance->done++;
+        show(work->advance, plan.strategy);
+        pthread_mutex_unlock(&work->lock);
+    }
+    return NULL;
+}
+
+/* Fill in the courses of all searches; the number of threads does not change them. */
+static enum at_status replay_all(struct at_course *courses, const struct at_recording *recording,
+                                 const struct at_replay_plan *plan, struct advance *advance,
+                                 struct at_error *err)
+{
+    const struct at_comparison_options *options = advance->options;
+    struct work work = {
+        .recording = recording, .plan = plan, .courses = courses, .advance = advance};
+    size_t wanted = options->threads > 1 ? (size_t)options->threads : 1, started = 0;
+    pthread_t *threads;
+
+    wanted = wanted < options->runs ? wanted : options->runs;
+    threads = at_alloc_array(wanted, sizeof *threads);
+    pthread_mutex_init(&work.lock, NULL);
+    /* This thread works too, so the work is done even if the system refuses all others. */
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, replay, &work) == 0)
+        started++;
+    replay(&work);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_mutex_destroy(&work.lock);
+    free(threads);
+    return work.status == AT_OK ? AT_OK : at_fail(err, work.status, "%s", work.err.message);
+}
+
+/* ---- one strategy ---- */
+
 static void measure_curves(struct at_strategy_record *record, const struct at_searches *searches,
                            const struct at_comparison_options *options)
 {
@@ -443,20 +434,6 @@ static void measure_curves(struct at_strategy_record *record, const struct at_se
     record->drawn_of_time = at_curve_drawn_within(searches);
 }
 
-/* The progress of the runs of one strategy. */
-struct watched {
-    struct advance *advance;
-    const struct at_strategy *strategy;
-};
-
-static void count_run(void *data)
-{
-    const struct watched *watched = data;
-
-    watched->advance->done++;
-    show(watched->advance, watched->strategy);
-}
-
 static enum at_status run_strategy(struct at_strategy_record *record,
                                    const struct at_recording *recording,
                                    const struct at_baseline *baseline,
@@ -465,18 +442,10 @@ static enum at_status run_strategy(struct at_strategy_record *record,
 {
     const struct at_comparison_options *options = advance->options;
     struct at_course *courses = at_alloc_array(options->runs, sizeof *courses);
-    struct watched watched = {advance, plan->strategy};
     enum at_status status;
 
     show(advance, plan->strategy);
-    status = replay_runs(courses,
-                         &(struct replay_runs){.recording = recording,
-                                               .plan = plan,
-                                               .count = options->runs,
-                                               .threads = options->threads,
-                                               .done = count_run,
-                                               .data = &watched},
-                         err);
+    status = replay_all(courses, recording, plan, advance, err);
     snprintf(record->name, sizeof record->name, "%s", plan->strategy->name);
     if (status == AT_OK) {
         figures_of_runs(record, recording, courses, options->runs);

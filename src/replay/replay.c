@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- the performance score ---- */
 #include "replay/replay.h"
 
 #include "base/memory.h"
@@ -7,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double covered =
-    0.95; /* share of the gap from median to optimum at which the budget ends */
+/* ---- the performance score ---- */
+
+/* The share of the gap from median to optimum at which the budget ends. */
+static const double covered = 0.95;
 
 static int by_value(const void *left, const void *right)
 {
@@ -98,6 +99,8 @@ double at_score(const struct at_baseline *baseline, const struct at_course *cour
     }
     return points > 0 ? sum / (double)points : 1;
 }
+
+/* ---- a search ---- */
 
 struct replay {
     const struct at_recording *recording;
@@ -224,8 +227,7 @@ size_t at_course_within(const struct at_course *course, double ns)
     return low;
 }
 
-/* The ratio of one point of a picture to the point before it. */
-static const double step = 1.15;
+/* ---- curves ---- */
 
 /* The value at a share of the sorted ones. */
 static int64_t quantile_ppm(const double *sorted, size_t count, double share)
@@ -306,6 +308,9 @@ struct at_list at_curve_within(const struct at_searches *searches, const int64_t
 }
 
 /* ---- pictures ---- */
+
+/* The ratio of one point to the point before it. */
+static const double step = 1.15;
 
 struct at_list at_curve_drawn_after(const struct at_searches *searches)
 {
