@@ -283,10 +283,16 @@ struct rows {
     size_t count;
 };
 
+static void set_time(struct at_bench_row *row, const struct race *race, double time_ns)
+{
+    row->time_ns = llround(time_ns);
+    row->bandwidth_MB_per_s = llround(1000 * (double)at_problem_bytes(&race->problem) / time_ns);
+    row->of_copy_permille = llround(1000 * copy_limit(race)->time_ns / time_ns);
+}
+
 static void add_row(struct rows *rows, const char *label, const struct at_contestant *contestant)
 {
     struct at_bench_row *row = &rows->items[rows->count++];
-    double bytes = (double)at_problem_bytes(&rows->race->problem);
     int64_t peak_MB_per_s = rows->session->gpu->info.peak_bandwidth_MB_per_s;
 
     snprintf(row->label, sizeof row->label, "%s", label);
@@ -301,9 +307,7 @@ static void add_row(struct rows *rows, const char *label, const struct at_contes
     } else {
         snprintf(row->kernel, sizeof row->kernel, "memcpy");
     }
-    row->time_ns = llround(contestant->time_ns);
-    row->bandwidth_MB_per_s = llround(1000 * bytes / contestant->time_ns);
-    row->of_copy_permille = llround(1000 * copy_limit(rows->race)->time_ns / contestant->time_ns);
+    set_time(row, rows->race, contestant->time_ns);
     row->spread_permille = at_spread_permille(
         contestant->samples_ns, (size_t)rows->session->options.policy->shootout_samples);
     row->from_l2 = peak_MB_per_s > 0 && row->bandwidth_MB_per_s > peak_MB_per_s;
@@ -314,14 +318,10 @@ static void add_peers(struct rows *rows, const struct race *race)
     for (size_t i = 0; i < race->peer_count; i++) {
         const struct peer *peer = &race->peers[i];
         struct at_bench_row *row = &rows->items[rows->count++];
-        double time_ns = (double)peer->time_ns;
 
         snprintf(row->label, sizeof row->label, "%s", peer->name);
         snprintf(row->kernel, sizeof row->kernel, "%s", peer->what);
-        row->time_ns = peer->time_ns;
-        row->bandwidth_MB_per_s =
-            llround(1000 * (double)at_problem_bytes(&race->problem) / time_ns);
-        row->of_copy_permille = llround(1000 * copy_limit(race)->time_ns / time_ns);
+        set_time(row, race, (double)peer->time_ns);
         row->spread_permille = peer->spread_permille;
     }
 }

@@ -344,35 +344,35 @@ enum at_status at_journal_each(struct at_journal *journal, const char *problem,
     return status;
 }
 
-enum at_status at_journal_count(struct at_journal *journal, const char *problem, int64_t *count,
-                                struct at_error *err)
+/* Count the run's rows of a query about the key. */
+static enum at_status count_rows(struct at_journal *journal, const char *sql,
+                                 struct at_journal_key key, int64_t *count, struct at_error *err)
 {
-    const struct at_journal_entry about = {.run = journal->run, .key.problem = problem};
+    const struct at_journal_entry about = {.run = journal->run, .key = key};
     sqlite3_int64 counted = 0;
-    enum at_status status =
-        at_journal_query(journal, "SELECT count(*)" OF_PROBLEM, &about, &counted, NULL, err);
+    enum at_status status = at_journal_query(journal, sql, &about, &counted, NULL, err);
 
     if (status == AT_OK)
         *count = counted;
     return status;
 }
 
+enum at_status at_journal_count(struct at_journal *journal, const char *problem, int64_t *count,
+                                struct at_error *err)
+{
+    return count_rows(journal, "SELECT count(*)" OF_PROBLEM,
+                      (struct at_journal_key){.problem = problem}, count, err);
+}
+
 enum at_status at_journal_count_others(struct at_journal *journal, const char *family,
                                        const char *family_hash, int64_t *count,
                                        struct at_error *err)
 {
-    const struct at_journal_entry about = {.run = journal->run,
-                                           .key = {.family = family, .family_hash = family_hash}};
-    sqlite3_int64 counted = 0;
-    enum at_status status =
-        at_journal_query(journal,
-                         "SELECT count(*) FROM measurements"
-                         "  WHERE run = :run AND family = :family AND family_hash <> :family_hash",
-                         &about, &counted, NULL, err);
-
-    if (status == AT_OK)
-        *count = counted;
-    return status;
+    return count_rows(journal,
+                      "SELECT count(*) FROM measurements"
+                      "  WHERE run = :run AND family = :family AND family_hash <> :family_hash",
+                      (struct at_journal_key){.family = family, .family_hash = family_hash}, count,
+                      err);
 }
 
 /* ---- from one journal into another ---- */

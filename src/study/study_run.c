@@ -40,23 +40,15 @@ const char *const at_study_column_names[AT_STUDY_COLUMNS] = {
     [AT_STUDY_WARM_READ] = "warm_read",
 };
 
-/* The fields of a kernel row at this offset of a record, for the record's table. */
-#define KERNEL_ROW_FIELDS(at)                                                                      \
-    {.key = "family",                                                                              \
-     .kind = AT_FIELD_CHARS,                                                                       \
-     .offset = (at) + offsetof(struct at_kernel_row, family),                                      \
-     .max = 64},                                                                                   \
-        {.key = "label",                                                                           \
-         .kind = AT_FIELD_CHARS,                                                                   \
-         .offset = (at) + offsetof(struct at_kernel_row, label),                                   \
-         .max = 64},                                                                               \
-    {                                                                                              \
-        .key = "parameters", .kind = AT_FIELD_NAMED_INTS,                                          \
-        .offset = (at) + offsetof(struct at_kernel_row, parameters), .max = AT_PARAMS_MAX          \
-    }
+/* The fields of a kernel row, which `in` names within the record. */
+#define KERNEL_ROW_FIELDS(record, in)                                                              \
+    AT_FIELD(record, "family", in family, .kind = AT_FIELD_CHARS, .max = 64),                      \
+        AT_FIELD(record, "label", in label, .kind = AT_FIELD_CHARS, .max = 64),                    \
+        AT_FIELD(record, "parameters", in parameters, .kind = AT_FIELD_NAMED_INTS,                 \
+                 .max = AT_PARAMS_MAX)
 
 static const struct at_field row_fields[] = {
-    KERNEL_ROW_FIELDS(offsetof(struct at_study_row, kernel)),
+    KERNEL_ROW_FIELDS(at_study_row, kernel.),
     AT_FIELD(at_study_row, "problem", problem, .kind = AT_FIELD_LOCATED, AT_OPTIONAL),
 };
 static const struct at_schema row_schema = AT_SCHEMA("a row", at_study_row, row_fields);
@@ -179,9 +171,7 @@ enum at_status at_kernel_row_config(const struct at_kernel_row *row, const char 
 
 /* ---- the textbook ---- */
 
-static const struct at_field kernel_fields[] = {
-    KERNEL_ROW_FIELDS(0),
-};
+static const struct at_field kernel_fields[] = {KERNEL_ROW_FIELDS(at_kernel_row, )};
 static const struct at_schema kernel_schema = AT_SCHEMA("a row", at_kernel_row, kernel_fields);
 static const struct at_field textbook_fields[] = {
     AT_OBJECTS(at_textbook, rows, 1, AT_TEXTBOOK_ROWS_MAX, kernel_schema),
@@ -383,9 +373,6 @@ static void describe(struct at_study_result *result, const struct at_study *stud
     result->reading = at_strdup(study->reading);
 }
 
-/* Counts and times the study `name`, read from path, on the device. The caller clears the result by
- * its schema. AT_USAGE: a row is not in its family's space. AT_FAILED: a row is not legal, or gives
- * wrong results. The message names the row. */
 enum at_status at_study_run(const struct at_study *study, const char *name, const char *path,
                             const struct at_device_info *device,
                             const struct at_session_options *options,
@@ -492,36 +479,34 @@ static enum at_status count_row(const struct at_own_file *file, const struct row
     return AT_OK;
 }
 
-static void add_column(struct at_study *study, enum at_study_column column)
-{
-    struct at_located *columns = study->columns.items;
-
-    columns[study->columns.count++].text = at_strdup(at_study_column_names[column]);
-}
+/* Columns, each with the requests without which it has no figures. */
+static const struct {
+    enum at_study_column column;
+    size_t requests; /* of a line */
+} own_columns[] = {
+    {AT_STUDY_LOAD_SECTORS, offsetof(struct at_study_line, load.requests)},
+    {AT_STUDY_LOAD_USED, offsetof(struct at_study_line, load.requests)},
+    {AT_STUDY_STORE_SECTORS, offsetof(struct at_study_line, store.requests)},
+    {AT_STUDY_STORE_USED, offsetof(struct at_study_line, store.requests)},
+    {AT_STUDY_SHARED_LOAD, offsetof(struct at_study_line, shared_load.requests)},
+    {AT_STUDY_SHARED_STORE, offsetof(struct at_study_line, shared_store.requests)},
+};
 
 static void choose_columns(struct at_study *study, const struct at_study_line *lines, size_t count)
 {
-    struct at_study_line all = {0};
+    struct at_located *columns = at_alloc_array(AT_COUNT(own_columns), sizeof *columns);
 
-    for (size_t i = 0; i < count; i++) {
-        all.load.requests += lines[i].load.requests;
-        all.store.requests += lines[i].store.requests;
-        all.shared_load.requests += lines[i].shared_load.requests;
-        all.shared_store.requests += lines[i].shared_store.requests;
+    study->columns.items = columns;
+    for (size_t i = 0; i < AT_COUNT(own_columns); i++) {
+        size_t j = 0;
+
+        while (j < count &&
+               *(const int64_t *)((const char *)&lines[j] + own_columns[i].requests) == 0)
+            j++;
+        if (j < count)
+            columns[study->columns.count++].text =
+                at_strdup(at_study_column_names[own_columns[i].column]);
     }
-    study->columns.items = at_alloc_array(AT_STUDY_COLUMNS, sizeof(struct at_located));
-    if (all.load.requests > 0) {
-        add_column(study, AT_STUDY_LOAD_SECTORS);
-        add_column(study, AT_STUDY_LOAD_USED);
-    }
-    if (all.store.requests > 0) {
-        add_column(study, AT_STUDY_STORE_SECTORS);
-        add_column(study, AT_STUDY_STORE_USED);
-    }
-    if (all.shared_load.requests > 0)
-        add_column(study, AT_STUDY_SHARED_LOAD);
-    if (all.shared_store.requests > 0)
-        add_column(study, AT_STUDY_SHARED_STORE);
 }
 
 static void describe_own(struct at_study_result *result, const struct at_own_file *file,
@@ -540,10 +525,6 @@ static void describe_own(struct at_study_result *result, const struct at_own_fil
         at_strdup("GB/s are the bytes that the kernel uses, over the predicted time.");
 }
 
-/* Count the launches on the device and predict their times (rates; NULL: unknown, so no times). A
- * launch without an entry stands for each kernel of the file. The zeroed study gets the columns
- * that the kernels have figures for; the caller clears both by at_study_clear and the result's
- * schema. Fails as at_own_kernel_explain does. */
 enum at_status at_own_study(const struct at_own_file *file, const struct at_own_launch *launches,
                             size_t count, const struct at_device_info *device,
                             const struct at_rates *rates, struct at_progress *progress,
