@@ -155,7 +155,6 @@ void at_report_repeats(const struct at_report_device *device, FILE *out);
 /* ---- the sections of the page, in its order, and what they share ---- */
 
 /* pictures.c */
-void at_report_changes(const struct at_report *report, FILE *out);
 void at_report_maps(const struct at_report_device *device, FILE *out);
 void at_report_timeline(const struct at_report_device *device, FILE *out);
 
@@ -166,12 +165,11 @@ void at_report_table(const struct at_report *report, const struct at_report_devi
 void at_report_remarks(const struct at_report *report, const struct at_report_device *device,
                        const struct at_report_row *row, FILE *out);
 
-/* Of a row that is in the baseline: which software differs; is its config the same? */
-void at_report_software(const struct at_report_row *row, FILE *out);
-bool at_report_same_config(const struct at_report *report, const struct at_report_row *row);
-
 void at_report_problems(const struct at_report *report, const struct at_report_device *device,
                         FILE *out);
+
+/* What changed since the baseline, if there is one. */
+void at_report_changes(const struct at_report *report, FILE *out);
 
 /* search.c: the plots and tables of a problem's search, with few points in a page of many problems.
  */
