@@ -115,8 +115,6 @@ char *at_plain_name(const char *mangled)
 
 /* ---- the kernels of a file ---- */
 
-/* ---- reading ---- */
-
 /* The properties of a parameter's type. NVRTC writes pointers and whole numbers alike. */
 static const struct {
     const char *type;

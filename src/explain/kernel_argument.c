@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- types ---- */
 #include "explain/kernel_argument.h"
 
 #include "base/integer.h"
@@ -15,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- types ---- */
+
 static int lane_bytes(const struct at_element_type *type)
 {
     return at_number_formats[type->number].bytes;
 }
 
-static inline bool at_element_is_float(const struct at_element_type *type)
+static bool is_float(const struct at_element_type *type)
 {
     return !at_number_is_integer(type->number);
 }
@@ -105,7 +106,7 @@ bool at_element_holds(const struct at_element_type *type, int64_t value)
 {
     int bits = 8 * lane_bytes(type);
 
-    if (at_element_is_float(type))
+    if (is_float(type))
         return true;
     if (strcmp(type->name, "bool") == 0)
         return value == 0 || value == 1;
@@ -117,7 +118,7 @@ bool at_element_holds(const struct at_element_type *type, int64_t value)
 void at_element_store(const struct at_element_type *type, void *to, enum at_number from,
                       uint64_t bits)
 {
-    bool saturate = at_element_is_float(type) && at_number_formats[type->number].saturates;
+    bool saturate = is_float(type) && at_number_formats[type->number].saturates;
 
     bits = at_number_convert(type->number, from, bits, AT_NEAREST, saturate);
     memcpy(to, &bits, (size_t)lane_bytes(type)); /* little-endian, as GPUs are */
@@ -225,9 +226,8 @@ static enum at_status parse_value(struct at_kernel_argument *argument, const cha
     }
     if (!at_integer_parse(text, strlen(text), &whole) && parse_real(text, &argument->real)) {
         argument->value = AT_VALUE_REAL;
-        return at_element_is_float(argument->type)
-                   ? AT_OK
-                   : refuse(argument, err, "the type has only whole numbers");
+        return is_float(argument->type) ? AT_OK
+                                        : refuse(argument, err, "the type has only whole numbers");
     }
     return parse_expression(argument, text, err);
 }
@@ -290,7 +290,7 @@ static enum at_status write_element(const struct at_kernel_argument *argument, i
 {
     const struct at_element_type *type = argument->type;
     int64_t values[NAMES] = {[INDEX] = index, [COUNT] = argument->count}, whole = 0;
-    bool is_real = argument->value != AT_VALUE_EXPRESSION && at_element_is_float(type);
+    bool is_real = argument->value != AT_VALUE_EXPRESSION && is_float(type);
     double real = argument->real;
     enum at_status status = AT_OK;
 
@@ -519,10 +519,10 @@ static enum at_status check_argument(const struct at_kernel_argument *argument,
                                      struct at_error *err)
 {
     int64_t bytes = at_kernel_argument_bytes(argument);
-    bool is_float = !argument->buffer && at_element_is_float(argument->type);
+    bool whole = argument->buffer || !is_float(argument->type);
     char words[AT_PARAMETER_WORDS];
 
-    if (bytes == parameter->bytes && (parameter->is_block || is_float == parameter->is_float))
+    if (bytes == parameter->bytes && (parameter->is_block || whole != parameter->is_float))
         return AT_OK;
     at_entry_parameter_words(words, parameter);
     return at_fail(err, AT_USAGE, "argument %zu is %s, not --arg \"%s\"", number + 1, words,

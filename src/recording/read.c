@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a recording in the format of doc/recording-format.md, line by line. */
+/* Reads recordings: in the format of doc/recording-format.md, line by line, and in JSON. Finds the
+ * format to write. */
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/memory.h"
@@ -379,14 +380,10 @@ static enum at_status recording_read_text(struct at_recording *recording, const 
     return status;
 }
 
-/* Reads recordings in any format, and finds the format to write. */
-
 /* ---- recordings in JSON ---- */
 
 /* Jansson needs up to some hundred bytes per value. */
 enum { DEPTH_MAX = 16, VALUES_MAX = 4000000 };
-
-/* ---- the text ---- */
 
 struct outline {
     int depth;    /* brackets still open at the end of the text */
