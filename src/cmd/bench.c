@@ -15,7 +15,6 @@
 #include "report/report.h"
 #include "schema/table.h"
 #include "space/named.h"
-#include "study/bench_report.h"
 #include "study/study_run.h"
 #include "system/interrupt.h"
 #include "system/paths.h"

@@ -70,7 +70,6 @@ static const double drift = 0.03;
 
 struct recheck {
     struct at_profile *profile;
-    const struct at_run_options *options;
     struct at_session_options session_options;
     struct at_session *session;
     const struct at_device_info *device; /* that is checked now */
@@ -286,10 +285,8 @@ enum at_status at_check_times(struct at_profile *profile, const char *file,
                               struct at_run_options *options, struct at_check_report *report,
                               struct at_error *err)
 {
-    struct recheck recheck = {.profile = profile,
-                              .options = options,
-                              .session_options = options->session,
-                              .report = report};
+    struct recheck recheck = {
+        .profile = profile, .session_options = options->session, .report = report};
     struct at_device_info *devices;
     size_t count, failed;
     enum at_status status =
