@@ -133,11 +133,31 @@ void at_report_html(const struct at_report *report, FILE *out);
 void at_report_markdown(const struct at_report *report, FILE *out);
 void at_report_figure(const struct at_report *report, size_t figure, FILE *out);
 
+/* The result of `autotune bench` for one problem. */
+struct at_bench_row {
+    char label[64];
+    char kernel[1024]; /* family and parameters, or memcpy; "": illegal for this problem */
+    int64_t time_ns;   /* 0 if illegal, as all fields below */
+    int64_t bandwidth_MB_per_s;
+    int64_t of_copy_permille;
+    int64_t spread_permille;
+    int64_t from_l2; /* 1: faster than DRAM allows */
+};
+
+struct at_bench_report {
+    char device[128];
+    char policy[16];
+    char times[16]; /* the policy, or "predicted" */
+    char problem[160];
+    int64_t predicted;   /* 1: the device is emulated, so times are predicted */
+    char note[160];      /* a remark on predicted times */
+    struct at_list rows; /* of struct at_bench_row; the last is the tuned kernel */
+};
+
 /* Other pages: search strategies by the curves of each recording, which must have been drawn; the
  * kernels of each problem as shares of the copy limit; and those of a study by bandwidth, with what
  * was counted. */
 struct at_comparison;
-struct at_bench_report;
 struct at_study_result;
 void at_report_replay(const struct at_comparison *comparison, FILE *out);
 void at_report_bench(const struct at_bench_report *reports, size_t count, FILE *out);

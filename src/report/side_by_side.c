@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "replay/compare.h"
 #include "report/page.h"
-#include "study/bench_report.h"
 #include "study/study_run.h"
 
 #include <inttypes.h>
