@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "queue/queue.h"
+#include "queue/parts.h"
 
 #include "base/clock.h"
 #include "base/integer.h"
 #include "base/memory.h"
-#include "queue/parts.h"
 #include "system/interrupt.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/queue/queue: who tunes which problem. */
-#include "queue/queue.h"
-
 #include "base/memory.h"
+#include "queue/parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
