@@ -20,8 +20,6 @@ extern const struct at_schema at_answers_schema;
 /* Format the config as "tile PAD=1 TILE=32"; the caller frees it. */
 char *at_config_text(const struct at_result_record *config);
 
-struct at_list at_models_copy(const struct at_list *models);
-
 /* Sort devices, problems and parameters into the order in which they are written. */
 void at_profile_sort(struct at_profile *profile);
 

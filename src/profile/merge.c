@@ -359,7 +359,9 @@ static struct at_list make_records(struct pieces *pieces, int64_t (*count)(int64
             struct at_device_record fresh = *piece->is.record;
 
             fresh.problems = (struct at_list){0};
-            fresh.also_correct_on = at_models_copy(&piece->is.record->also_correct_on);
+            fresh.also_correct_on.items =
+                at_memdup(fresh.also_correct_on.items,
+                          fresh.also_correct_on.count * sizeof(struct at_device_info));
             AT_PUSH(records.items, records.count, records.capacity, fresh);
             capacity = 0;
         } else if (piece->is.record != piece[-1].is.record) {

@@ -20,28 +20,15 @@ bool at_models_have(const struct at_list *models, const struct at_device_info *d
     return false;
 }
 
-/* Copy the items, with room for more. */
-static struct at_device_info *copy_items(const struct at_list *models, size_t more)
-{
-    struct at_device_info *items = at_alloc_array(models->count + more, sizeof *items);
-
-    if (models->count > 0)
-        memcpy(items, models->items, models->count * sizeof *items);
-    return items;
-}
-
-struct at_list at_models_copy(const struct at_list *models)
-{
-    return (struct at_list){models->count > 0 ? copy_items(models, 0) : NULL, models->count};
-}
-
 void at_models_add(struct at_list *models, const struct at_device_info *device)
 {
     struct at_device_info *items;
 
     if (at_models_have(models, device))
         return;
-    items = copy_items(models, 1);
+    items = at_alloc_array(models->count + 1, sizeof *items);
+    if (models->count > 0)
+        memcpy(items, models->items, models->count * sizeof *items);
     items[models->count] = (struct at_device_info){
         .pci_device_id = device->pci_device_id,
         .compute_capability = device->compute_capability,
