@@ -73,3 +73,5 @@ int cuGetErrorName(int error, const char **name)
     *name = error == 34 ? NULL : error == 100 ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_OF_THE_TEST";
     return 0;
 }
+
+SUCCESS(cuMemcpyHtoD_v2)

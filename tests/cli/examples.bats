@@ -28,9 +28,23 @@ ends_with_message() {
     LD_LIBRARY_PATH=$PWD/stub:$LD_LIBRARY_PATH ends_with_message ./example
 }
 
-@test "the example with a step builds and ends with a message" {
+@test "the example with steps builds and ends with a message" {
     build_driver step.c
     LD_LIBRARY_PATH=$PWD/stub:$LD_LIBRARY_PATH ends_with_message ./example
+}
+
+@test "the library takes each execution of the example with steps" {
+    if grep -q __asan_init "$AUTOTUNE"; then
+        skip "a program without AddressSanitizer cannot load a library with it"
+    fi
+    build_driver step.c
+    # This driver runs nothing, so no result is right that is not 0. Its own dlopen is for programs that contain it.
+    cc -O1 -shared -fPIC -Ddlopen=unused_dlopen -o libcuda.so.1 "$srcdir/tests/cli/driver.c" -ldl
+    unset CUDA_VISIBLE_DEVICES
+    LD_LIBRARY_PATH=$PWD:$LD_LIBRARY_PATH run --separate-stderr -1 ./example
+    [ -z "$stderr" ]
+    [ "$(sed 's/ [0-9]* of 3000000 elements are wrong$//' <<<"$output")" = \
+        $'u8:f32,scale:\nu8:f32,affine=cols:\nu8:f32,alpha,beta:' ]
 }
 
 @test "the C++ example, with the runtime API, builds and ends with a message" {
