@@ -153,3 +153,35 @@ measured() {
     run --separate-stderr -1 "$AUTOTUNE" explain strip 64x64:f32:bf16
     [[ $stderr == *'the family moves elements as they are'* ]]
 }
+
+# casts: of the table of doc/arithmetic.md, a line for each cast: the problem, and why it is refused.
+casts() {
+    awk -F ' [|] |^[|] | [|]$' '
+        /^[|] from [|] to / { on = 1; next }
+        on && !/^[|]/ { exit }
+        on && !/^[|]-/ {
+            count = split($2, from, ", ")
+            split($3 == "each of these" ? $2 : $3, to, ", ")
+            why = sub(/^refused: /, "", $4) ? $4 : ""
+            for (i = 1; i <= count; i++)
+                for (k in to)
+                    if (from[i] != to[k])
+                        print "8x8:" from[i] ":" to[k] "\t" why
+        }' "$srcdir/doc/arithmetic.md"
+}
+
+@test "casts are possible, or refused for the reason, that the document says" {
+    local problem why
+    local -a possible=()
+    while IFS=$'\t' read -r problem why; do
+        if [ -z "$why" ]; then
+            possible+=("$problem")
+            continue
+        fi
+        run -2 "$AUTOTUNE" lookup --device h200 "$problem"
+        [[ $output == *"$why"* ]] || { echo "$problem: $output" && false; }
+    done < <(casts)
+    run -0 "$AUTOTUNE" lookup -q --device h200 "${possible[@]}"
+    [ "$(grep -c '^8x8:' <<<"$output")" -eq "${#possible[@]}" ]
+    [ "${#possible[@]}" -eq 134 ]
+}
