@@ -979,6 +979,46 @@ template <class value, int parts> struct number {
     }
 };
 
+/* Are a format's numbers 0, infinite, NaN, or between 2^-24 and 2^32? */
+__device__ constexpr bool has_short_range(int number)
+{
+    return number != NUMBER_BF16 && number != NUMBER_F32 && number != NUMBER_F64;
+}
+
+/* What a launch divides by. All elements are divided by it, so its reciprocal is worth having: the
+ * product with it, corrected once by what remains, is the quotient rounded to nearest (Markstein,
+ * "Computation of Elementary Functions on the IBM RISC System/6000 Processor", 1990). Nothing is
+ * corrected if nothing remains, or if the product is infinite or NaN: it is right then, and so is
+ * the sign of a 0.
+ *
+ * What remains must not underflow. So the divisor is from 2^-64 to 2^64, and elements or results
+ * have a short range. Beyond a result's range the last bits of a quotient do not matter. */
+template <bool has> struct reciprocal {
+    template <class number> __device__ __forceinline__ explicit reciprocal(const number &)
+    {
+    }
+};
+template <> struct reciprocal<true> {
+    float divisor, value; /* 0 if the divisor has none */
+
+    __device__ __forceinline__ explicit reciprocal(const number<float, 1> &given)
+        : divisor(given.part[0]),
+          value(fabsf(divisor) >= 0x1p-64f && fabsf(divisor) <= 0x1p64f ? divide(1.0f, divisor) : 0)
+    {
+    }
+    template <bool can_overflow> __device__ __forceinline__ float quotient(float x) const
+    {
+        if (value == 0)
+            return divide(x, divisor);
+
+        const float product = __fmul_rn(x, value);
+        const float rest = __fmaf_rn(-product, divisor, x);
+        const bool remains = fabsf(rest) > 0 && (!can_overflow || fabsf(rest) < 0x1p127f);
+
+        return remains ? __fmaf_rn(rest, value, product) : product;
+    }
+};
+
 /* What a place has for results: their elements of the second source, if there is one. */
 template <int bytes, int count, bool second> struct place_of_second {
 };
@@ -1084,21 +1124,29 @@ template <int code> struct arithmetic {
     static constexpr bool takes_numbers = multiplies || divides || has_channels || adds;
     static constexpr bool needs_place = has_channels || adds;
 
+    /* What follows a quotient could make a small or large one count again. */
+    static constexpr bool has_reciprocal =
+        divides && !has_double &&
+        (has_short_range(source_parts::part) ||
+         (has_short_range(result_parts::part) && !has_channels && !adds));
+
     number<value, parts> given, beta; /* by the launch */
-    long long to_second;              /* from a place in the destination, in bytes */
+    reciprocal<has_reciprocal> inverse;
+    long long to_second; /* from a place in the destination, in bytes */
     step_channels<value, has_channels> channels;
 
-    __device__ __forceinline__ arithmetic() : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}})
+    __device__ __forceinline__ arithmetic()
+        : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}}), inverse(given)
     {
     }
     __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst)
-        : given(numbers.number), beta(numbers.beta),
+        : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst))
     {
     }
     __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
                                           const channel_places &places)
-        : given(numbers.number), beta(numbers.beta),
+        : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst)),
           channels(places, numbers, dst)
     {
@@ -1157,6 +1205,15 @@ template <int code> struct arithmetic {
     using source_vector = vector<source_bytes, source::bytes>;
     using result_vector = vector<result_bytes, result::bytes>;
 
+    /* Divide by the launch's number. */
+    __device__ __forceinline__ value quotient(value x) const
+    {
+        if constexpr (has_reciprocal)
+            return inverse.template quotient<!has_short_range(source_parts::part)>(x);
+        else
+            return divide(x, given.part[0]);
+    }
+
     /* Compute a part of a result; `second` is the second source's element. Without an operation,
      * the part's value stays exact. */
     __device__ __forceinline__ auto compute(const source_vector &from, const channel &own,
@@ -1177,7 +1234,7 @@ template <int code> struct arithmetic {
             } else if constexpr (multiplies) {
                 x = multiply(x, given.part[0]);
             } else if constexpr (divides) {
-                x = divide(x, given.part[0]);
+                x = quotient(x);
             }
             if constexpr (has_channels)
                 x = add(multiply(x, own.scale), own.shift);

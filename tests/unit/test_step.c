@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps: how problems spell them, which are refused, and what they compute. */
 #include "base/memory.h"
+#include "numbers/numbers.h"
 #include "problem/arguments.h"
 #include "problem/problem.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -363,6 +365,71 @@ static int64_t divided(int64_t number, const uint64_t divisor[3])
     return (int64_t)((uint64_t)(product >> 64) >> divisor[2]);
 }
 
+/* What templates divide with: quotient() of reciprocal, in templates/transpose.cuh. */
+static float quotient(float x, float divisor)
+{
+    const float reciprocal = 1 / divisor;
+    const float product = x * reciprocal;
+    const float rest = fmaf(-product, divisor, x);
+
+    return fabsf(rest) > 0 && fabsf(rest) < 0x1p127f ? fmaf(rest, reciprocal, product) : product;
+}
+
+/* A result by the reciprocal has the bits of one by a division: of all numbers of 16 bits, where
+ * they or the results have a short range, and of floats whose mantissas are spread over their
+ * range. */
+static void divides_by_reciprocals(void **state)
+{
+    enum { MANTISSAS = 50000 };
+    static const struct {
+        enum at_number from, to;
+    } casts[] = {
+        {AT_F16, AT_F32},  {AT_BF16, AT_F16}, {AT_BF16, AT_E4M3}, {AT_BF16, AT_E5M2},
+        {AT_BF16, AT_I32}, {AT_BF16, AT_U32}, {AT_BF16, AT_U8},   {AT_F32, AT_F32},
+    };
+    static const float divisors[] = {
+        1,
+        -2,
+        3,
+        0.37F,
+        -0.1F,
+        448,
+        1.0F / 448,
+        3e-5F,
+        0x1.000002p0F,
+        0x1.000004p0F,
+        0x1.fffffep0F,
+        0x1.fffffcp0F,
+        0x1p-64F,
+        0x1p64F,
+        -0x1.fffffep63F,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(casts) * AT_COUNT(divisors); i++) {
+        const enum at_number from = casts[i / AT_COUNT(divisors)].from;
+        const enum at_number to = casts[i / AT_COUNT(divisors)].to;
+        const float divisor = divisors[i % AT_COUNT(divisors)];
+        const uint32_t count = from == AT_F32 ? MANTISSAS : UINT16_MAX + 1;
+
+        for (uint32_t n = 0; n < count; n++) {
+            const uint16_t bits = (uint16_t)n;
+            float x = ldexpf((float)((1 << 23) + n * 16777 % (1 << 23)), -23), direct, ours;
+            unsigned char expected[4] = {0}, result[4] = {0};
+
+            if (from != AT_F32)
+                at_number_cast(AT_F32, &x, from, &bits, false);
+            direct = x / divisor;
+            ours = quotient(x, divisor);
+            at_number_cast(to, expected, AT_F32, &direct, false);
+            at_number_cast(to, result, AT_F32, &ours, false);
+            if (memcmp(expected, result, sizeof result) != 0 && !(isnan(direct) && isnan(ours)))
+                fail_msg("%a / %a: %a, not %a", (double)x, (double)divisor, (double)ours,
+                         (double)direct);
+        }
+    }
+}
+
 static void tells_kernels_channels(void **state)
 {
     static const char *const specs[] = {
@@ -438,6 +505,7 @@ int main(void)
         cmocka_unit_test(adds),
         cmocka_unit_test(shifts),
         cmocka_unit_test(places_channels),
+        cmocka_unit_test(divides_by_reciprocals),
         cmocka_unit_test(tells_kernels_channels),
     };
 
