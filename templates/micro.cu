@@ -227,10 +227,13 @@ __device__ __forceinline__ void write_direct(result *dst, const micro (&tile)[in
 
         tile[i].transpose_into(col);
         if constexpr (step::needs_place)
-            if (row + i * micro_step < end)
+            if (row + i * micro_step < end) {
+                const auto common = result_of.template beside_at<stored>(dst);
+
 #pragma unroll
                 for (int k = 0; k < micro::cols; k++)
-                    places[k] = result_of.template at<stored>(dst + k * ld);
+                    places[k] = result_of.template at<stored>(dst + k * ld, common);
+            }
         if (row + i * micro_step < end)
 #pragma unroll
             for (int k = 0; k < micro::cols; k++)
@@ -240,12 +243,19 @@ __device__ __forceinline__ void write_direct(result *dst, const micro (&tile)[in
     }
 }
 
-/* Write whole rows from shared memory to the destination. The matrix has `rows` x `cols` of the
- * tile's elements. */
-__device__ __forceinline__ void write_rows(result *dst, unsigned shared, long long ld, int rows,
-                                           int cols, const step &result_of)
+/* Return the number of the unit that a thread writes of each of its rows. */
+__device__ __forceinline__ int unit_of_thread()
 {
-    const int column = threadIdx.x % micro_rows, row = threadIdx.x / micro_rows;
+    return threadIdx.x % micro_rows;
+}
+
+/* Write whole rows from shared memory to the destination. The matrix has `rows` x `cols` of the
+ * tile's elements. Rows have `common` for the step. */
+__device__ __forceinline__ void write_rows(result *dst, unsigned shared, long long ld, int rows,
+                                           int cols, const step &result_of,
+                                           const typename step::template beside<stored> &common)
+{
+    const int column = unit_of_thread(), row = threadIdx.x / micro_rows;
     const int rows_left = column * micro::rows < rows ? cols - row : 0;
     unit staged[thread_units];
     typename step::template place<stored> places[thread_units];
@@ -259,7 +269,7 @@ __device__ __forceinline__ void write_rows(result *dst, unsigned shared, long lo
 #pragma unroll
         for (int i = 0; i < thread_units; i++)
             if (i * unit_step < rows_left)
-                places[i] = result_of.template at<stored>(dst + i * unit_step * ld);
+                places[i] = result_of.template at<stored>(dst + i * unit_step * ld, common);
 #pragma unroll
     for (int i = 0; i < thread_units; i++) {
         if (i * unit_step < rows_left)
@@ -315,7 +325,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     micro_position first = first_micro();
     const int end = first.col * micro::cols < whole_cols ? whole_rows / micro::rows : 0;
     const unsigned shared = LAYOUT == LAYOUT_NONE ? 0 : shared_address(dynamic_shared());
+    typename step::template beside<stored> common{};
 
+    if constexpr (step::mixes && LAYOUT != LAYOUT_NONE)
+        common = result_of.template beside_at<stored>(to + unit_of_thread() * micro::rows);
     from += first.row * micro::rows * ld_src + first.col * micro::cols;
     if constexpr (LAYOUT == LAYOUT_NONE)
         to += first.col * micro::cols * ld_dst + first.row * micro::rows;
@@ -334,6 +347,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
     if constexpr (LAYOUT != LAYOUT_NONE) {
         __syncthreads();
-        write_rows(to, shared, ld_dst, whole_rows, whole_cols, result_of);
+        write_rows(to, shared, ld_dst, whole_rows, whole_cols, result_of, common);
     }
 }

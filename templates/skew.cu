@@ -457,25 +457,25 @@ __device__ __forceinline__ rows_of_vector own_rows(int row, rows_inside inside)
 }
 
 /* Write a vector of each of the columns below `cols` that are step_cols apart, the first one to
- * `to`. */
-__device__ __forceinline__ void write_vectors(result *to, unsigned shared,
-                                              const int (&offsets)[store_rows], int first,
-                                              long long ld, int cols, rows_of_vector own,
-                                              const step &result_of)
+ * `to`. All have `common` for the step. */
+__device__ __forceinline__ void
+write_vectors(result *to, unsigned shared, const int (&offsets)[store_rows], int first,
+              long long ld, int cols, rows_of_vector own, const step &result_of,
+              const typename step::template beside<store_rows> &common)
 {
     /* A vector of small results is many loads already. More would take long to compile. */
     constexpr int unroll = RESULT_SIZE < 4 ? 1 : 2;
     typename step::template place<store_rows> there{}, next{};
 
     if (step::needs_place && cols > 0)
-        next = result_of.template at<store_rows>(to);
+        next = result_of.template at<store_rows>(to, common);
 #pragma unroll(unroll)
     for (int col = 0; col < share_cols; col += step_cols) {
         if (STEP && col >= cols) /* or it would compute with what nothing has loaded */
             break;
         there = next;
         if (step::needs_place && col + step_cols < minimum(cols, share_cols))
-            next = result_of.template at<store_rows>(to + step_cols * ld);
+            next = result_of.template at<store_rows>(to + step_cols * ld, common);
         const uint4 gathered =
             gather_at<loaded>(shared + col * ELEM_SIZE, offsets, first, result_of, there);
 
@@ -568,17 +568,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         offsets[i] = layout.offset(gathered) + col * ELEM_SIZE;
     }
 
+    typename step::template beside<store_rows> common{};
+    if constexpr (step::mixes)
+        common = result_of.template beside_at<store_rows>(to + row);
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
     if constexpr (ends_in_parts)
         write_vectors(to + row, shared_address(shared), offsets, first, ld_dst,
                       row + store_rows > inside.first && row < inside.last ? tile.cols - col : 0,
-                      own_rows(row, inside), result_of);
+                      own_rows(row, inside), result_of, common);
     else
         write_vectors(to + row, shared_address(shared), offsets, first, ld_dst,
                       row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0,
-                      own_rows(row, inside), result_of);
+                      own_rows(row, inside), result_of, common);
     if (!ends_in_parts && (first_row < 0 || inside.last < held_rows))
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,

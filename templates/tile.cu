@@ -121,10 +121,18 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
     }
 }
 
+/* Return the first row of a thread's vectors, when the tile is written. */
+__device__ __forceinline__ int row_of_thread()
+{
+    return threadIdx.x % (TILE_ROWS / STORE_VEC) * STORE_VEC;
+}
+
 /* Write the tile from shared memory. The threads are now along the columns of the source, which are
- * the rows of the destination. dst points to the tile's first element there. */
-__device__ __forceinline__ void write_tile(result *dst, const unsigned char *shared, long long ld,
-                                           int rows, int cols, const step &result_of)
+ * the rows of the destination. dst points to the tile's first element there. Rows of the
+ * destination have `common` for the step. */
+__device__ __forceinline__ void
+write_tile(result *dst, const unsigned char *shared, long long ld, int rows, int cols,
+           const step &result_of, const typename step::template beside<STORE_VEC> &common)
 {
     constexpr int lanes = TILE_ROWS / STORE_VEC;
     constexpr int block_cols = threads / lanes;
@@ -132,7 +140,7 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
     constexpr int unroll = UNROLL ? minimum(UNROLL, steps) : steps;
     using stored = word<STORE_VEC * RESULT_SIZE>;
 
-    const int row = threadIdx.x % lanes * STORE_VEC;
+    const int row = row_of_thread();
     const int col = threadIdx.x / lanes;
     int cols_left = row + STORE_VEC <= rows ? cols - col : 0;
 
@@ -147,7 +155,7 @@ __device__ __forceinline__ void write_tile(result *dst, const unsigned char *sha
 #pragma unroll
             for (int i = 0; i < unroll; i++)
                 if (i * block_cols < cols_left)
-                    places[i] = result_of.template at<STORE_VEC>(dst + i * block_cols * ld);
+                    places[i] = result_of.template at<STORE_VEC>(dst + i * block_cols * ld, common);
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
 #pragma unroll
@@ -185,7 +193,10 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
     result *to =
         static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     const step result_of{STEP_ARGUMENT};
+    typename step::template beside<STORE_VEC> common{};
 
+    if constexpr (step::mixes)
+        common = result_of.template beside_at<STORE_VEC>(to + row_of_thread());
     read_tile(shared, from, ld_src, tile.rows, tile.cols);
     /* At the right edge a row may end within a vector. Copy these few elements one by one. */
     if constexpr (LOAD_VEC > 1)
@@ -198,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 
     __syncthreads();
 
-    write_tile(to, shared, ld_dst, tile.rows, tile.cols, result_of);
+    write_tile(to, shared, ld_dst, tile.rows, tile.cols, result_of, common);
     /* The same at the lower edge, for the rows of the destination. */
     if constexpr (STORE_VEC > 1)
 #pragma unroll 1

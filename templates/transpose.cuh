@@ -616,6 +616,17 @@ template <int bytes> struct move {
     {
         return {};
     }
+    template <int count> struct beside {
+    };
+    template <int count> __device__ __forceinline__ beside<count> beside_at(const void *) const
+    {
+        return {};
+    }
+    template <int count>
+    __device__ __forceinline__ place<count> at(const void *, const beside<count> &) const
+    {
+        return {};
+    }
     struct row {
     };
     template <int stride = 1> __device__ __forceinline__ row row_at(const void *) const
@@ -1042,8 +1053,17 @@ template <class value> struct place_of_channel<value, true> {
     int channel, left, stride;
 };
 
-template <class value, int bytes, int count, bool has_channels, bool second>
-struct step_place : place_of_channel<value, has_channels>, place_of_second<bytes, count, second> {
+/* The numbers of the channels of results side by side, if these may have unlike ones. */
+template <class value, int count, bool mixes> struct channels_beside {
+};
+template <class value, int count> struct channels_beside<value, count, true> {
+    channel_numbers<value, true> all[count];
+};
+
+template <class value, int bytes, int count, bool has_channels, bool mixes, bool second>
+struct step_place : place_of_channel<value, has_channels>,
+                    channels_beside<value, count, mixes>,
+                    place_of_second<bytes, count, second> {
 };
 
 /* Where a step finds the numbers of channels, if there are any. */
@@ -1083,11 +1103,53 @@ template <class value> struct step_channels<value, true> {
 
         return {of(channel), channel, (int)minimum(left, most), stride};
     }
+    /* Load numbers that lie side by side, as vectors if their alignment allows it. */
+    template <int count>
+    static __device__ __forceinline__ void load_run(value (&to)[count], const value *from)
+    {
+        constexpr int bytes = minimum(16, count * (int)sizeof(value));
+        constexpr int parts = bytes / (int)sizeof(value);
+        union {
+            word<bytes> whole[count / parts];
+            value part[count];
+        } run;
+
+        if (bytes_past_boundary<bytes>(from) == 0)
+#pragma unroll
+            for (int i = 0; i < count / parts; i++)
+                run.whole[i] = __ldg(reinterpret_cast<const word<bytes> *>(from) + i);
+        else
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                run.part[i] = __ldg(from + i);
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            to[i] = run.part[i];
+    }
+    /* The numbers of `count` channels from this one on. */
+    template <int count>
+    __device__ __forceinline__ void of_run(channel_numbers<value, true> (&all)[count],
+                                           int channel) const
+    {
+        value scales[count], shifts[count];
+
+        if (scale)
+            load_run(scales, scale + channel);
+        if (shift)
+            load_run(shifts, shift + channel);
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            all[i] = {scale ? scales[i] : (value)1, shift ? shifts[i] : -(value)0};
+    }
     /* The numbers of `count` results in a row. Behind the last channel is the first one. */
     template <int count>
     __device__ __forceinline__ void of_all(channel_numbers<value, true> (&all)[count],
                                            place_of_channel<value, true> there) const
     {
+        if (places.run.by == 1 && there.stride == 1 && there.channel + count - 1 <= places.last) {
+            of_run(all, there.channel);
+            return;
+        }
 #pragma unroll
         for (int i = 0; i < count; i++) {
             all[i] = there.numbers;
@@ -1123,7 +1185,6 @@ template <int code> struct arithmetic {
     static constexpr bool mixes = (operations & STEP_MIXED) != 0;
     static constexpr bool takes_numbers = multiplies || divides || has_channels || adds;
     static constexpr bool needs_place = has_channels || adds;
-
     /* What follows a quotient could make a small or large one count again. */
     static constexpr bool has_reciprocal =
         divides && !has_double &&
@@ -1152,12 +1213,39 @@ template <int code> struct arithmetic {
     {
     }
 
-    template <int count> using place = step_place<value, result_bytes, count, has_channels, adds>;
+    template <int count>
+    using place = step_place<value, result_bytes, count, has_channels, mixes, adds>;
     using channel = channel_numbers<value, has_channels>;
 
     template <int count> __device__ __forceinline__ place<count> at(const void *to) const
     {
         return at_part<count>(row_at(to), to, 0);
+    }
+
+    /* The same in two steps, for several rows of the destination: what results side by side have in
+     * common with those that are whole rows further, and the rest. Rows have the same channels, if
+     * they have several. */
+    template <int count> using beside = channels_beside<value, count, mixes>;
+
+    template <int count> __device__ __forceinline__ beside<count> beside_at(const void *to) const
+    {
+        beside<count> common{};
+
+        if constexpr (mixes)
+            channels.of_all(common.all, row_at(to));
+        return common;
+    }
+    template <int count>
+    __device__ __forceinline__ place<count> at(const void *to, const beside<count> &common) const
+    {
+        if constexpr (!mixes)
+            return at<count>(to);
+
+        place<count> there{};
+
+        static_cast<beside<count> &>(there) = common;
+        add_second<count, true>(there, to);
+        return there;
     }
 
     /* The same in two steps: what results in a row have in common, from a place on and `stride`
@@ -1186,20 +1274,30 @@ template <int code> struct arithmetic {
             own.left -= first * stride;
             if ((mixes || stride > 1) && first > 0 && own.left <= 0)
                 own = row_at<stride>(here);
+            if constexpr (mixes && stride == 1)
+                channels.of_all(there.all, own);
         }
+        add_second<count, aligned, stride>(there, here);
+        return there;
+    }
+
+    /* Load what results have of the second source. */
+    template <int count, bool aligned, int stride = 1>
+    __device__ __forceinline__ void add_second(place<count> &there, const void *to) const
+    {
         if constexpr (adds) {
+            const char *from = static_cast<const char *>(to) + to_second;
+
             if (beta.is_zero())
-                return there;
+                return;
             if constexpr (aligned)
-                there.second.whole =
-                    *reinterpret_cast<const word<count * result_bytes> *>(here + to_second);
+                there.second.whole = *reinterpret_cast<const word<count * result_bytes> *>(from);
             else
 #pragma unroll
                 for (int i = 0; i < count; i++)
                     there.second.part[i] = *reinterpret_cast<const word<result_bytes> *>(
-                        here + to_second + i * stride * result_bytes);
+                        from + i * stride * result_bytes);
         }
-        return there;
     }
 
     using source_vector = vector<source_bytes, source::bytes>;
@@ -1302,7 +1400,9 @@ template <int code> struct arithmetic {
     {
         channel all[count];
 
-        if constexpr (has_channels && (mixes || apart))
+        if constexpr (mixes && !apart)
+            return of_channels<count>(from, there, there.all);
+        if constexpr (has_channels && apart)
             if (there.left <= (count - 1) * there.stride) {
                 channels.of_all(all, there);
                 return of_channels<count>(from, there, all);

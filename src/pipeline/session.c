@@ -85,20 +85,23 @@ static void make_square(struct at_problem *problem)
 }
 
 /* Channels along one axis or another: that of this number, or the next one whose strides nest. A
- * kernel that mixes no channels takes no problem that does. */
-static void place_channels(struct at_problem *problem, size_t number, const struct at_problem *like)
+ * kernel that mixes channels takes only problems that do, and one that mixes none only the others.
+ * False if no axis has such channels. */
+static bool place_channels(struct at_problem *problem, size_t number, const struct at_problem *like)
 {
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, axes);
     bool placed = !at_step_has(&problem->step, AT_AFFINE);
 
-    for (; !placed; number++)
-        placed = at_channels_place(&problem->step.channels, axes, count, number % count, "",
+    for (size_t i = 0; i < count && !placed; i++)
+        placed = at_channels_place(&problem->step.channels, axes, count, (number + i) % count, "",
                                    NULL) == AT_OK &&
-                 (at_problem_mixes_channels(like) || !at_problem_mixes_channels(problem));
+                 at_problem_mixes_channels(like) == at_problem_mixes_channels(problem);
+    return placed;
 }
 
-static struct at_problem make_problem(size_t shape, const struct at_problem *like)
+/* Make a problem of this shape. False if no axis of it has channels like the problem's. */
+static bool make_problem(struct at_problem *made, size_t shape, const struct at_problem *like)
 {
     struct at_problem problem = {
         .elem_size = like->elem_size,
@@ -115,12 +118,14 @@ static struct at_problem make_problem(size_t shape, const struct at_problem *lik
     memcpy(problem.type, like->type, sizeof problem.type);
     problem.stride_src = problem.rows * problem.ld_src + shapes[shape].gap_src;
     problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
-    place_channels(&problem, shape, like);
+    if (!place_channels(&problem, shape, like))
+        return false;
     if (like->in_place)
         make_square(&problem);
     else
         at_problem_reduce(&problem);
-    return problem;
+    *made = problem;
+    return true;
 }
 
 /* An axis of extent 1 that is the slowest on both sides: families tell axes by the order of their
@@ -139,7 +144,7 @@ static struct at_axis make_last_axis(const struct at_problem *problem)
     return last;
 }
 
-/* Make a tensor with as many axes as this problem. False if it has more. */
+/* Make a tensor with as many axes as this problem. False if it has more, or no such channels. */
 static bool make_tensor(struct at_problem *problem, size_t tensor, const struct at_problem *like)
 {
     char *spec =
@@ -152,7 +157,8 @@ static bool make_tensor(struct at_problem *problem, size_t tensor, const struct 
         return false;
     memcpy(problem->type, like->type, sizeof problem->type);
     problem->step = like->step;
-    place_channels(problem, tensor, like);
+    if (!place_channels(problem, tensor, like))
+        return false;
     last = make_last_axis(problem);
     while (problem->outer_count < like->outer_count)
         problem->outer[problem->outer_count++] = last;
@@ -182,9 +188,10 @@ size_t at_cases_for(const struct at_problem *problem, const struct at_policy *po
         count += make_tensor(&made->problem, i, problem);
     }
     for (size_t i = 0; i < AT_COUNT(shapes) && !at_problem_is_tensor(problem); i++) {
-        const struct at_gpu_case made = {make_problem(i, problem), 1};
+        struct at_gpu_case made = {.sets = 1};
 
-        if (!is_among(&made.problem, cases + 1, count - 1)) /* some squares repeat */
+        if (make_problem(&made.problem, i, problem) &&
+            !is_among(&made.problem, cases + 1, count - 1)) /* some squares repeat */
             cases[count++] = made;
     }
     return count;
