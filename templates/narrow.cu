@@ -322,7 +322,8 @@ __device__ __forceinline__ plane_piece result_piece(const item_vector &elements,
 }
 
 /* What the places of a thread's items have in common, plane by plane. It is found before the run is
- * loaded, because it may take a load of its own. */
+ * loaded, because it may take a load of its own. If channels are not mixed, a plane has one. Then
+ * all threads find it by the block's first unit, and once for all items. */
 struct item_rows {
     typename step::row plane[ITEMS][item_planes];
 
@@ -332,13 +333,14 @@ struct item_rows {
 #pragma unroll
         for (int item = 0; item < ITEMS; item++) {
             const int unit = (threadIdx.x + item * THREADS) % block_units;
-            const int part = (threadIdx.x + item * THREADS) / block_units;
+            const int part = PARTS > 1 ? (threadIdx.x + item * THREADS) / block_units : 0;
 
 #pragma unroll
             for (int i = 0; i < item_planes; i++)
-                if (unit < units)
-                    plane[item][i] = result_of.row_at(
-                        planes + (part * item_planes + i) * plane_bytes + unit * plane_vec);
+                if (!step::mixes || unit < units)
+                    plane[item][i] =
+                        result_of.row_at(planes + (part * item_planes + i) * plane_bytes +
+                                         (step::mixes ? unit * plane_vec : 0));
         }
     }
 };
