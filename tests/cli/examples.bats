@@ -43,8 +43,7 @@ ends_with_message() {
     unset CUDA_VISIBLE_DEVICES
     LD_LIBRARY_PATH=$PWD:$LD_LIBRARY_PATH run --separate-stderr -1 ./example
     [ -z "$stderr" ]
-    [ "$(sed 's/ [0-9]* of 3000000 elements are wrong$//' <<<"$output")" = \
-        $'u8:f32,scale:\nu8:f32,affine=cols:\nu8:f32,alpha,beta:' ]
+    [ "$(cut -d' ' -f1 <<<"$output")" = $'u8:f32,scale:\nu8:f32,affine=cols:\nu8:f32,alpha,beta:' ]
 }
 
 @test "the C++ example, with the runtime API, builds and ends with a message" {
