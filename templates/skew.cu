@@ -68,6 +68,9 @@
 #ifndef SPREAD
 #define SPREAD 0 /* 1: tiles are numbered in three dimensions, which takes no division */
 #endif
+#ifndef SWEEP
+#define SWEEP 0 /* KiB of a column of tiles that is taken at a time; 0: as TALL says */
+#endif
 #ifndef PREFETCH
 #define PREFETCH 128 /* bytes that L2 may fetch on a miss: 128, 256 */
 #endif
@@ -88,7 +91,8 @@ constexpr int store_rows = 16 / RESULT_SIZE;
  * row's piece begins and ends within a line of 128 bytes, which the tile beside it needs, too. In a
  * tall matrix the line would have left L2 by then, so only a group of rows of tiles is taken at a
  * time: a column of them has sweep_bytes. */
-constexpr int sweep_bytes = 2 << 20;
+constexpr int sweep_bytes = SWEEP ? SWEEP << 10 : 2 << 20;
+constexpr int order = TALL || SWEEP ? ORDER_GROUPED : ORDER_COLUMN;
 constexpr int group = sweep_bytes / (tile_rows * (SRC_BYTES + 128));
 
 /* The offsets of a tile's rows in shared memory. A row is as far from the boundary of a line as in
@@ -529,8 +533,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
 {
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
-    const block_tile tile = tile_of_block < tile_rows, tile_cols,
-                     TALL ? ORDER_GROUPED : ORDER_COLUMN, group, SPREAD > (rows + halo_rows, cols);
+    const block_tile tile =
+        tile_of_block<tile_rows, tile_cols, order, group, SPREAD>(rows + halo_rows, cols);
 
     if (tile.matrix >= matrices_of(batch))
         return;

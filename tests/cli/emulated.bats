@@ -57,6 +57,24 @@ setup() {
     [ "$(grep -c ' problem: ' best.yaml)" -eq 2 ]
 }
 
+# On a device with 192 KiB of L2, a matrix of 150 KB is tall enough for two sweeps over two columns of tiles.
+@test "skew takes tiles in sweeps where a column of them is too large for L2" {
+    is_long
+    local sizes=(SRC_BYTES='256, 128' DST_BYTES=128 ALIGN='16, 32' THREADS='128, 256' UNROLL='1, 4' PREFETCH=128)
+    cp -R "$AUTOTUNE_DATADIR" data
+    rm data/tuning/devices
+    mkdir data/tuning/devices
+    sed 's/l2_bytes: .*/l2_bytes: 196608/' "$srcdir/tuning/devices/h200.yaml" >data/tuning/devices/h200.yaml
+    narrowed skew "${sizes[@]}" ENDS=0 SPREAD=0 >data/tuning/skew.yaml
+    export AUTOTUNE_DATADIR=$PWD/data
+    run --separate-stderr -0 tune --quiet --gpu emu --family skew --search exhaustive --problem 1101x141:b1 \
+        --problem 101x141:b1 --out best.yaml
+    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    run -0 "$AUTOTUNE" show --top 99 --format csv best.yaml
+    [ "$(grep -c '^1101x141:b1,.* SWEEP=256' <<<"$output")" -ge 2 ]
+    [ "$(grep -c '^101x141:b1,.* SWEEP=256' <<<"$output")" -eq 0 ]
+}
+
 @test "the KTT spaces of tests/gpu/bench-tune are tuned" {
     is_long
     local data=$srcdir/tests/data
