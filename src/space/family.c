@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "schema/table.h"
 #include "space/config.h"
-#include "space/space.h"
 #include "system/file.h"
 #include "system/paths.h"
 
@@ -241,6 +240,132 @@ static enum at_status parse_list(const struct reading *reading, struct at_expr *
     return status;
 }
 
+/* ---- rules ---- */
+
+_Static_assert(AT_PARAMS_MAX <= 32, "params_used has a bit per parameter");
+
+/* The parameters that the expression uses, as bits; 0 for NULL. */
+static uint32_t params_used(const struct at_family *family, const struct at_expr *expr)
+{
+    uint32_t used = 0;
+
+    for (size_t i = 0; expr && i < family->param_count; i++)
+        used |= (uint32_t)at_expr_uses(expr, AT_NAME_PARAM_FIRST + i) << i;
+    return used;
+}
+
+/* Does it use more of the problem than the element size? */
+static bool uses_shape(const struct at_expr *expr)
+{
+    return at_expr_uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
+}
+
+/* 1 + the parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter;
+ * else 0. */
+static size_t determined(const struct at_family *family, const struct at_expr *expr)
+{
+    uint32_t used = params_used(family, expr);
+    size_t at = used ? (size_t)__builtin_ctz(used) : 0;
+
+    return __builtin_popcount(used) == 1 && uses_shape(expr) &&
+                   at_expr_equates(expr, AT_NAME_PARAM_FIRST + at)
+               ? at + 1
+               : 0;
+}
+
+/* Insert a rule, sorted by params_needed. Equal ones keep their order. */
+static void insert_rule(struct at_family *family, struct at_rule rule)
+{
+    size_t at = family->rule_count++;
+
+    rule.params_needed = rule.params_used ? 32 - (size_t)__builtin_clz(rule.params_used) : 0;
+    while (at > 0 && family->rules[at - 1].params_needed > rule.params_needed) {
+        family->rules[at] = family->rules[at - 1];
+        at--;
+    }
+    family->rules[at] = rule;
+}
+
+/* Mark the rules that are inherent, once all are known. */
+static void mark_inherent(struct at_family *family)
+{
+    uint32_t determined = 0;
+
+    for (size_t i = 0; i < family->rule_count; i++)
+        if (family->rules[i].determines > 0)
+            determined |= UINT32_C(1) << (family->rules[i].determines - 1);
+    for (size_t i = 0; i < family->rule_count; i++) {
+        struct at_rule *rule = &family->rules[i];
+
+        rule->inherent = rule->expr && !(rule->params_used & determined) &&
+                         !at_expr_uses_any(rule->expr, AT_NAME_SHAPE_FIRST, AT_NAMES_GIVEN);
+    }
+}
+
+/* Those of the shape stand before those of the device: they refuse nearly all configs that are
+ * refused. */
+static void list_adapting(struct at_family *family)
+{
+    enum { DETERMINING, OF_SHAPE, OF_DEVICE, PARTS };
+
+    family->adapting = at_alloc_array(family->rule_count, sizeof *family->adapting);
+    for (int part = 0; part < PARTS; part++)
+        for (size_t i = 0; i < family->rule_count; i++) {
+            const struct at_rule *rule = &family->rules[i];
+            int own = rule->determines > 0                    ? DETERMINING
+                      : !rule->expr || uses_shape(rule->expr) ? OF_SHAPE
+                                                              : OF_DEVICE;
+
+            if (own == part && rule->kind < AT_RULE_LAUNCH && !rule->inherent)
+                family->adapting[family->adapting_count++] = rule;
+        }
+}
+
+static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
+                               struct at_expr *const *exprs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        insert_rule(family, (struct at_rule){.kind = kind,
+                                             .expr = exprs[i],
+                                             .params_used = params_used(family, exprs[i]),
+                                             .determines = determined(family, exprs[i])});
+}
+
+/* Fill family->rules, sorted by params_needed, from the family's expressions. Fill
+ * family->adapting too: rules that determine a parameter come first there. */
+static void make_rules(struct at_family *family)
+{
+    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    uint32_t block_params = 0;
+
+    family->rules = at_alloc_array(most, sizeof *family->rules);
+    /* Every family has this rule, so that space files need not state it. */
+    insert_rule(family, (struct at_rule){.kind = AT_RULE_IN_PLACE});
+    insert_rule(family, (struct at_rule){.kind = AT_RULE_STEP});
+    insert_rule(family, (struct at_rule){.kind = AT_RULE_TENSORS});
+    insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
+    insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
+    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
+        bool packed = i == AT_GRID_X && family->tensors == AT_TENSORS_PACKED;
+        uint32_t used = params_used(family, family->launch[i]);
+
+        if (!family->launch[i])
+            continue;
+        for (int field = 0; packed && field < AT_LAUNCH_FIELDS; field++)
+            if (at_launch_decides_tiles((enum at_launch_field)field))
+                used |= params_used(family, family->launch[field]);
+        insert_rule(family, (struct at_rule){.kind = AT_RULE_LAUNCH,
+                                             .field = (enum at_launch_field)i,
+                                             .params_used = used});
+        if (i >= AT_BLOCK_X && i <= AT_BLOCK_Z)
+            block_params |= used;
+    }
+    /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
+    insert_rule(family, (struct at_rule){.kind = AT_RULE_THREADS, .params_used = block_params});
+    mark_inherent(family);
+    list_adapting(family);
+}
+
 static enum at_status take_rules(const struct reading *reading)
 {
     const struct at_family_record *record = &reading->record;
@@ -259,7 +384,7 @@ static enum at_status take_rules(const struct reading *reading)
         status = at_fail_at(reading->err, source_of(reading, &record->launch.field[AT_SIDE_SRC]),
                             "side_src is for families with tensors: packed");
     if (status == AT_OK)
-        at_rules_make(family);
+        make_rules(family);
     return status;
 }
 

@@ -37,7 +37,27 @@ struct at_param {
     bool yields;     /* where the default config is not legal, the next value is taken */
 };
 
-struct at_rule; /* space/space.c */
+enum at_rule_kind {
+    AT_RULE_IN_PLACE, /* family and problem are both in place, or both not */
+    AT_RULE_STEP,     /* the family takes steps, if the problem has one */
+    AT_RULE_TENSORS,  /* the family takes batches of as many axes */
+    AT_RULE_CONSTRAINT,
+    AT_RULE_NEED,
+    AT_RULE_LAUNCH,  /* a launch field is within its bounds */
+    AT_RULE_THREADS, /* the block has at most max_threads_per_block threads */
+};
+
+struct at_rule {
+    enum at_rule_kind kind;
+    const struct at_expr *expr; /* CONSTRAINT, NEED */
+    enum at_launch_field field; /* LAUNCH */
+    uint32_t params_used;       /* the parameters that it uses, as bits */
+    size_t params_needed;       /* it can be evaluated once this many parameters have values */
+    size_t determines; /* 1 + the parameter in "parameter == VALUE of the problem"; 0: none */
+    bool inherent;     /* a config that is legal anywhere keeps it wherever it is adapted to, for
+                          elements of the same size: beside that it uses parameters alone, none of
+                          which the problem determines */
+};
 
 /* Which tensors a family takes: matrices and plain batches only; batches of any axes; or all axes,
  * from which the host makes the sides of tiles (problem/arguments.h). */
@@ -68,6 +88,12 @@ struct at_family {
     size_t adapting_count;
 };
 
+/* Does a packed launch need the field to be cut into tiles? */
+static inline bool at_launch_decides_tiles(enum at_launch_field field)
+{
+    return field == AT_BLOCK_X || (field >= AT_SIDE_SRC && field <= AT_WORD_BYTES);
+}
+
 /* One value for each parameter, in the order of family->params. */
 struct at_config {
     const struct at_family *family; /* borrowed */
@@ -81,6 +107,15 @@ extern const struct at_schema at_family_schema; /* of a space file */
 enum at_status at_family_read(struct at_family **family, const char *path, const char *template_dir,
                               struct at_error *err);
 void at_family_free(struct at_family *family);
+
+/* Read every NAME.yaml in tuning_dir that has a NAME.cu in template_dir, sorted by NAME. The caller
+ * frees the families and their array. AT_USAGE if there are none, or two with the same name. */
+enum at_status at_families_read(struct at_family ***families, size_t *count, const char *tuning_dir,
+                                const char *template_dir, struct at_error *err);
+
+/* AT_USAGE if two families have the same name: profiles and journals refer to families by name. */
+enum at_status at_families_check_unique(struct at_family *const *families, size_t count,
+                                        struct at_error *err);
 
 /* Return the family of this name; NULL: there is none. */
 struct at_family *at_family_find(struct at_family *const *families, size_t count, const char *name);

@@ -9,28 +9,6 @@
 #include "problem/arguments.h"
 #include "space/config.h"
 
-enum rule_kind {
-    RULE_IN_PLACE, /* family and problem are both in place, or both not */
-    RULE_STEP,     /* the family takes steps, if the problem has one */
-    RULE_TENSORS,  /* the family takes batches of as many axes */
-    RULE_CONSTRAINT,
-    RULE_NEED,
-    RULE_LAUNCH,  /* a launch field is within its bounds */
-    RULE_THREADS, /* the block has at most max_threads_per_block threads */
-};
-
-struct at_rule {
-    enum rule_kind kind;
-    const struct at_expr *expr; /* CONSTRAINT, NEED */
-    enum at_launch_field field; /* LAUNCH */
-    uint32_t params_used;       /* the parameters that it uses, as bits */
-    size_t params_needed;       /* it can be evaluated once this many parameters have values */
-    size_t determines; /* 1 + the parameter in "parameter == VALUE of the problem"; 0: none */
-    bool inherent;     /* a config that is legal anywhere keeps it wherever it is adapted to, for
-                          elements of the same size: beside that it uses parameters alone, none of
-                          which the problem determines */
-};
-
 /* Bounds from the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
  * the same for every device that NVRTC still compiles for. */
 static const struct {
@@ -54,134 +32,6 @@ static const struct {
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
     [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
 };
-
-_Static_assert(AT_PARAMS_MAX <= 32, "params_used has a bit per parameter");
-
-/* The parameters that the expression uses, as bits; 0 for NULL. */
-static uint32_t params_used(const struct at_family *family, const struct at_expr *expr)
-{
-    uint32_t used = 0;
-
-    for (size_t i = 0; expr && i < family->param_count; i++)
-        used |= (uint32_t)at_expr_uses(expr, AT_NAME_PARAM_FIRST + i) << i;
-    return used;
-}
-
-/* Does it use more of the problem than the element size? */
-static bool uses_shape(const struct at_expr *expr)
-{
-    return at_expr_uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
-}
-
-/* 1 + the parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter;
- * else 0. */
-static size_t determined(const struct at_family *family, const struct at_expr *expr)
-{
-    uint32_t used = params_used(family, expr);
-    size_t at = used ? (size_t)__builtin_ctz(used) : 0;
-
-    return __builtin_popcount(used) == 1 && uses_shape(expr) &&
-                   at_expr_equates(expr, AT_NAME_PARAM_FIRST + at)
-               ? at + 1
-               : 0;
-}
-
-/* Insert a rule, sorted by params_needed. Equal ones keep their order. */
-static void insert(struct at_family *family, struct at_rule rule)
-{
-    size_t at = family->rule_count++;
-
-    rule.params_needed = rule.params_used ? 32 - (size_t)__builtin_clz(rule.params_used) : 0;
-    while (at > 0 && family->rules[at - 1].params_needed > rule.params_needed) {
-        family->rules[at] = family->rules[at - 1];
-        at--;
-    }
-    family->rules[at] = rule;
-}
-
-/* Mark the rules that are inherent, once all are known. */
-static void mark_inherent(struct at_family *family)
-{
-    uint32_t determined = 0;
-
-    for (size_t i = 0; i < family->rule_count; i++)
-        if (family->rules[i].determines > 0)
-            determined |= UINT32_C(1) << (family->rules[i].determines - 1);
-    for (size_t i = 0; i < family->rule_count; i++) {
-        struct at_rule *rule = &family->rules[i];
-
-        rule->inherent = rule->expr && !(rule->params_used & determined) &&
-                         !at_expr_uses_any(rule->expr, AT_NAME_SHAPE_FIRST, AT_NAMES_GIVEN);
-    }
-}
-
-/* Those of the shape stand before those of the device: they refuse nearly all configs that are
- * refused. */
-static void list_adapting(struct at_family *family)
-{
-    enum { DETERMINING, OF_SHAPE, OF_DEVICE, PARTS };
-
-    family->adapting = at_alloc_array(family->rule_count, sizeof *family->adapting);
-    for (int part = 0; part < PARTS; part++)
-        for (size_t i = 0; i < family->rule_count; i++) {
-            const struct at_rule *rule = &family->rules[i];
-            int own = rule->determines > 0                    ? DETERMINING
-                      : !rule->expr || uses_shape(rule->expr) ? OF_SHAPE
-                                                              : OF_DEVICE;
-
-            if (own == part && rule->kind < RULE_LAUNCH && !rule->inherent)
-                family->adapting[family->adapting_count++] = rule;
-        }
-}
-
-static void insert_expressions(struct at_family *family, enum rule_kind kind,
-                               struct at_expr *const *exprs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        insert(family, (struct at_rule){.kind = kind,
-                                        .expr = exprs[i],
-                                        .params_used = params_used(family, exprs[i]),
-                                        .determines = determined(family, exprs[i])});
-}
-
-/* Does a packed launch need the field to be cut into tiles? */
-static bool decides_tiles(enum at_launch_field field)
-{
-    return field == AT_BLOCK_X || (field >= AT_SIDE_SRC && field <= AT_WORD_BYTES);
-}
-
-void at_rules_make(struct at_family *family)
-{
-    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
-    uint32_t block_params = 0;
-
-    family->rules = at_alloc_array(most, sizeof *family->rules);
-    /* Every family has this rule, so that space files need not state it. */
-    insert(family, (struct at_rule){.kind = RULE_IN_PLACE});
-    insert(family, (struct at_rule){.kind = RULE_STEP});
-    insert(family, (struct at_rule){.kind = RULE_TENSORS});
-    insert_expressions(family, RULE_CONSTRAINT, family->constraints, family->constraint_count);
-    insert_expressions(family, RULE_NEED, family->needs, family->need_count);
-    for (int i = 0; i < AT_LAUNCH_FIELDS; i++) {
-        bool packed = i == AT_GRID_X && family->tensors == AT_TENSORS_PACKED;
-        uint32_t used = params_used(family, family->launch[i]);
-
-        if (!family->launch[i])
-            continue;
-        for (int field = 0; packed && field < AT_LAUNCH_FIELDS; field++)
-            if (decides_tiles((enum at_launch_field)field))
-                used |= params_used(family, family->launch[field]);
-        insert(family, (struct at_rule){.kind = RULE_LAUNCH,
-                                        .field = (enum at_launch_field)i,
-                                        .params_used = used});
-        if (i >= AT_BLOCK_X && i <= AT_BLOCK_Z)
-            block_params |= used;
-    }
-    /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
-    insert(family, (struct at_rule){.kind = RULE_THREADS, .params_used = block_params});
-    mark_inherent(family);
-    list_adapting(family);
-}
 
 /* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All
  * multiprocessors get equally many blocks, and a block one tile more than another at most. */
@@ -219,7 +69,7 @@ static enum at_status packed_blocks(const struct at_point *point, int64_t *value
         at_expr_eval(point->family->launch[AT_GRID_X], point->values, &tiles_per_block, err);
 
     for (int i = 0; status == AT_OK && i < AT_LAUNCH_FIELDS; i++) {
-        if (!decides_tiles((enum at_launch_field)i))
+        if (!at_launch_decides_tiles((enum at_launch_field)i))
             continue;
         status = launch_field(point, (enum at_launch_field)i, &launch.field[i], err);
         if (status == AT_OK && !field_fits(point, (enum at_launch_field)i, launch.field[i]))
@@ -273,29 +123,29 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
     enum at_status status = AT_OK;
 
     switch (rule->kind) {
-    case RULE_IN_PLACE:
+    case AT_RULE_IN_PLACE:
         *holds = point->problem->in_place == point->family->in_place;
         break;
-    case RULE_STEP:
+    case AT_RULE_STEP:
         *holds = !point->problem->step.given ||
                  point->family->steps > at_step_needs_place(&point->problem->step);
         break;
-    case RULE_TENSORS:
+    case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
         *holds =
             !at_problem_is_tensor(point->problem) || (point->family->tensors != AT_TENSORS_NONE &&
                                                       point->values[AT_NAME_BATCH] <= INT32_MAX);
         break;
-    case RULE_CONSTRAINT:
-    case RULE_NEED:
+    case AT_RULE_CONSTRAINT:
+    case AT_RULE_NEED:
         status = at_expr_eval(rule->expr, point->values, &value, err);
         *holds = value != 0;
         break;
-    case RULE_LAUNCH:
+    case AT_RULE_LAUNCH:
         status = launch_field(point, rule->field, &value, err);
         *holds = field_fits(point, rule->field, value);
         break;
-    case RULE_THREADS:
+    case AT_RULE_THREADS:
         status = count_threads(point, &value, err);
         *holds = value <= point->device->max_threads_per_block;
         break;
@@ -328,27 +178,27 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
     int64_t value = 0;
 
     switch (rule->kind) {
-    case RULE_IN_PLACE:
+    case AT_RULE_IN_PLACE:
         return at_strdup(point->problem->in_place
                              ? "the family does not transpose in place"
                              : "the family transposes in place, and this problem has two buffers");
-    case RULE_STEP:
+    case AT_RULE_STEP:
         return at_strdup(
             point->family->steps
                 ? "the family does not take beta"
                 : "the family moves elements as they are, and this problem has a step");
-    case RULE_TENSORS:
+    case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
-    case RULE_CONSTRAINT:
+    case AT_RULE_CONSTRAINT:
         return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
-    case RULE_NEED:
+    case AT_RULE_NEED:
         return at_format("needs %s", at_expr_text(rule->expr));
-    case RULE_LAUNCH:
+    case AT_RULE_LAUNCH:
         launch_field(point, rule->field, &value, NULL);
         return at_format("%s is %lld; it has to be %lld to %lld", fields[rule->field].name,
                          (long long)value, (long long)fields[rule->field].min,
                          (long long)most(point, rule->field));
-    case RULE_THREADS:
+    case AT_RULE_THREADS:
         count_threads(point, &value, NULL);
         return at_format("a block of %lld threads; the device allows %lld", (long long)value,
                          (long long)point->device->max_threads_per_block);

@@ -23,24 +23,11 @@ enum at_status at_space_build(struct at_space *space, struct at_family *const *f
                               struct at_error *err);
 void at_space_clear(struct at_space *space);
 
-/* Read every NAME.yaml in tuning_dir that has a NAME.cu in template_dir, sorted by NAME. The caller
- * frees the families and their array. AT_USAGE if there are none, or two with the same name. */
-enum at_status at_families_read(struct at_family ***families, size_t *count, const char *tuning_dir,
-                                const char *template_dir, struct at_error *err);
-
-/* AT_USAGE if two families have the same name: profiles and journals refer to families by name. */
-enum at_status at_families_check_unique(struct at_family *const *families, size_t count,
-                                        struct at_error *err);
-
 /* The default config of a problem: among the legal defaults of all families, the one with the
  * lowest preference. Parameters that yield take other values than their default until it is legal.
  * AT_FAILED if none is. */
 enum at_status at_space_default(struct at_config *config, struct at_family *const *families,
                                 size_t family_count, const struct at_problem *problem,
                                 const struct at_device_info *device, struct at_error *err);
-
-/* Fill family->rules, sorted by params_needed, from the family's expressions. Fill
- * family->adapting too: rules that determine a parameter come first there. */
-void at_rules_make(struct at_family *family);
 
 #endif
