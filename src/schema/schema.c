@@ -5,11 +5,45 @@
 #include "base/memory.h"
 #include "schema/fields.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+static bool all_zero(const char *bytes, size_t size)
+{
+    while (size > 0 && bytes[size - 1] == 0)
+        size--;
+    return size == 0;
+}
+
+bool at_field_is_absent(const struct at_field *field, const void *slot)
+{
+    switch (field->kind) {
+    case AT_FIELD_INT:
+    case AT_FIELD_HEX:
+        return *(const int64_t *)slot == field->absent;
+    case AT_FIELD_FLAG:
+        return !*(const bool *)slot;
+    case AT_FIELD_REAL:
+        return isnan(*(const double *)slot);
+    case AT_FIELD_CHOICE:
+        return *(const int *)slot == 0;
+    case AT_FIELD_CHARS:
+        return *(const char *)slot == '\0';
+    case AT_FIELD_TEXT:
+    case AT_FIELD_WORD:
+        return *(char *const *)slot == NULL;
+    case AT_FIELD_LOCATED:
+        return ((const struct at_located *)slot)->text == NULL;
+    case AT_FIELD_OBJECT:
+        return all_zero(slot, field->object->size);
+    default:
+        return ((const struct at_list *)slot)->count == 0;
+    }
+}
 
 /* Free the data of an item of a list. */
 static void clear_item(const struct at_field *field, void *item)
