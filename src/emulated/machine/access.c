@@ -4,20 +4,9 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
-#include "emulated/machine/order.h"
 #include "emulated/machine/races.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on a GPU");
-
-/* Each byte has the turn of the block that wrote it: nothing is cleared between blocks. */
-void at_emu_local_begin_block(struct at_emu_block *block)
-{
-    if (++block->turn == 0) {
-        memset(block->local_written, 0,
-               (size_t)block->warp_count * AT_WARP * block->kernel->local_bytes);
-        block->turn = 1;
-    }
-}
 
 /* A lane's marks from an address on. */
 static uint8_t *local_marks(const struct at_emu_warp *warp, int lane, uint64_t address)
@@ -483,27 +472,6 @@ static void store_part(const struct at_emu_op *op, struct at_emu_warp *warp, uin
 void at_emu_run_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     run_parts(op, warp, lanes, store_part);
-}
-
-char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
-                            uint32_t bytes)
-{
-    const struct at_emu_block *block = warp->block;
-    uint32_t local = block->kernel->local_bytes;
-    uint64_t offset;
-
-    if (address < AT_EMU_SHARED_WINDOW)
-        return at_emu_memory_host(block->memory, address, bytes);
-    if (address < AT_EMU_LOCAL_WINDOW) {
-        offset = address - AT_EMU_SHARED_WINDOW;
-        return block->shared.size >= bytes && offset <= block->shared.size - bytes
-                   ? block->shared.bytes + offset
-                   : NULL;
-    }
-    offset = address - AT_EMU_LOCAL_WINDOW;
-    return local >= bytes && offset <= local - bytes
-               ? block->local + (size_t)(warp->first_thread + (uint32_t)lane) * local + offset
-               : NULL;
 }
 
 /* isspacep: op->space is the one that is asked for. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block: its warps run in turn, each from barrier to barrier. */
-#include "emulated/machine/barrier.h"
-#include "emulated/machine/call.h"
+/* A block: its warps run in turn, each from barrier to barrier. A barrier is of all its threads, or
+ * a named one of a number of threads. */
+#include "base/memory.h"
 #include "emulated/machine/flow.h"
 #include "emulated/machine/lanes.h"
-#include "emulated/machine/order.h"
+#include "emulated/machine/races.h"
+
+/* ---- undefined values ---- */
 
 /* Undefined values: values from unwritten shared or local memory, from lanes that take no part in a
  * shuffle, and quotients by zero.
@@ -100,6 +102,231 @@ static bool undefined_step(const struct at_emu_op *op, struct at_emu_warp *warp,
         at_emu_undefined_mark(warp, op->row[k], lanes, undefined, origin);
     return true;
 }
+
+/* ---- barriers ---- */
+
+/* Order all earlier accesses of the block before all later ones. */
+static void order_all(struct at_emu_block *block)
+{
+    block->shared.synced = at_emu_order_pass_tick(block);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].synced = block->shared.tick;
+}
+
+/* Each warp knows of the others' accesses before a tick (vector clocks). The one that arrives
+ * passes on what it knows. */
+static void order_arrival(struct at_emu_warp *warp, struct at_emu_named *barrier)
+{
+    uint32_t *own = &barrier->known[warp->first_thread / AT_WARP];
+
+    *own = at_emu_order_pass_tick(warp->block);
+    for (uint32_t i = 0; warp->knows && i < AT_EMU_WARPS_MAX; i++)
+        barrier->known[i] = at_emu_later(barrier->known[i], warp->knows[i]);
+}
+
+static void order_leaving(struct at_emu_warp *warp, const struct at_emu_named *barrier)
+{
+    if (!warp->knows)
+        warp->knows = at_alloc_array(AT_EMU_WARPS_MAX, sizeof *warp->knows);
+    for (uint32_t i = 0; i < AT_EMU_WARPS_MAX; i++)
+        warp->knows[i] = at_emu_later(warp->knows[i], barrier->known[i]);
+    warp->synced = at_emu_order_pass_tick(warp->block);
+}
+
+static const struct at_emu_op *barrier_of(const struct at_emu_warp *warp)
+{
+    return &warp->block->kernel->ops[warp->pc - 1];
+}
+
+static bool is_named(const struct at_emu_op *barrier)
+{
+    return barrier->barrier.threads != AT_EMU_TRUE_ROW;
+}
+
+static void leave(struct at_emu_warp *warp)
+{
+    warp->waiting = false;
+    warp->last_lanes = 0;
+    warp->left_at = NULL;
+}
+
+/* bar.red: all threads of these warps get the result of the votes. */
+static void give_votes(struct at_emu_block *block, uint32_t warps)
+{
+    uint32_t count = 0;
+    bool all = true;
+
+    AT_EACH_OF (k, warps) {
+        uint32_t alive = block->warps[k].alive, yes = block->warps[k].yes & alive;
+
+        count += (uint32_t)__builtin_popcount(yes);
+        all &= yes == alive;
+    }
+    AT_EACH_OF (k, warps) {
+        struct at_emu_warp *warp = &block->warps[k];
+        const struct at_emu_op *op = warp->waiting ? barrier_of(warp) : NULL;
+
+        if (!op)
+            continue;
+        if (op->vote == AT_EMU_VOTE_COUNT)
+            AT_EACH_OF (i, warp->alive)
+                AT_EMU_ROW(u32, warp, op->row[0])[i] = count;
+        else if (op->vote != AT_EMU_NO_VOTE)
+            at_keep_predicate(warp, op->row[0],
+                              (op->vote == AT_EMU_VOTE_ALL ? all : count > 0) ? UINT32_MAX : 0,
+                              warp->alive);
+    }
+}
+
+/* Can a thread come from here to the barrier, or to a copy of it? */
+static bool comes_again(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,
+                        const struct at_emu_op *barrier)
+{
+    for (size_t i = 0; i < kernel->op_count; i++)
+        if (kernel->ops[i].flow == AT_EMU_BARRIER_WAIT &&
+            at_emu_flow_copies(kernel, &kernel->ops[i], barrier) &&
+            at_emu_flow_leads(kernel, from, NULL, &kernel->ops[i]))
+            return true;
+    return false;
+}
+
+/* A thread that exited is not waited for. But did threads of this warp run past the barrier, to
+ * what all threads run after it? Their last access tells: if it lies on each way from the barrier
+ * to the end, and not before the barrier in a loop. */
+static bool ran_past(const struct at_emu_warp *warp, const struct at_emu_op *barrier)
+{
+    const struct at_ptx_kernel *kernel = warp->block->kernel;
+
+    return warp->left_at && !at_emu_flow_leads(kernel, barrier, warp->left_at, NULL) &&
+           (warp->left_held || !comes_again(kernel, warp->left_at, barrier));
+}
+
+/* Raise a fault if not all threads come to the barrier of the first waiting warp. Two barriers that
+ * both have threads stand in a branch whose condition differs between threads (CUDA C++ Programming
+ * Guide, "Synchronization Functions"). */
+static void check_release(struct at_emu_block *block, struct at_emu_warp *first)
+{
+    const struct at_emu_op *barrier = barrier_of(first);
+    int lane = __builtin_ctz(first->active);
+
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        const struct at_emu_warp *warp = &block->warps[i];
+        const struct at_emu_op *other = warp->waiting ? barrier_of(warp) : barrier;
+
+        if (warp->waiting &&
+            (warp->barrier != first->barrier || !at_emu_flow_copies(block->kernel, other, barrier)))
+            at_emu_raise(first, barrier, AT_EMU_BARRIER, lane, 0,
+                         "other threads of the block wait at another one, at line %d",
+                         at_emu_line(other));
+        else if (ran_past(warp, barrier))
+            at_emu_raise(first, barrier, AT_EMU_BARRIER, lane, 0,
+                         "other threads of the block have run past it and exited");
+    }
+}
+
+/* No warp can go on, and this one waits at a named barrier. */
+static void raise_named(struct at_emu_warp *warp)
+{
+    const struct at_emu_named *named = &warp->block->named[warp->barrier];
+
+    at_emu_raise(warp, barrier_of(warp), AT_EMU_BARRIER, __builtin_ctz(warp->active), 0,
+                 "barrier %u waits for %u threads, %u have come", warp->barrier, named->threads,
+                 named->arrived);
+}
+
+/* All warps wait or have ended. True: they wait at the same barrier, and continue. */
+static bool release_barrier(struct at_emu_block *block)
+{
+    struct at_emu_warp *first = NULL;
+
+    for (uint32_t i = block->warp_count; i-- > 0;) {
+        first = block->warps[i].waiting ? &block->warps[i] : first;
+        if (block->warps[i].waiting && is_named(barrier_of(&block->warps[i])))
+            raise_named(&block->warps[i]);
+    }
+    if (!first || block->fault.kind)
+        return false;
+    check_release(block, first);
+    if (block->fault.kind)
+        return false;
+    give_votes(block, UINT32_MAX >> (AT_EMU_WARPS_MAX - block->warp_count));
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        leave(&block->warps[i]);
+    order_all(block);
+    return true;
+}
+
+/* Arrivals at a named barrier are counted by warps: "as if all the threads in the warp have
+ * executed" it (PTX ISA, bar). False if a fault was raised. */
+static bool arrive(struct at_emu_warp *warp, struct at_emu_named *named)
+{
+    const struct at_emu_op *op = barrier_of(warp);
+    int lane = __builtin_ctz(warp->active);
+    uint32_t threads = AT_EMU_ROW(u32, warp, op->barrier.threads)[lane];
+
+    if (threads == 0 || threads % AT_WARP != 0)
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0,
+                     "a number of threads, %u, that is no multiple of %d", threads, AT_WARP);
+    else if (named->arrived && named->came >> warp->first_thread / AT_WARP & 1)
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0,
+                     "its warp has arrived at barrier %u before, which still waits for others",
+                     warp->barrier);
+    else if (named->arrived && named->threads != threads)
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0,
+                     "barrier %u for %u threads, and others wait there for %u", warp->barrier,
+                     threads, named->threads);
+    else if (named->arrived && named->vote != op->vote)
+        at_emu_raise(warp, op, AT_EMU_BARRIER, lane, 0,
+                     "barrier %u, where others vote otherwise or not at all", warp->barrier);
+    if (warp->block->fault.kind)
+        return false;
+    if (named->arrived == 0)
+        *named = (struct at_emu_named){.threads = threads, .vote = op->vote};
+    named->arrived += AT_WARP;
+    named->came |= 1u << warp->first_thread / AT_WARP;
+    order_arrival(warp, named);
+    return true;
+}
+
+/* Let the warps that wait at a named barrier go on. */
+static void complete(struct at_emu_block *block, struct at_emu_named *named)
+{
+    give_votes(block, named->waiting);
+    AT_EACH_OF (i, named->waiting) {
+        leave(&block->warps[i]);
+        order_leaving(&block->warps[i], named);
+    }
+    named->arrived = 0;
+    block->barrier_events++;
+}
+
+/* All lanes of a warp have come to a barrier. True: the warp goes on at once. */
+static bool reach_barrier(struct at_emu_warp *warp)
+{
+    struct at_emu_block *block = warp->block;
+    const struct at_emu_op *op = barrier_of(warp);
+    struct at_emu_named *named;
+
+    if (warp->barrier >= AT_EMU_NAMED) {
+        at_emu_raise(warp, op, AT_EMU_BARRIER, __builtin_ctz(warp->active), 0,
+                     "barrier %u; a block has %d of them", warp->barrier, AT_EMU_NAMED);
+        return false;
+    }
+    if (!is_named(op))
+        return false;
+    named = &block->named[warp->barrier];
+    if (!arrive(warp, named))
+        return false;
+    if (op->barrier.arrives)
+        warp->waiting = false;
+    else
+        named->waiting |= 1u << warp->first_thread / AT_WARP;
+    if (named->arrived == named->threads)
+        complete(block, named);
+    return !warp->waiting;
+}
+
+/* ---- warps ---- */
 
 static void start_warp(struct at_emu_warp *warp)
 {
@@ -264,7 +491,7 @@ static bool run_warp(struct at_emu_warp *warp)
     do {
         while (!waits && run_lanes(warp))
             waits = warp->block->polls >= TURN_POLLS;
-    } while (warp->waiting && !warp->block->fault.kind && at_emu_barrier_reach(warp));
+    } while (warp->waiting && !warp->block->fault.kind && reach_barrier(warp));
     if (waits)
         at_emu_flow_pass_turn(warp);
     return waits;
@@ -312,10 +539,21 @@ void at_emu_block_raise_wait(struct at_emu_block *block, const char *why)
     }
 }
 
+/* Each byte of local memory has the turn of the block that wrote it: nothing is cleared between
+ * blocks. */
+static void begin_local(struct at_emu_block *block)
+{
+    if (++block->turn == 0) {
+        memset(block->local_written, 0,
+               (size_t)block->warp_count * AT_WARP * block->kernel->local_bytes);
+        block->turn = 1;
+    }
+}
+
 void at_emu_block_begin(struct at_emu_block *block)
 {
     at_emu_order_begin_block(block);
-    at_emu_local_begin_block(block);
+    begin_local(block);
     for (uint32_t i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
     block->mbarrier_count = block->bulk_count = 0;
@@ -330,7 +568,7 @@ bool at_emu_block_run(struct at_emu_block *block)
     uint64_t left = block->left;
     bool idle = false;
 
-    while (run_warps(block, &idle) || at_emu_barrier_release(block)) {
+    while (run_warps(block, &idle) || release_barrier(block)) {
         if (block->fault.kind || idle)
             break;
         left = block->left;

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
-#include "emulated/machine/order.h"
 #include "emulated/machine/races.h"
 
 /* Bulk copies run beside the threads. A fill makes its bytes unwritten from its begin to its end.

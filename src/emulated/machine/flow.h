@@ -15,6 +15,9 @@ uint32_t at_emu_flow_gather(struct at_emu_warp *warp, const struct at_emu_op *op
 /* The active lanes wait for memory: lanes further down go on. */
 void at_emu_flow_pass_turn(struct at_emu_warp *warp);
 
+/* Forget the recursive calls of these lanes, which have not returned. */
+void at_emu_call_drop(struct at_emu_warp *warp, uint32_t lanes);
+
 /* Can a thread come from the instruction `from` to `goal` (NULL: the kernel's end) without running
  * `avoided`? */
 bool at_emu_flow_leads(const struct at_ptx_kernel *kernel, const struct at_emu_op *from,

@@ -3,7 +3,7 @@
 #include "emulated/machine/machine.h"
 
 #include "base/memory.h"
-#include "emulated/machine/call.h"
+#include "emulated/machine/flow.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/print.h"
 #include "emulated/machine/races.h"

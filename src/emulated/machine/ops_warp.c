@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions that the lanes of a warp run together (PTX ISA, shfl.sync, vote.sync, activemask,
  * bar.warp.sync, movmatrix), and nanosleep. */
+#include "base/memory.h"
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/ops.h"
-#include "emulated/machine/order.h"
 #include "emulated/machine/races.h"
 
 /* atom and red (PTX ISA, "Parallel Synchronization and Communication Instructions"). Blocks run on
@@ -147,10 +147,31 @@ AT_RUN(activemask)
         AT_EMU_ROW(u32, warp, op->row[0])[i] = warp->block->launch->alone ? at_lane_bit[i] : lanes;
 }
 
+/* A barrier of all lanes takes a tick. One of a part orders only its lanes (PTX ISA,
+ * bar.warp.sync): each then knows of all accesses that one of them knew of (vector clocks). */
+static void order_lanes(struct at_emu_warp *warp, uint32_t lanes)
+{
+    uint32_t tick = at_emu_order_pass_tick(warp->block), latest[AT_WARP] = {0};
+
+    if (lanes == warp->alive) {
+        warp->synced = tick;
+        return;
+    }
+    if (!warp->heard)
+        warp->heard = at_alloc_array(AT_WARP, sizeof *warp->heard);
+    AT_EACH_OF (i, lanes)
+        AT_EACH_LANE (j)
+            latest[j] = at_emu_later(latest[j], warp->heard[i][j]);
+    AT_EACH_OF (i, lanes)
+        latest[i] = tick;
+    AT_EACH_OF (i, lanes)
+        memcpy(warp->heard[i], latest, sizeof latest);
+}
+
 AT_RUN(warp_barrier)
 {
     (void)op;
-    at_emu_order_warp_barrier(warp, lanes);
+    order_lanes(warp, lanes);
 }
 
 #define VOTE(name, value)                                                                          \

@@ -34,6 +34,27 @@ static uint64_t argument(const struct at_emu_warp *warp, int lane, uint32_t offs
     return value;
 }
 
+/* The host's address of `bytes` bytes at a lane's generic address; NULL: there are none. */
+static char *host_of(const struct at_emu_warp *warp, int lane, uint64_t address, uint32_t bytes)
+{
+    const struct at_emu_block *block = warp->block;
+    uint32_t local = block->kernel->local_bytes;
+    uint64_t offset;
+
+    if (address < AT_EMU_SHARED_WINDOW)
+        return at_emu_memory_host(block->memory, address, bytes);
+    if (address < AT_EMU_LOCAL_WINDOW) {
+        offset = address - AT_EMU_SHARED_WINDOW;
+        return block->shared.size >= bytes && offset <= block->shared.size - bytes
+                   ? block->shared.bytes + offset
+                   : NULL;
+    }
+    offset = address - AT_EMU_LOCAL_WINDOW;
+    return local >= bytes && offset <= local - bytes
+               ? block->local + (size_t)(warp->first_thread + (uint32_t)lane) * local + offset
+               : NULL;
+}
+
 /* Copy at most `most` characters of a string from a generic address. Returns their number. */
 static size_t read_string(const struct at_emu_warp *warp, int lane, uint64_t address,
                           char text[STRING_MAX], size_t most)
@@ -41,7 +62,7 @@ static size_t read_string(const struct at_emu_warp *warp, int lane, uint64_t add
     size_t size = 0;
 
     while (size < most && size < STRING_MAX - 1) {
-        const char *byte = at_emu_access_generic(warp, lane, address + size, 1);
+        const char *byte = host_of(warp, lane, address + size, 1);
 
         if (!byte || !*byte)
             break;
@@ -93,7 +114,7 @@ static uint64_t next_argument(struct call *call, uint32_t bytes)
     uint64_t value = 0;
 
     call->offset = (call->offset + bytes - 1) / bytes * bytes;
-    from = at_emu_access_generic(call->warp, call->lane, call->address + call->offset, bytes);
+    from = host_of(call->warp, call->lane, call->address + call->offset, bytes);
     if (from)
         memcpy(&value, from, bytes);
     call->offset += bytes;

@@ -13,7 +13,7 @@
  * thread that never arrived there is not found. The writes of a bulk copy are ordered before all
  * that follows a wait for its mbarrier, or a barrier of the block after such a wait. */
 #include "emulated/machine/lanes.h"
-#include "emulated/machine/order.h"
+#include "emulated/machine/races.h"
 
 /* One thread's access, and the ticks to compare it with. */
 struct thread_access {

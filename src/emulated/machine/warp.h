@@ -152,7 +152,7 @@ struct at_emu_named {
     uint32_t threads, arrived; /* arrived is 0: nobody has come, and the rest means nothing */
     uint8_t vote;              /* at_emu_vote */
     uint32_t came, waiting;    /* warps */
-    uint32_t known[AT_EMU_WARPS_MAX]; /* what its warps know of others when they arrive (order.c) */
+    uint32_t known[AT_EMU_WARPS_MAX]; /* what its warps know of others when they arrive (races.c) */
 };
 
 /* A growing text. */
@@ -255,10 +255,6 @@ struct at_emu_part {
 };
 int at_emu_access_split(const struct at_emu_op *op, uint32_t lanes, uint64_t address[AT_WARP],
                         struct at_emu_part parts[AT_EMU_PARTS]);
-/* The host's address of `bytes` bytes at a lane's generic address; NULL: there are none. */
-char *at_emu_access_generic(const struct at_emu_warp *warp, int lane, uint64_t address,
-                            uint32_t bytes);
-
 /* Find the lanes' `bytes` bytes in the host's memory. Each access must be aligned and within one
  * allocation, or the memory of its block or thread. False if a fault was raised. */
 bool at_emu_access_resolve(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
@@ -281,9 +277,6 @@ bool at_emu_access_poll(const struct at_emu_op *op, struct at_emu_warp *warp, ui
 void at_emu_access_report(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                           enum at_emu_space space, bool store, uint32_t bytes,
                           const uint64_t address[AT_WARP], const uint64_t *fills);
-
-/* access.c */
-void at_emu_local_begin_block(struct at_emu_block *block);
 
 /* shared.c. Record an access and look for races. *unwritten gets the lanes that read unwritten
  * bytes. A store leaves the bytes of the lanes in `undefined` unwritten. False if a fault was

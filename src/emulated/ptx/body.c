@@ -232,7 +232,7 @@ bool at_ptx_resolve_jumps(struct at_ptx_reader *reader, const struct at_ptx_labe
  * inlined it: each call has its own registers and local memory, as in a frame, and lanes that
  * return early meet the others behind the body. The variables of a call's arguments and results
  * have the same place on both sides. A function that calls itself has one body for these calls
- * (emulated/machine/call.h). */
+ * (emulated/machine/flow.c). */
 
 static void ptx_note_problem(struct at_ptx_reader *reader)
 {
