@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "measure/gpu_protocol.h"
-#include "measure/host_kernels.h"
+#include "measure/harness.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,19 +97,6 @@ enum at_check_of { AT_OF_DESTINATION, AT_OF_SOURCE, AT_OF_SECOND, AT_OF_RESTORED
 enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_buffers *buffers,
                                  int64_t set, enum at_check_of what, at_address result,
                                  struct at_error *err);
-
-/* The buffer that a check looks at. */
-const struct at_buffer *at_buffers_checked(const struct at_buffers *buffers, enum at_check_of what);
-
-/* Start restoring the destination of a set to its first content. */
-enum at_outcome at_buffers_reset(const struct at_bench *bench, const struct at_buffers *buffers,
-                                 int64_t set, struct at_error *err);
-
-/* Set a call's arguments: a kernel on a set, from src to dst, which may lie within the set's
- * buffers. A second source whose beta is 0 is not there. */
-void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
-                         const struct at_problem *problem, int64_t set, at_address dst,
-                         at_address src);
 
 /* Load the harness. Prepare cases and release the earlier ones. */
 enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure/host_kernels.h"
-
+/* The kernels of templates/harness.cu on a device, and as functions where its memory is the host's:
+ * an emulated device runs a kernel a hundred times slower, and checks were most of what it did. */
 #include "base/integer.h"
+#include "base/memory.h"
+#include "measure/bench.h"
 #include "problem/problem.h"
 
 #include <stdbool.h>
@@ -382,7 +384,56 @@ static enum at_outcome check_source(struct at_device *device, const uint64_t *ar
     return check_extent(device, args, source_origin, err);
 }
 
-at_host_kernel *const at_host_kernels[AT_HARNESS_KERNELS] = {
-    [AT_POISON] = poison,      [AT_FILL_SOURCE] = fill_source,   [AT_FILL_SECOND] = fill_second,
-    [AT_CHECK] = check_matrix, [AT_CHECK_TENSOR] = check_tensor, [AT_CHECK_SOURCE] = check_source,
+/* Each takes the words of the kernel's arguments and finds its buffers by the device's `view`,
+ * whose failure it returns. */
+typedef enum at_outcome host_kernel(struct at_device *device, const uint64_t *args,
+                                    struct at_error *err);
+
+static const struct {
+    const char *entry; /* of the kernel on the device */
+    host_kernel *on_host;
+} kernels[AT_HARNESS_KERNELS] = {
+    [AT_POISON] = {"at_poison", poison},
+    [AT_FILL_SOURCE] = {"at_fill_source", fill_source},
+    [AT_FILL_SECOND] = {"at_fill_second", fill_second},
+    [AT_CHECK] = {"at_check", check_matrix},
+    [AT_CHECK_TENSOR] = {"at_check_tensor", check_tensor},
+    [AT_CHECK_SOURCE] = {"at_check_source", check_source},
 };
+
+/* ---- on the device ---- */
+
+enum at_outcome at_bench_harness(struct at_bench *bench, const void *image, size_t size,
+                                 struct at_error *err)
+{
+    const struct at_device_ops *ops = ((const struct at_device_base *)bench->device)->ops;
+    enum at_outcome outcome = ops->load(bench->device, image, size, &bench->module, err);
+
+    for (size_t i = 0; i < AT_COUNT(kernels) && outcome == AT_CORRECT; i++)
+        outcome =
+            ops->find(bench->device, bench->module, kernels[i].entry, &bench->harness[i], err);
+    return outcome;
+}
+
+enum { HARNESS_THREADS = 256, HARNESS_BLOCKS_PER_MULTIPROCESSOR = 32 };
+
+enum at_outcome at_harness_start(const struct at_bench *bench, enum at_harness_kernel kernel,
+                                 int64_t items, struct at_call call, struct at_error *err)
+{
+    const struct at_device_base *base = (const struct at_device_base *)bench->device;
+    int64_t most = base->info.multiprocessors * HARNESS_BLOCKS_PER_MULTIPROCESSOR;
+
+    if (base->ops->view)
+        return kernels[kernel].on_host(bench->device, call.args, err);
+    call.kernel = &bench->harness[kernel];
+    call.launch = (struct at_launch){{
+        [AT_GRID_X] = at_max(1, at_min(most, (items + HARNESS_THREADS - 1) / HARNESS_THREADS)),
+        [AT_GRID_Y] = 1,
+        [AT_GRID_Z] = 1,
+        [AT_BLOCK_X] = HARNESS_THREADS,
+        [AT_BLOCK_Y] = 1,
+        [AT_BLOCK_Z] = 1,
+        [AT_CARVEOUT_PERCENT] = -1,
+    }};
+    return base->ops->start(bench->device, &call, err);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels of templates/harness.cu, which fill and check buffers. */
+#ifndef AT_MEASURE_HARNESS_H
+#define AT_MEASURE_HARNESS_H
+
+#include "device/device.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct at_bench;
+
+enum at_harness_kernel {
+    AT_POISON,
+    AT_FILL_SOURCE,
+    AT_FILL_SECOND,
+    AT_CHECK,
+    AT_CHECK_TENSOR,
+    AT_CHECK_SOURCE,
+    AT_HARNESS_KERNELS
+};
+
+/* Start a kernel over this many items; it works with any number of threads. A device whose memory
+ * the host can reach gets the host's function of the same name at once. */
+enum at_outcome at_harness_start(const struct at_bench *bench, enum at_harness_kernel kernel,
+                                 int64_t items, struct at_call call, struct at_error *err);
+
+/* Which of AT_STEP_SETS sets of numbers a channel has. */
+size_t at_harness_set(int64_t channel);
+
+#endif
