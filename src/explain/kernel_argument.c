@@ -345,7 +345,8 @@ static bool is_zero(const struct at_kernel_argument *argument)
 {
     int64_t value;
 
-    return argument->value == AT_VALUE_EXPRESSION && !at_expr_uses(argument->expression, INDEX) &&
+    return argument->value == AT_VALUE_EXPRESSION &&
+           !at_expr_uses(argument->expression, INDEX, INDEX + 1) &&
            at_expr_eval(argument->expression, (int64_t[NAMES]){0, argument->count}, &value, NULL) ==
                AT_OK &&
            value == 0;

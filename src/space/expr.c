@@ -106,17 +106,12 @@ static bool uses_any(const struct instruction *instruction, size_t first, size_t
            name >= first && name < end;
 }
 
-bool at_expr_uses_any(const struct at_expr *expr, size_t first, size_t end)
+bool at_expr_uses(const struct at_expr *expr, size_t first, size_t end)
 {
     for (size_t i = 0; i < expr->count; i++)
         if (uses_any(&expr->code[i], first, end))
             return true;
     return false;
-}
-
-bool at_expr_uses(const struct at_expr *expr, size_t name)
-{
-    return at_expr_uses_any(expr, name, name + 1);
 }
 
 bool at_expr_equates(const struct at_expr *expr, size_t name)

@@ -29,11 +29,8 @@ void at_expr_free(struct at_expr *expr);
 /* The source text, on one line. */
 const char *at_expr_text(const struct at_expr *expr);
 
-/* Does it use the name with this index? */
-bool at_expr_uses(const struct at_expr *expr, size_t name);
-
 /* Does it use one of the names from first to end - 1? */
-bool at_expr_uses_any(const struct at_expr *expr, size_t first, size_t end);
+bool at_expr_uses(const struct at_expr *expr, size_t first, size_t end);
 
 /* Is it "name == VALUE", with a VALUE that does not use the name? */
 bool at_expr_equates(const struct at_expr *expr, size_t name);

@@ -249,15 +249,18 @@ static uint32_t params_used(const struct at_family *family, const struct at_expr
 {
     uint32_t used = 0;
 
-    for (size_t i = 0; expr && i < family->param_count; i++)
-        used |= (uint32_t)at_expr_uses(expr, AT_NAME_PARAM_FIRST + i) << i;
+    for (size_t i = 0; expr && i < family->param_count; i++) {
+        size_t name = AT_NAME_PARAM_FIRST + i;
+
+        used |= (uint32_t)at_expr_uses(expr, name, name + 1) << i;
+    }
     return used;
 }
 
 /* Does it use more of the problem than the element size? */
 static bool uses_shape(const struct at_expr *expr)
 {
-    return at_expr_uses_any(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
+    return at_expr_uses(expr, AT_NAME_SHAPE_FIRST, AT_NAME_DEVICE_FIRST);
 }
 
 /* 1 + the parameter that "parameter == VALUE" determines, if VALUE uses the shape and no parameter;
@@ -298,7 +301,7 @@ static void mark_inherent(struct at_family *family)
         struct at_rule *rule = &family->rules[i];
 
         rule->inherent = rule->expr && !(rule->params_used & determined) &&
-                         !at_expr_uses_any(rule->expr, AT_NAME_SHAPE_FIRST, AT_NAMES_GIVEN);
+                         !at_expr_uses(rule->expr, AT_NAME_SHAPE_FIRST, AT_NAMES_GIVEN);
     }
 }
 

@@ -30,7 +30,7 @@ static void evaluate(const char *text)
     for (size_t i = 0; i < AT_COUNT(values); i++)
         at_expr_eval(expr, values[i], &result, &err);
     for (size_t i = 0; i < AT_COUNT(names); i++)
-        at_expr_uses(expr, i);
+        at_expr_uses(expr, i, i + 1);
     at_expr_free(expr);
 }
 

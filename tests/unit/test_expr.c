@@ -270,10 +270,12 @@ static void knows_its_names_and_text(void **state)
 
     (void)state;
     assert_int_equal(parse(&expr, "zero && min(two,\n5)", NULL), AT_OK);
-    assert_true(at_expr_uses(expr, 0));
-    assert_false(at_expr_uses(expr, 1));
-    assert_true(at_expr_uses(expr, 2));
-    assert_false(at_expr_uses(expr, 5));
+    assert_true(at_expr_uses(expr, 0, 1));
+    assert_false(at_expr_uses(expr, 1, 2));
+    assert_true(at_expr_uses(expr, 1, 3));
+    assert_true(at_expr_uses(expr, 2, 3));
+    assert_false(at_expr_uses(expr, 5, 6));
+    assert_false(at_expr_uses(expr, 0, 0));
     assert_string_equal(at_expr_text(expr), "zero && min(two, 5)");
     at_expr_free(expr);
     at_expr_free(NULL);

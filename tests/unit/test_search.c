@@ -6,6 +6,7 @@
 #include "measure/measurement.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/session.h"
+#include "problem/arguments.h"
 #include "problem/problem.h"
 #include "search/strategy.h"
 #include "space/named.h"
