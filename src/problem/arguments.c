@@ -470,6 +470,14 @@ static void put_cut(struct writing *writing, const struct packing *packing,
     put(writing, &cut, sizeof cut);
 }
 
+void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order)
+{
+    at_axes_sort(axes, count, order == AT_OUTER_SOURCE ? AT_SOURCE : AT_DESTINATION);
+    /* After each axis, the others are sorted anew. */
+    for (size_t first = 1; order == AT_OUTER_ALTERNATING && first < count; first++)
+        at_axes_sort(axes + first, count - first, first % 2 == 1 ? AT_SOURCE : AT_DESTINATION);
+}
+
 /* The template's struct `packing`, of kind.axes + 2 axes. Unused entries remain as they are. */
 static void put_packing(struct writing *writing, const struct at_problem *problem,
                         const struct at_launch *launch)

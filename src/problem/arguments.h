@@ -10,6 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The order in which the places of several axes are visited; the first axis changes fastest:
+ *   destination  as their strides in the destination: writes are nearly sequential, reads jump;
+ *   source       the other way round;
+ *   alternating  the fastest axis of the destination, the fastest other one of the source, and so
+ *                on. Concurrent visits are close together on both sides: rows of DRAM that are open
+ *                serve several visits, and sectors that two of them share are still in L2. */
+enum at_outer_order { AT_OUTER_DESTINATION, AT_OUTER_SOURCE, AT_OUTER_ALTERNATING };
+
+void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order);
+
 /* What a launch gives to the step of its problem, as templates/transpose.cuh has it. */
 struct at_step_number {
     uint64_t at;     /* the device address of a number, of the type that is computed in; or 0: */

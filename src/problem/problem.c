@@ -74,14 +74,6 @@ static bool continues(const struct at_axis *outer, const struct at_axis *inner, 
            at_axis_stride(outer, side) == whole;
 }
 
-void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order)
-{
-    at_axes_sort(axes, count, order == AT_OUTER_SOURCE ? AT_SOURCE : AT_DESTINATION);
-    /* After each axis, the others are sorted anew. */
-    for (size_t first = 1; order == AT_OUTER_ALTERNATING && first < count; first++)
-        at_axes_sort(axes + first, count - first, first % 2 == 1 ? AT_SOURCE : AT_DESTINATION);
-}
-
 size_t at_axes_merge(struct at_axis *axes, size_t count)
 {
     size_t kept = 0;

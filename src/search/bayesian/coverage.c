@@ -29,11 +29,6 @@ void at_design_init(struct at_design *design, const struct at_numbers *numbers, 
                                          : (size_t)numbers->random;
 }
 
-bool at_design_has_random(const struct at_design *design)
-{
-    return design->taken < design->wanted;
-}
-
 /* Draw a family. The chances grow as the roots of the sizes. */
 static size_t draw_family(const struct at_landscape *land, struct at_rng *rng)
 {

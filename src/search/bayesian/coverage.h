@@ -55,7 +55,10 @@ void at_design_init(struct at_design *design, const struct at_numbers *numbers, 
 size_t at_design_first(const struct at_numbers *numbers, size_t families);
 
 /* Is a random config of the initial design left? */
-bool at_design_has_random(const struct at_design *design);
+static inline bool at_design_has_random(const struct at_design *design)
+{
+    return design->taken < design->wanted;
+}
 
 /* Take a random config: with a warm start of each family in turn, so that no family is judged by
  * one config; else of large families above all. False: none is left. */
