@@ -329,11 +329,6 @@ int at_nvrtc_version(const struct at_nvrtc *nvrtc)
     return nvrtc->version;
 }
 
-bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc)
-{
-    return nvrtc->version >= 1203;
-}
-
 static char *read_log(nvrtcProgram program)
 {
     size_t size = 0;

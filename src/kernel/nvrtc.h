@@ -68,7 +68,10 @@ enum at_status at_nvrtc_architectures(int **architectures, size_t *count, struct
 
 /* Does compiling in several threads at once save time? (NVRTC User Guide, "Multithreading": since
  * 12.3 they run the optimizer at once.) */
-bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc);
+static inline bool at_nvrtc_is_concurrent(const struct at_nvrtc *nvrtc)
+{
+    return at_nvrtc_version(nvrtc) >= 1203;
+}
 
 /* What ptxas reports of a kernel. */
 struct at_kernel_resources {

@@ -37,7 +37,7 @@ void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
 {
     stop_worker(gpu, &gpu->worker, end);
     if (gpu->open)
-        at_turn_closes(gpu->turn);
+        at_turn_count_open(gpu->turn, -1);
     gpu->open = false;
     at_turn_give(gpu->turn);
 }
@@ -290,7 +290,7 @@ static enum at_status send_open(struct at_gpu *gpu, struct at_error *err)
     at_wire_put_text(&request, gpu->kind);
     at_wire_put_int(&request, gpu->ordinal);
     gpu->open = true;
-    at_turn_opens(gpu->turn);
+    at_turn_count_open(gpu->turn, 1);
     status = ask(gpu, AT_GPU_OPEN, &request, &reply, request_limit_ns, err).status;
     if (status == AT_OK) {
         at_wire_get_struct(&reply, &info, sizeof info);
@@ -454,7 +454,7 @@ void at_gpu_renew(struct at_gpu *gpu)
     at_gpu_revive(gpu, &err);
     stop_worker(gpu, &old, NULL);
     if (was_open)
-        at_turn_closes(gpu->turn);
+        at_turn_count_open(gpu->turn, -1);
 }
 
 /* ---- programs ---- */

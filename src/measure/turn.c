@@ -137,16 +137,10 @@ void at_turn_give(struct at_turn turn)
         eventfd_write(turns->wake[heir], 1);
 }
 
-void at_turn_opens(struct at_turn turn)
+void at_turn_count_open(struct at_turn turn, int64_t more)
 {
     if (turn.turns)
-        atomic_fetch_add(&turn.turns->shared->open[turn.place], 1);
-}
-
-void at_turn_closes(struct at_turn turn)
-{
-    if (turn.turns)
-        atomic_fetch_sub(&turn.turns->shared->open[turn.place], 1);
+        atomic_fetch_add(&turn.turns->shared->open[turn.place], more);
 }
 
 int64_t at_turn_others_open(struct at_turn turn)

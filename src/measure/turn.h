@@ -38,9 +38,8 @@ int at_turn_fd(struct at_turn turn);
 /* Give the turn to the next that waits, if this tuner has it, and no longer wait in line. */
 void at_turn_give(struct at_turn turn);
 
-/* This tuner's number of processes with the device open. */
-void at_turn_opens(struct at_turn turn);
-void at_turn_closes(struct at_turn turn);
+/* So many processes of this tuner, 1 or -1, more have the device open. */
+void at_turn_count_open(struct at_turn turn, int64_t more);
 
 /* Return how many processes of the other tuners have the device open. While this tuner has the
  * turn, the number does not grow. */

@@ -53,7 +53,7 @@ static void test_alone(void **state)
     assert_true(at_turn_take(alone));
     assert_true(at_turn_take(alone));
     at_turn_give(alone);
-    at_turn_opens(alone);
+    at_turn_count_open(alone, 1);
     assert_int_equal(at_turn_fd(alone), -1);
     assert_int_equal(at_turn_others_open(alone), 0);
     at_turns_free(NULL);
@@ -104,12 +104,12 @@ static void test_leaving(void **state)
 static void test_open(void **state)
 {
     (void)state;
-    at_turn_opens(place[0]);
-    at_turn_opens(place[1]);
-    at_turn_opens(place[1]); /* a new worker, while the old one ends */
+    at_turn_count_open(place[0], 1);
+    at_turn_count_open(place[1], 1);
+    at_turn_count_open(place[1], 1); /* a new worker, while the old one ends */
     assert_int_equal(at_turn_others_open(place[0]), 2);
     assert_int_equal(at_turn_others_open(place[1]), 1);
-    at_turn_closes(place[1]);
+    at_turn_count_open(place[1], -1);
     assert_int_equal(at_turn_others_open(place[2]), 2);
     at_turn_end(place[1]);
     assert_int_equal(at_turn_others_open(place[2]), 1);
@@ -172,7 +172,7 @@ static void test_death(void **state)
     assert_int_equal(pipe(taken), 0);
     child = fork();
     if (child == 0) {
-        at_turn_opens(place[1]);
+        at_turn_count_open(place[1], 1);
         if (at_turn_take(place[1]) && write(taken[1], "", 1) == 1)
             pause();
         _exit(1);
