@@ -233,11 +233,15 @@ on_terminal() {
 
 @test "a folder that cannot be written is refused" {
     chmod -R a+rX "$place"
+    chmod a-w "$place/tree" # the other user is the same one, unless it is root that tests
     run -2 as_other "$place/tree/quickstart"
     [[ $output == "quickstart: cannot write to $place/tree/build: make it writable"* ]]
+    chmod u+w "$place/tree"
     mkdir -m 777 "$place/tree/build"
+    chmod a-w "$place/tree"
     run -2 as_other "$place/tree/quickstart"
     [[ $output == "quickstart: cannot write to $place/tree: make it writable"* ]]
+    chmod u+w "$place/tree"
     rm -r "$place/tree/build"
     ln -s nowhere/build "$place/tree/build"
     refuses "cannot write to $place/tree/build"
