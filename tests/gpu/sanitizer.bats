@@ -118,7 +118,7 @@ examine() {
 }
 
 @test "no kernel for tensors accesses memory out of bounds" {
-    examine memcheck tensors $configs $copies 5
+    examine memcheck tensors $configs $copies 6
 }
 
 @test "no kernel races in shared memory" {
@@ -134,7 +134,7 @@ examine() {
 }
 
 @test "no kernel for tensors races in shared memory" {
-    examine racecheck tensors $race_configs $race_copies 5
+    examine racecheck tensors $race_configs $race_copies 6
 }
 
 # found TOOL WORDS: the tool reports the faulty kernel with these words.
