@@ -42,6 +42,10 @@ class View:
     def size(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def is_dense(self) -> bool:
+        return self.has_strides(dense(self.shape))
+
     def has_strides(self, strides: Sequence[int]) -> bool:
         """Strides of axes with one element do not matter."""
         return all(extent == 1 or found == wanted
@@ -69,15 +73,6 @@ def dense(shape: Sequence[int]) -> Tuple[int, ...]:
         strides.append(stride)
         stride *= extent
     return tuple(reversed(strides))
-
-
-def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:
-    expected = 1
-    for extent, stride in zip(reversed(shape), reversed(strides or ())):
-        if extent != 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
 
 
 def view_interface(x: Any) -> View:

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar
 
 from . import _cuda
-from ._arrays import Jax, View, is_dense, kind_of, stream_number, type_name
+from ._arrays import Jax, View, kind_of, stream_number, type_name
 from ._library import AutotuneError, Status
 from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, step_of
@@ -100,8 +100,8 @@ def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional
     if not source.shape:  # a single element
         return Problem((1,), source.itemsize, (0,), align=align, step=step)
     return Problem(source.shape, source.itemsize, dims,
-                   None if is_dense(source.shape, source.strides) else source.strides,
-                   None if is_dense(target.shape, target.strides) else target.strides,
+                   None if source.is_dense else source.strides,
+                   None if target.is_dense else target.strides,
                    align, source.pointer == target.pointer, step)
 
 
