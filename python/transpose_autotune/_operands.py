@@ -27,7 +27,7 @@ class Operands(NamedTuple):
         return self.channel_scale is not None or self.channel_shift is not None
 
     def operations(self, rank: int) -> str:
-        """Of an array of so many axes, as `autotune` spells them."""
+        """The operations as `autotune` spells them, for an array with `rank` axes."""
         words = [name for name in ("scale", "alpha") if getattr(self, name) is not None]
         if self.has_channels:
             if not -rank <= self.channel_axis < rank:

@@ -27,7 +27,7 @@ static inline int64_t at_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Return the lesser of two figures, of which 0 is none. */
+/* Return the lesser of two figures. A figure that is 0 is unknown, and the other one counts. */
 static inline int64_t at_min_known(int64_t a, int64_t b)
 {
     return a == 0 || (b != 0 && b < a) ? b : a;

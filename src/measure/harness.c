@@ -150,8 +150,8 @@ static void compare_poison(struct check *check, int64_t at, int64_t count)
             check->first = (uint64_t)(check->red_zone + at + i);
 }
 
-/* View `sets` tables of values; an element has so many bytes. *values is NULL if there is no table.
- */
+/* View `sets` tables, each of AT_STEP_VALUES elements of `bytes` bytes. *values is NULL if there is
+ * no table. */
 static enum at_outcome view_values(struct at_device *device, void **values, at_address table,
                                    size_t bytes, size_t sets, struct at_error *err)
 {

@@ -38,7 +38,7 @@ int at_turn_fd(struct at_turn turn);
 /* Give the turn to the next that waits, if this tuner has it, and no longer wait in line. */
 void at_turn_give(struct at_turn turn);
 
-/* So many processes of this tuner, 1 or -1, more have the device open. */
+/* Count a process of this tuner that opens the device (1), or one that closes it (-1). */
 void at_turn_count_open(struct at_turn turn, int64_t more);
 
 /* Return how many processes of the other tuners have the device open. While this tuner has the

@@ -208,8 +208,8 @@ void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side);
 size_t at_axes_merge(struct at_axis *axes, size_t count);
 
 /* Do two elements have one place on this side? With a distance other than 0: one of these and one
- * of a copy with the same strides, which begins so many elements later? Exact where strides nest;
- * else a search of bounded length, well below 1 ms, decides. */
+ * of a copy with the same strides, whose first element is that far behind? Exact where strides
+ * nest; else a search of bounded length, well below 1 ms, decides. */
 enum at_overlap { AT_APART, AT_OVERLAP, AT_UNDECIDED };
 
 enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side,
