@@ -131,7 +131,7 @@ static enum at_status fill_cache(struct at_lookup_options *options, struct at_er
     enum at_status status = at_chosen_find(&chosen, options, err);
 
     if (status == AT_OK)
-        status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+        status = at_template_header_read(&header, err);
     if (status == AT_OK) {
         const struct at_device_info *device = &chosen.target.device;
 

@@ -83,7 +83,7 @@ static enum at_status find_here(struct here *here, const struct at_profile *prof
 {
     const struct at_device_record *first = profile->devices.items;
     struct here found = {.known = known};
-    enum at_status status = at_template_read(&found.header, AT_TEMPLATE_HEADER, err);
+    enum at_status status = at_template_header_read(&found.header, err);
 
     if (status != AT_OK || profile->devices.count == 0)
         return status;

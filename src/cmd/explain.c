@@ -241,7 +241,7 @@ static enum at_status explain_config(const struct explain_options *options,
         status = at_config_choose(&options->choice, &options->run.session, &target->device, &config,
                                   &problem, err);
     if (status == AT_OK)
-        status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+        status = at_template_header_read(&header, err);
     if (status == AT_OK)
         status = at_explain(&config, &problem, &target->device,
                             target->described ? &target->rates : NULL, header, options->blocks,

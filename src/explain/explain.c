@@ -133,6 +133,7 @@ static void set_peaks(struct at_explanation *e, const struct at_device_info *dev
 struct run {
     struct at_ptx_module *module;
     const struct at_ptx_kernel *kernel;
+    const char *header;           /* the caller's */
     struct at_emu_memory *memory; /* the caller's */
     struct at_counts *counts;
     struct at_cache_hits *hits; /* per instruction */
@@ -195,6 +196,7 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
     if (status != AT_OK)
         return status;
     run->counts = at_counts_new(run->kernel->op_count);
+    run->header = kernel->header;
     run->memory = kernel->memory;
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
@@ -364,12 +366,13 @@ static void add_counts(struct at_explained_line *line, const struct at_explained
 }
 
 /* The line of the template: code inlined from the templates' header counts for the calling line. */
-static struct at_ptx_source source_of(const struct at_ptx_kernel *kernel, size_t instruction)
+static struct at_ptx_source source_of(const struct run *run, size_t instruction)
 {
     struct at_ptx_source here, caller;
 
-    at_ptx_instruction_source(kernel, instruction, &here, &caller);
-    return strcmp(at_path_name(here.file), AT_TEMPLATE_HEADER) == 0 ? caller : here;
+    at_ptx_instruction_source(run->kernel, instruction, &here, &caller);
+    return run->header && at_template_header_has(run->header, at_path_name(here.file)) ? caller
+                                                                                       : here;
 }
 
 /* Extrapolate the sectors of the counted blocks to bytes of the whole grid. If its parts differ,
@@ -408,7 +411,7 @@ static void collect_lines(const struct run *run, struct at_list *list)
 
     for (size_t i = 0; i < 2 * instructions; i++) {
         const struct at_access_counts *counts = &run->counts->accesses[i / 2][i % 2];
-        struct at_ptx_source place = source_of(run->kernel, i / 2);
+        struct at_ptx_source place = source_of(run, i / 2);
         struct at_explained_line *line = &lines[count];
 
         if (counts->requests == 0)
@@ -562,7 +565,8 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
                           const char *header, int64_t max_blocks, struct at_progress *progress,
                           struct at_explanation *explanation, struct at_error *err)
 {
-    struct at_explained_kernel kernel = {.arg_words = AT_CALL_WORDS, .progress = progress};
+    struct at_explained_kernel kernel = {
+        .header = header, .arg_words = AT_CALL_WORDS, .progress = progress};
     struct at_emu_memory *memory = at_emu_memory_new();
     struct at_builder *builder = NULL;
     struct at_built built = {0};

@@ -85,8 +85,9 @@ extern const struct at_schema at_explanation_schema, at_explained_caches_schema;
 struct at_explained_kernel {
     const char *ptx;
     size_t ptx_size;
-    const char *entry; /* its name in the PTX */
-    const char *name;  /* for messages, in place of entry: generated names say nothing to users */
+    const char *entry;  /* its name in the PTX */
+    const char *name;   /* for messages, in place of entry: generated names say nothing to users */
+    const char *header; /* the templates', whose code counts for the lines that call it; or NULL */
     struct at_kernel_resources resources;
     struct at_launch launch;
     struct at_emu_memory *memory; /* the data of the arguments; the kernel changes it */

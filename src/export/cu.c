@@ -163,7 +163,7 @@ static enum at_status write_header(const struct at_export *export, FILE *out, st
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {
     char *header = NULL;
-    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+    enum at_status status = at_template_header_read(&header, err);
     const struct at_export_lines lines[] = {
         {'H', NULL, header},           {'K', write_kernels, NULL},   {'L', write_launches, NULL},
         {'T', write_prototypes, NULL}, {'F', write_functions, NULL}, {0}};

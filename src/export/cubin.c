@@ -129,7 +129,7 @@ static enum at_status write_folder(const struct at_export *export, const char *f
     struct kernel_record *records;
     struct index index = {.schema = 1};
     size_t total;
-    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+    enum at_status status = at_template_header_read(&header, err);
 
     if (status != AT_OK)
         return status;

@@ -95,6 +95,67 @@ enum at_status at_template_read(char **text, const char *name, struct at_error *
     return status;
 }
 
+/* Compiler messages and debuggers name files and lines as they were written. */
+static void write_line(FILE *out, int line, const char *name)
+{
+    fprintf(out, "#line %d \"%s\"\n", line, name);
+}
+
+/* Write the header, with the text of a part in place of each directive that includes one. */
+static enum at_status write_header(FILE *out, const char *header, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    write_line(out, 1, AT_TEMPLATE_HEADER);
+    for (int line = 1; status == AT_OK && *header; line++) {
+        size_t size = strcspn(header, "\n");
+        char name[64], *part;
+
+        if (sscanf(header, "#include \"%63[^\"\n]\"", name) == 1) {
+            status = at_template_read(&part, name, err);
+            if (status == AT_OK) {
+                write_line(out, 1, name);
+                fputs(part, out);
+                write_line(out, line + 1, AT_TEMPLATE_HEADER);
+                at_free(part);
+            }
+        } else {
+            fprintf(out, "%.*s\n", (int)size, header);
+        }
+        header += size + (header[size] == '\n');
+    }
+    return status;
+}
+
+enum at_status at_template_header_read(char **text, struct at_error *err)
+{
+    struct at_text_stream stream;
+    char *header, *whole;
+    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+    FILE *out;
+
+    if (status != AT_OK)
+        return status;
+    out = at_text_open(&stream);
+    status = write_header(out, header, err);
+    whole = at_text_close(&stream, NULL);
+    at_free(header);
+    if (status == AT_OK)
+        *text = whole;
+    else
+        at_free(whole);
+    return status;
+}
+
+bool at_template_header_has(const char *header, const char *file)
+{
+    char *line = at_format("#line 1 \"%s\"\n", file);
+    bool has = strstr(header, line) != NULL;
+
+    at_free(line);
+    return has;
+}
+
 /* How macros are written: as lines of source, or as a compiler's options. */
 struct syntax {
     const char *before, *between, *after;
@@ -136,8 +197,7 @@ static void write_kernel(FILE *out, const struct at_rendering *rendering)
     write_macros(out, &lines, rendering->config, rendering->kind);
     fprintf(out, "#define transpose %s\n", rendering->entry);
     fprintf(out, "namespace %s_source {\n", rendering->entry);
-    /* So that compiler messages name the template and its lines. */
-    fprintf(out, "#line 1 \"%s\"\n", at_path_name(family->template_path));
+    write_line(out, 1, at_path_name(family->template_path));
     fprintf(out, "%s\n}\n#undef transpose\n", family->source);
     for (size_t i = 0; i < AT_TEMPLATE_MACROS; i++)
         fprintf(out, "#undef %s\n", at_template_macros[i]);
@@ -151,7 +211,7 @@ static void write_includes(FILE *out, const struct at_family *family)
     struct include include = {family->source, 0, 1};
 
     while (find_include(&include, include.text + include.size, include.line)) {
-        fprintf(out, "#line %d \"%s\"\n", include.line, at_path_name(family->template_path));
+        write_line(out, include.line, at_path_name(family->template_path));
         fprintf(out, "%.*s\n", (int)include.size, include.text);
     }
 }

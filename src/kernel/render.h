@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* The header that templates share; a program's first line includes it. */
+/* The header that templates share; a program's first line includes it. It includes its parts. */
 #define AT_TEMPLATE_HEADER "transpose.cuh"
 
 enum { AT_ENTRY_NAME_CHARS = 32 };
@@ -53,5 +53,12 @@ bool at_source_includes(const char *source);
 
 /* Read templates/NAME, which the caller frees. */
 enum at_status at_template_read(char **text, const char *name, struct at_error *err);
+
+/* Read AT_TEMPLATE_HEADER, with its parts in place of the directives that include them. The caller
+ * frees it. */
+enum at_status at_template_header_read(char **text, struct at_error *err);
+
+/* Is this the name of the header that was read, or of one of its parts? */
+bool at_template_header_has(const char *header, const char *file);
 
 #endif

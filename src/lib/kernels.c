@@ -35,7 +35,7 @@ struct building {
 static enum at_status begin(struct building *building, struct at_builder_options options,
                             struct autotune_wanted *wanted, size_t count, struct at_error *err)
 {
-    enum at_status status = at_template_read(&building->header, AT_TEMPLATE_HEADER, err);
+    enum at_status status = at_template_header_read(&building->header, err);
 
     if (status != AT_OK)
         return status;

@@ -516,7 +516,7 @@ enum at_status at_session_open(struct at_session **session, const struct at_devi
     opened->forecast.seconds_per_weight = options->problem_s;
     opened->kind = at_device_kind(info);
     opened->failure_shown = at_alloc_array(options->family_count, sizeof *opened->failure_shown);
-    status = at_template_read(&opened->header, AT_TEMPLATE_HEADER, err);
+    status = at_template_header_read(&opened->header, err);
     if (status == AT_OK && !options->turn.turns)
         status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
     if (status == AT_OK) {

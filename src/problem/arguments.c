@@ -510,7 +510,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     end_argument(writing, began);
 }
 
-/* A divisor of numbers below 2^62, as templates/transpose.cuh has it. */
+/* A divisor of numbers below 2^62, as templates/step_numbers.cuh has it. */
 static void put_wide_divisor(struct writing *writing, int64_t by)
 {
     unsigned __int128 power = (unsigned __int128)1 << 63;

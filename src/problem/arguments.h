@@ -20,7 +20,7 @@ enum at_outer_order { AT_OUTER_DESTINATION, AT_OUTER_SOURCE, AT_OUTER_ALTERNATIN
 
 void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order);
 
-/* What a launch gives to the step of its problem, as templates/transpose.cuh has it. */
+/* What a launch gives to the step of its problem, as templates/step_numbers.cuh has it. */
 struct at_step_number {
     uint64_t at;     /* the device address of a number, of the type that is computed in; or 0: */
     double value[2]; /* the number, with the imaginary part of a complex one */
@@ -39,7 +39,7 @@ struct at_step_numbers {
  * and how many of them each argument takes. Returns the number of arguments. In place, src is dst.
  *
  * With one axis of the batch, each is one word. With more, batch, stride_src and stride_dst are
- * structs (templates/transpose.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch
+ * structs (templates/tiles.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch
  * says which axis changes from one matrix to the next (enum at_outer_order).
  *
  * A step that takes numbers has one more argument, the struct `numbers`. NULL stands for ones, and

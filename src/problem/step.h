@@ -78,7 +78,7 @@ enum at_status at_step_parse(struct at_step *step, int64_t *bytes, const char *t
 /* Do source and destination have the same types, the same operations and the same channels? */
 bool at_step_equal(const struct at_step *a, const struct at_step *b);
 
-/* The value of the templates' macro STEP (templates/transpose.cuh): the operations and both types,
+/* The value of the templates' macro STEP (templates/step.cuh): the operations and both types,
  * a byte each. Not 0. */
 int64_t at_step_code(const struct at_step *step);
 

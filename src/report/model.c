@@ -550,7 +550,7 @@ static enum at_status count_costs(struct at_report *report, size_t most, struct 
 {
     char *header = NULL;
     size_t done = 0, all = 0;
-    enum at_status status = most > 0 ? at_template_read(&header, AT_TEMPLATE_HEADER, err) : AT_OK;
+    enum at_status status = most > 0 ? at_template_header_read(&header, err) : AT_OK;
 
     for (size_t i = 0; i < report->device_count; i++)
         all += report->devices[i].count < most ? report->devices[i].count : most;

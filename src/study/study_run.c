@@ -294,7 +294,7 @@ static enum at_status count(const struct at_study *study, const struct at_study_
 {
     const struct at_study_row *rows = study->rows.items;
     char *header;
-    enum at_status status = at_template_read(&header, AT_TEMPLATE_HEADER, err);
+    enum at_status status = at_template_header_read(&header, err);
 
     if (status != AT_OK)
         return status;

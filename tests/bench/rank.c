@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_BYTES_MAX = 1 << 18 };
 enum { SAMPLE = 250, SAMPLE_FASTEST = 10 };
 enum { BEST_PERCENT = 5, NEAR_PERCENT = 2 };
 
@@ -313,13 +312,10 @@ static struct score judge(struct sample *sample)
 static enum at_status read_families(struct at_error *err)
 {
     char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
-    char *path = at_path_data_file("templates/" AT_TEMPLATE_HEADER);
-    size_t size;
-    enum at_status status = at_file_read(&header, &size, path, HEADER_BYTES_MAX, err);
+    enum at_status status = at_template_header_read(&header, err);
 
     if (status == AT_OK)
         status = at_families_read(&families, &family_count, tuning, templates, err);
-    free(path);
     free(templates);
     free(tuning);
     return status;

@@ -116,7 +116,7 @@ measured() {
     cp -r "$BATS_FILE_TMPDIR/data" wrong
     rm wrong/templates
     cp -r "$srcdir/templates" wrong
-    sed -i 's/__fmul_rn(x, y)/__fadd_rn(x, y)/' wrong/templates/transpose.cuh
+    sed -i 's/__fmul_rn(x, y)/__fadd_rn(x, y)/' wrong/templates/numbers.cuh
     AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
         33x17:bf16:e4m3,scale
     [ "$status" -ne 0 ]
@@ -129,7 +129,7 @@ measured() {
     cp -r "$BATS_FILE_TMPDIR/data" wrong
     rm wrong/templates
     cp -r "$srcdir/templates" wrong
-    sed -i 's/found = within \/ places.run/found = within \/ places.run \/ 2/' wrong/templates/transpose.cuh
+    sed -i 's/found = within \/ places.run/found = within \/ places.run \/ 2/' wrong/templates/step_numbers.cuh
     AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
         33x17:u8:f32,affine
     [ "$status" -ne 0 ]

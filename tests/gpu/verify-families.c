@@ -291,7 +291,7 @@ static int verify_families(void)
     struct at_error err;
     char *header;
 
-    require(at_template_read(&header, AT_TEMPLATE_HEADER, &err), &err);
+    require(at_template_header_read(&header, &err), &err);
     builder = open_builder(&info, header);
     bench = open_bench(ops, builder);
     draw_sample(&sample, &bench);

@@ -23,6 +23,7 @@
 #include "sample.h"
 #include "seen_values.h"
 #include "source_tree.h"
+#include "template_header.h"
 
 enum {
     WHOLE = 2, /* configs of each family, element size and architecture, which have values that */
@@ -202,7 +203,7 @@ static int read_sources(void **state)
     if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
         fail_msg("%s", err.message);
     seen_with_size = at_alloc_array(family_count, sizeof *seen_with_size);
-    header = text_of("templates/transpose.cuh");
+    header = template_header();
     harness.source = text_of("templates/harness.cu");
     free(tuning);
     free(templates);

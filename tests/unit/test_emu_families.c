@@ -29,6 +29,7 @@
 #include "seen_values.h"
 #include "skipped.h"
 #include "source_tree.h"
+#include "template_header.h"
 
 /* How many are drawn. */
 struct sample {
@@ -658,7 +659,7 @@ static int read_sources(void **state)
     if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
         at_families_read(&study_families, &study_family_count, studies, studies, &err) != AT_OK)
         fail_msg("%s", err.message);
-    header = text_of("templates/transpose.cuh");
+    header = template_header();
     harness_source = text_of("templates/harness.cu");
     free(tuning);
     free(templates);

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "source_tree.h"
+#include "template_header.h"
 
 static const int64_t long_ns = INT64_C(60000000000), short_ns = INT64_C(200000000);
 
@@ -88,7 +89,7 @@ static int prepare(void **state)
         .compute_capability = 90, .image = AT_IMAGE_PTX, .workers = 1};
 
     (void)state;
-    options.header = header = text_of("templates/transpose.cuh");
+    options.header = header = template_header();
     assert_int_equal(at_problem_parse(&tuned.problem, "5x7:f32", NULL), AT_OK);
     assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
     assert_int_equal(at_gpu_open(&gpu, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);

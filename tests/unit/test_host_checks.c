@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "source_tree.h"
+#include "template_header.h"
 
 /* The emulated device's functions; and the same without view, so that kernels run. */
 static struct at_device_ops by_host, by_kernels;
@@ -32,10 +33,8 @@ static void use(const struct at_device_ops *ops)
 
 static int prepare(void **state)
 {
-    const struct at_builder_options options = {.compute_capability = 90,
-                                               .image = AT_IMAGE_PTX,
-                                               .workers = 1,
-                                               .header = text_of("templates/transpose.cuh")};
+    const struct at_builder_options options = {
+        .compute_capability = 90, .image = AT_IMAGE_PTX, .workers = 1, .header = template_header()};
     struct at_family family = {.name = (char[]){"harness"},
                                .template_path = (char[]){"harness.cu"},
                                .source = text_of("templates/harness.cu")};

@@ -25,6 +25,7 @@
 #include "folder.h"
 #include "shipped_families.h"
 #include "skipped.h"
+#include "template_header.h"
 
 /* Configs of families that are legal for nearly all problems: those to compare, and others to share
  * their programs. */
@@ -187,7 +188,7 @@ static void forget(const char *header)
 
 static void test_code_is_the_same_in_any_program(void **state)
 {
-    char *header = text_of("templates/" AT_TEMPLATE_HEADER), *together;
+    char *header = template_header(), *together;
     struct at_nvrtc *nvrtc = open_nvrtc(90);
     cpu_set_t usual, one;
 

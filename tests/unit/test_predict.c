@@ -24,6 +24,7 @@
 #include "roles.h"
 #include "shipped_families.h"
 #include "skipped.h"
+#include "template_header.h"
 
 static char *header;
 static struct at_builder *builder;
@@ -385,7 +386,7 @@ static int set_up(void **state)
     struct at_error err;
 
     read_shipped_families(state);
-    options.header = header = text_of("templates/" AT_TEMPLATE_HEADER);
+    options.header = header = template_header();
     if (at_description_read(&device, &rates, "h200", &err) != AT_OK ||
         at_builder_open(&builder, &options, NULL, 0, &err) != AT_OK)
         fail_msg("%s", err.message);

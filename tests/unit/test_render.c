@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "template_header.h"
+
 static struct at_param tile_params[] = {{.name = (char[]){"TILE"}}, {.name = (char[]){"PAD"}}};
 static struct at_family tile = {.name = (char[]){"tile"},
                                 .template_path = (char[]){"templates/tile.cu"},
@@ -89,6 +91,50 @@ static void test_includes(void **state)
     (void)state;
     assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
     free(text);
+}
+
+/* What follows the line that says where a part of the header begins. */
+static const char *after_line(const char *header, const char *name)
+{
+    char *line = at_format("#line 1 \"%s\"\n", name);
+    const char *text = strstr(header, line);
+
+    assert_non_null(text);
+    text += strlen(line);
+    free(line);
+    return text;
+}
+
+/* The header comes with its parts, whose lines keep their names and numbers, and so do its own
+ * lines behind them. */
+static void test_header(void **state)
+{
+    char *header = template_header(), *own = text_of("templates/" AT_TEMPLATE_HEADER);
+    const char *directive = own;
+    size_t parts = 0;
+
+    (void)state;
+    for (int line = 1; *directive; line++, directive += strcspn(directive, "\n") + 1) {
+        char name[64], *resumed, *path, *part;
+
+        if (sscanf(directive, "#include \"%63[^\"]\"", name) != 1)
+            continue;
+        parts++;
+        assert_true(at_template_header_has(header, name));
+        path = at_format("templates/%s", name);
+        part = text_of(path);
+        resumed = at_format("%s#line %d \"" AT_TEMPLATE_HEADER "\"\n", part, line + 1);
+        assert_int_equal(strncmp(after_line(header, name), resumed, strlen(resumed)), 0);
+        free(resumed);
+        free(part);
+        free(path);
+    }
+    assert_int_not_equal(parts, 0);
+    assert_true(at_template_header_has(header, AT_TEMPLATE_HEADER));
+    assert_false(at_template_header_has(header, "tile.cu"));
+    assert_null(strstr(header, "#include"));
+    free(own);
+    free(header);
 }
 
 /* A kernel that includes nothing has the same key wherever CUDA's headers are. */
@@ -310,13 +356,10 @@ static void test_first_error_is_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_macros),
-        cmocka_unit_test(test_program),
-        cmocka_unit_test(test_includes),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_resources),
-        cmocka_unit_test(test_first_error),
-        cmocka_unit_test(test_first_error_is_printable),
+        cmocka_unit_test(test_macros),      cmocka_unit_test(test_program),
+        cmocka_unit_test(test_header),      cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_keys),        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_first_error), cmocka_unit_test(test_first_error_is_printable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

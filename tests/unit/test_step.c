@@ -357,7 +357,7 @@ static void places_channels(void **state)
     }
 }
 
-/* What templates divide with: operator/ of wide_divisor, in templates/transpose.cuh. */
+/* What templates divide with: operator/ of wide_divisor, in templates/step_numbers.cuh. */
 static int64_t divided(int64_t number, const uint64_t divisor[3])
 {
     unsigned __int128 product = (unsigned __int128)(2 * (uint64_t)number) * divisor[1];
@@ -365,7 +365,7 @@ static int64_t divided(int64_t number, const uint64_t divisor[3])
     return (int64_t)((uint64_t)(product >> 64) >> divisor[2]);
 }
 
-/* What templates divide with: quotient() of reciprocal, in templates/transpose.cuh. */
+/* What templates divide with: quotient() of reciprocal, in templates/step_numbers.cuh. */
 static float quotient(float x, float divisor)
 {
     const float reciprocal = 1 / divisor;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "source_tree.h"
+#include "template_header.h"
 
 static struct at_device_ops
     ops; /* the emulated device's, except start; the harness uses the original */
@@ -63,10 +64,8 @@ static struct at_built build(const struct at_config *config)
 /* A small problem with its buffers, and the naive kernel for it. */
 static int prepare(void **state)
 {
-    const struct at_builder_options options = {.compute_capability = 90,
-                                               .image = AT_IMAGE_PTX,
-                                               .workers = 1,
-                                               .header = text_of("templates/transpose.cuh")};
+    const struct at_builder_options options = {
+        .compute_capability = 90, .image = AT_IMAGE_PTX, .workers = 1, .header = template_header()};
     const struct at_config harness_config = {.family = &harness};
     char *path = path_of("tuning/naive.yaml"), *templates = path_of("templates");
     struct at_gpu_case tuned = {.sets = 1};
