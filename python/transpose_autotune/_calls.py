@@ -156,10 +156,12 @@ def _view_there(array: Any, stream: int) -> View:
     return view
 
 
-def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, *given: Any) -> Any:
+def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: Any, scale: Any, alpha: Any, beta: Any,
+          other: Any, *channels: Any) -> Any:
+    if beta is None and other is not None:
+        beta = 1
+    given = dtype, scale, alpha, beta, other, *channels
     operands = Operands(*given) if any(one is not None for one in given[:-1]) else MOVE
-    if operands.beta is None and operands.other is not None:
-        operands = operands._replace(beta=1)
     if operands.beta is not None and operands.other is None and out is None:
         raise TypeError("beta needs what it is multiplied with: give `other`, or `out`")
     torch = sys.modules.get("torch")

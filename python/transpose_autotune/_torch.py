@@ -12,7 +12,7 @@ if not hasattr(torch.library, "custom_op"):
 from ._arrays import View, stream_number
 from ._calls import check_out, plan_for, problem_of, start
 from ._objects import Plan, normalized, swap_last
-from ._operands import MOVE, Operands, step_of
+from ._operands import MOVE, Operands, computed_in, step_of
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _OPERANDS = Operands._fields  # torch.compile of PyTorch 2.6 does not iterate over the member
@@ -115,20 +115,12 @@ def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOV
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given: Operands = MOVE) -> Any:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
-    if given is not MOVE:
-        for name in _OPERANDS:
-            value = getattr(given, name)
-            if isinstance(value, torch.Tensor) and value.requires_grad:
-                raise TypeError(f"{name} gets no gradient: detach it")
-    if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or (
-            x.requires_grad and torch.is_grad_enabled()):
-        if out is not None or stream is not None or given.alpha is not None or given.beta is not None:
-            raise TypeError("`out`, `stream`, `alpha`, `beta` and `other` are for plain tensors on a GPU, outside of "
-                            "compiled functions and without gradients")
-        scale = given.scale
-        numbers = (None, scale) if isinstance(scale, torch.Tensor) else (None if scale is None else float(scale), None)
-        return operator(x, list(permutation), given.dtype, *numbers, given.channel_scale, given.channel_shift,
-                        given.channel_axis)
+    if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or _wants_gradient(x, given):
+        if out is not None or stream is not None:
+            raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
+                            "without gradients")
+        return operator(x, list(permutation), given.dtype, *_split(given.scale), *_split(given.alpha),
+                        *_split(given.beta), given.other, given.channel_scale, given.channel_shift, given.channel_axis)
     if stream is None:
         return _permute_here(x, permutation, out, given)
     if not isinstance(stream, torch.cuda.Stream):
@@ -138,16 +130,40 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
         return _permute_here(x, permutation, out, given)
 
 
+def _wants_gradient(x: Any, given: Operands) -> bool:
+    if not torch.is_grad_enabled():
+        return False
+    return x.requires_grad or given is not MOVE and any(
+        isinstance(getattr(given, name), torch.Tensor) and getattr(given, name).requires_grad for name in _OPERANDS)
+
+
 # ---- the operator ----
 
-# Its scale is a number, or a tensor of one.
-_SCHEMA = ("(Tensor x, int[] dims, ScalarType? dtype=None, float? scale=None, Tensor? scale_at=None, "
+# Its scale, alpha and beta are each a number, or a tensor of one.
+_SCHEMA = ("(Tensor x, int[] dims, ScalarType? dtype=None, Scalar? scale=None, Tensor? scale_at=None, "
+           "Scalar? alpha=None, Tensor? alpha_at=None, Scalar? beta=None, Tensor? beta_at=None, Tensor? other=None, "
            "Tensor? channel_scale=None, Tensor? channel_shift=None, int channel_axis=-1) -> Tensor")
+_INPUTS = ("x", "dims", "dtype", "scale", "scale_at", "alpha", "alpha_at", "beta", "beta_at", "other",
+           "channel_scale", "channel_shift", "channel_axis")
+_WIDE = {"f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "c128": torch.complex128}
+
+
+def _split(number: Any) -> Tuple[Any, Any]:
+    """The two inputs for a number."""
+    if number is None or isinstance(number, torch.Tensor):
+        return None, number
+    return number if isinstance(number, (int, float, complex)) else complex(number), None
+
+
+def _joined(number: Any, tensor: Any) -> Any:
+    """The number of two inputs."""
+    return number if tensor is None else tensor
 
 
 def _run_operator(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None,
-                  *channels: Any) -> Any:
-    given = Operands(dtype, scale if scale_at is None else scale_at, None, None, None, *channels)
+                  alpha: Any = None, alpha_at: Any = None, beta: Any = None, beta_at: Any = None,
+                  *others: Any) -> Any:
+    given = Operands(dtype, _joined(scale, scale_at), _joined(alpha, alpha_at), _joined(beta, beta_at), *others)
     if not given.operations(x.dim()) and dtype is None:
         given = MOVE
     return _permute_here(x.detach(), normalized(dims, x.dim()), None, given)
@@ -157,22 +173,64 @@ def _fake(x: Any, dims: Sequence[int], dtype: Any = None, *_: Any) -> Any:
     return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())], dtype=dtype or x.dtype)
 
 
+# What elements are multiplied by, where it is a tensor.
+_FACTORS = ("scale_at", "alpha_at", "channel_scale")
+
+
+def _needs(ctx: Any) -> Dict[str, bool]:
+    """Which inputs need a gradient. PyTorch leaves out the last ones that have their default."""
+    return dict(zip(_INPUTS, (*ctx.needs_input_grad, *[False] * len(_INPUTS))))
+
+
 def _keep(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
-    x, dims, _, ctx.scale, scale_at, channel_scale, _, channel_axis = inputs
-    ctx.dims, ctx.dtype = normalized(dims, x.dim()), x.dtype
-    ctx.channel_axis = channel_axis % x.dim() if x.dim() else 0
-    ctx.save_for_backward(scale_at, channel_scale)
+    given, needs = dict(zip(_INPUTS, inputs)), _needs(ctx)
+    x = given["x"]
+    ctx.dims, ctx.x_dtype = normalized(given["dims"], x.dim()), x.dtype
+    ctx.axis = given["channel_axis"] % x.dim() if x.dim() else 0
+    ctx.numbers = given["scale"], given["alpha"], given["beta"]
+    ctx.save_for_backward(x if any(needs[name] for name in _FACTORS) else None,
+                          given["other"] if needs["beta_at"] else None, given["beta_at"],
+                          *(given[name] for name in _FACTORS), given["channel_shift"] if needs["channel_shift"] else None)
+
+
+def _conjugate(number: Any) -> Any:
+    return torch.conj_physical(number) if isinstance(number, torch.Tensor) else number and number.conjugate()
+
+
+def _summed(gradient: Any, shape: Tuple[int, ...], operand: Any) -> Any:
+    """The gradient of an operand that had this shape beside other arrays. It may be real where they are complex."""
+    part = gradient if operand.is_complex() or not gradient.is_complex() else gradient.real
+    return part.sum_to_size(shape).to(operand.dtype).reshape(operand.shape)
 
 
 def _backward(ctx: Any, gradient: Any) -> Tuple[Any, ...]:
-    inverse = [0] * len(ctx.dims)
-    for i, dim in enumerate(ctx.dims):
-        inverse[dim] = i
-    dtype = None if ctx.dtype == gradient.dtype else ctx.dtype
-    scale_at, channel_scale = ctx.saved_tensors
-    axis = -1 if channel_scale is None else ctx.dims.index(ctx.channel_axis)
-    of_x = operator(gradient, inverse, dtype, ctx.scale, scale_at, channel_scale, None, axis)
-    return (of_x, *[None] * 7)
+    x, other, beta_at, scale_at, alpha_at, channel_scale, channel_shift = ctx.saved_tensors
+    scale, alpha, beta = map(_joined, ctx.numbers, (scale_at, alpha_at, beta_at))
+    needs, found = _needs(ctx), dict.fromkeys(_INPUTS)
+    inverse = sorted(range(len(ctx.dims)), key=ctx.dims.__getitem__)
+    if needs["x"]:
+        axis = -1 if channel_scale is None else ctx.dims.index(ctx.axis)
+        found["x"] = operator(gradient, inverse, None if ctx.x_dtype == gradient.dtype else ctx.x_dtype,
+                              *_split(scale), *_split(_conjugate(alpha)), None, None, None, channel_scale, None, axis)
+
+    wide = gradient.to(_WIDE[computed_in(str(ctx.x_dtype), str(gradient.dtype))])
+    back = wide.permute(inverse)  # laid out as x
+    channels = tuple(size if axis == ctx.axis else 1 for axis, size in enumerate(back.shape))
+    factors = dict(zip(_FACTORS, ((scale, ()), (alpha, ()), (channel_scale, channels))))
+    for name, (factor, shape) in factors.items():
+        if needs[name]:
+            product = x.to(wide.dtype)
+            for other_name, (by, its_shape) in factors.items():
+                if other_name != name and by is not None:
+                    product = product * (by.reshape(its_shape) if isinstance(by, torch.Tensor) else by)
+            found[name] = _summed(back * product.conj(), shape, factor)
+    if needs["channel_shift"]:
+        found["channel_shift"] = _summed(back, channels, channel_shift)
+    if needs["beta_at"]:
+        found["beta_at"] = _summed(wide * other.to(wide.dtype).conj(), (), beta)
+    if needs["other"]:
+        found["other"] = (wide * _conjugate(beta)).to(gradient.dtype)
+    return tuple(found.values())
 
 
 operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(), schema=_SCHEMA)

@@ -17,14 +17,18 @@ from transpose_autotune._operands import MOVE
 def run_on_host(x, dims, out, given=MOVE):
     assert out is None
     result = x.clone()
-    if given.scale is not None:
-        result = result * given.scale
+    for factor in given.scale, given.alpha:
+        if factor is not None:
+            result = result * factor
     shape = [-1 if axis == given.channel_axis % x.dim() else 1 for axis in range(x.dim())]
     if given.channel_scale is not None:
         result = result * given.channel_scale.reshape(shape)
     if given.channel_shift is not None:
         result = result + given.channel_shift.reshape(shape)
-    return result.permute(dims).to(given.dtype or x.dtype).clone(memory_format=torch.contiguous_format)
+    result = result.permute(dims)
+    if given.beta is not None:
+        result = result + given.beta * given.other
+    return result.to(given.dtype or x.dtype).clone(memory_format=torch.contiguous_format)
 
 
 class Operator(unittest.TestCase):
@@ -63,24 +67,70 @@ class Operator(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(lambda x: transpose(x, scale=3.0), (x,)))
         transpose(x, dtype=torch.float32, scale=torch.tensor(2.0, dtype=torch.float64)).sum().backward()
         self.assertTrue(torch.equal(x.grad, torch.full_like(x, 2)))
-        with self.assertRaisesRegex(TypeError, "no gradient"):
-            transpose(x, scale=torch.tensor(2.0, requires_grad=True))
+
+    def test_gradients_of_operands(self):
+        """Of each operand that is a tensor, real and complex, alone and with others; and their gradients."""
+        def of(*shape, dtype=torch.float64):
+            return torch.rand(shape, dtype=dtype, requires_grad=True)
+
+        whole, pair = torch.complex128, (3, 4)
+        for x, given in (
+                (of(*pair), {"scale": of()}),
+                (of(*pair), {"scale": of(1, 1), "channel_scale": of(3), "channel_shift": of(3), "channel_axis": 0}),
+                (of(*pair), {"scale": 0.5, "channel_scale": of(4)}),
+                (of(*pair), {"channel_shift": of(4)}),
+                (of(*pair), {"alpha": 2.0, "beta": -3.0, "other": of(4, 3)}),
+                (of(*pair), {"alpha": of(), "beta": of(1), "other": of(4, 3)}),
+                (of(*pair), {"channel_scale": of(4), "beta": of(), "other": of(4, 3).detach()}),
+                (of(*pair).detach(), {"beta": of(), "other": of(4, 3)}),
+                (of(*pair, dtype=whole), {"alpha": 1 - 2j, "beta": 1j, "other": of(4, 3, dtype=whole)}),
+                (of(*pair, dtype=whole), {"alpha": of(dtype=whole), "beta": of(dtype=whole),
+                                          "other": of(4, 3, dtype=whole)}),
+                (of(*pair, dtype=whole), {"scale": of()})):
+            names = [name for name, value in given.items() if isinstance(value, torch.Tensor)]
+            tensors = x, *(given[name] for name in names)
+
+            def function(x, *values):
+                return transpose(x, **{**given, **dict(zip(names, values))})
+
+            with self.subTest(given=given):
+                self.assertTrue(torch.autograd.gradcheck(function, tensors))
+                self.assertTrue(torch.autograd.gradgradcheck(function, tensors))
+
+    def test_gradients_of_other_types(self):
+        x = torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=torch.int32)
+        scale, other = (torch.ones(shape, requires_grad=True) for shape in ((), (3, 2)))
+        found = transpose(x, dtype=torch.bfloat16, scale=scale, beta=2, other=other.to(torch.bfloat16))
+        found.sum().backward()
+        self.assertEqual((scale.grad, other.grad.tolist()), (21, [[2, 2]] * 3))
+        self.assertFalse(transpose(other, dtype=torch.uint8, alpha=scale).requires_grad)
 
     def test_channels(self):
         x, scale, shift = torch.rand(3, 4, 5), torch.tensor([1.0, 2, 3, 4]), torch.tensor([5.0, 6, 7, 8])
         found = permute(x, (2, 0, 1), dtype=torch.float16, channel_scale=scale, channel_shift=shift, channel_axis=1)
         self.assertTrue(torch.equal(found, (x.permute(2, 0, 1) * scale + shift).to(torch.float16)))
-        torch.library.opcheck(_torch.operator, (x, [2, 0, 1], None, 0.5, None, scale, shift, -2))
+        torch.library.opcheck(_torch.operator, (x, [2, 0, 1], None, 0.5, *[None] * 6, scale, shift, -2))
         double = torch.rand(3, 4, 5, dtype=torch.float64, requires_grad=True)
         self.assertTrue(torch.autograd.gradcheck(lambda x: permute(x, (2, 0, 1), scale=3.0, channel_scale=scale.double(), channel_shift=shift.double(), channel_axis=1), (double,)))
-        with self.assertRaisesRegex(TypeError, "channel_shift gets no gradient"):
-            transpose(x, channel_shift=torch.rand(5, requires_grad=True))
-        for more in {"beta": 2.0, "other": x.mT}, {"other": x.mT}, {"alpha": 1j}:
-            with self.assertRaisesRegex(TypeError, "without gradients"):
-                transpose(x, **more)
         calls, result = self.compiled(lambda x: transpose(x * 2, channel_scale=shift[:3], channel_axis=0) + 1, x)
         self.assertTrue(torch.equal(result, 2 * x.mT * shift[:3].reshape(3, 1, 1) + 1))
         self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+
+    def test_second_sources(self):
+        x, other, factor = torch.rand(3, 4, 5), torch.rand(5, 3, 4), torch.tensor(3.0)
+        for given, wanted in (({"other": other}, x.permute(2, 0, 1) + other),
+                              ({"alpha": 2, "beta": -0.5, "other": other}, 2 * x.permute(2, 0, 1) - 0.5 * other),
+                              ({"alpha": factor, "beta": factor, "other": other}, 3 * (x.permute(2, 0, 1) + other))):
+            torch.testing.assert_close(permute(x, (2, 0, 1), **given), wanted)
+            calls, result = self.compiled(lambda x, other: permute(x, (2, 0, 1), **{**given, "other": other}), x, other)
+            torch.testing.assert_close(result, wanted)
+            self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+        z = torch.rand(3, 4, dtype=torch.complex64)
+        calls, result = self.compiled(lambda z: transpose(z, alpha=1 - 2j), z)
+        torch.testing.assert_close(result, (1 - 2j) * z.mT)
+        for alpha, beta in ((2.0, None), (None, factor)), ((None, factor.requires_grad_()), (-0.5, None)):
+            torch.library.opcheck(_torch.operator, (x.requires_grad_(), [2, 0, 1], None, None, None, *alpha, *beta,
+                                                    other.requires_grad_()))
 
     def test_step_compiled_whole(self):
         x = torch.rand(3, 4)
@@ -115,6 +165,18 @@ class Operator(unittest.TestCase):
         result.sum().backward()
         self.assertTrue(torch.equal(result, x.t().sin()))
         self.assertTrue(torch.equal(x.grad, x.cos()))
+
+    def test_gradients_compiled(self):
+        """As those of the function that is not compiled."""
+        given = [torch.rand(shape, requires_grad=True) for shape in ((3, 4), (), (), (4, 3))]
+
+        def function(x, alpha, beta, other):
+            return transpose(x, alpha=alpha, beta=beta, other=other).sin()
+
+        wanted = torch.autograd.grad(function(*given).sum(), given)
+        found = torch.autograd.grad(torch.compile(function, backend="aot_eager", fullgraph=True)(*given).sum(), given)
+        for one, other in zip(found, wanted):
+            torch.testing.assert_close(one, other)
 
     def test_meta(self):
         result = transpose(torch.empty(3, 4, 5, device="meta"))
