@@ -18,7 +18,7 @@ setup() {
 # explain_kernels FOLDER FUNCTION: run a third of the kernels, or all; the function judges each.
 explain_kernels() {
     local file files options failed=0
-    mapfile -t files < <(sample 3 0 "$srcdir/tests/kernels/within_block/$1"/*.cu)
+    mapfile -t files < <(sample 6 0 "$srcdir/tests/kernels/within_block/$1"/*.cu)
     for file in "${files[@]}"; do
         read -ra options < <(sed -n 's,^// RUN ,,p' "$file")
         run "$AUTOTUNE" explain "$file" "${options[@]}"

@@ -202,7 +202,7 @@ setup() {
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --budget-per-problem 4 --budget 6 \
         --problem 64x96:f32 --problem 96x64:f32 --out sum.yaml
     [ "$(grep -c ' correct: 3$' sum.yaml)" -eq 2 ]
-    run --separate-stderr -0 tune --quiet --gpu emu --budget-per-problem 1s --search random \
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --budget-per-problem 1s --search random \
         --problem 64x96:f32 --out time.yaml
     grep -q ' ended: budget$' time.yaml
 }
@@ -306,6 +306,7 @@ wide() {
 }
 
 @test "a search is short by default; its journal has when, on which device, and what it expected" {
+    is_long
     need_sqlite
     before=$(date +%s)
     run --separate-stderr -0 tune --gpu emu:a100 --family tile --problem 64x96:f32 --out best.yaml
@@ -344,8 +345,8 @@ wide() {
 @test "a strategy without a model expects nothing" {
     need_sqlite
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --problem 64x96:f32 --search random \
-        --budget 10 --out best.yaml
-    [ "$(query best.yaml.journal 'SELECT count(*) > 9, count(expected_ns) FROM measurements')" = '1|0' ]
+        --budget 4 --out best.yaml
+    [ "$(query best.yaml.journal 'SELECT count(*) > 3, count(expected_ns) FROM measurements')" = '1|0' ]
 }
 
 @test "every way to fail gets the same outcome as on a GPU" {

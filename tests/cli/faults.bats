@@ -294,6 +294,7 @@ limited() (
 # ---- journals ----
 
 @test "of a journal with a torn end, the whole measurements are used" {
+    is_long
     start_run --budget 30
     wait_for_progress
     wait_for_progress

@@ -217,6 +217,7 @@ resumed_amid_copies() {
 }
 
 @test "a tuner that is killed costs no result" {
+    is_long
     tune_on_one
     start_tuners
     wait_for_both two.yaml.journal.tuner1

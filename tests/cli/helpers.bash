@@ -26,6 +26,13 @@ sample() {
     done
 }
 
+# sampled N FIRST: print the same sample of the lines on stdin.
+sampled() {
+    local lines
+    mapfile -t lines
+    sample "$1" "$2" "${lines[@]}"
+}
+
 # refused WORDS ARGUMENT...: does the program refuse these arguments with a usage error? These words
 # must be on stderr, and nothing on stdout.
 refused() {

@@ -172,7 +172,7 @@ END
         [ "$(grep -c 'aria-label="Temperature over time' page.html)" -eq "$temperature" ]
         [ "$(grep -c 'data-s="throttled"' page.html)" -eq "$throttled" ]
         grep -q "$words" page.html
-    done <<'END'
+    done < <(sampled 3 0 <<'END'
 UPDATE measurements SET power_mw = 512000, throttle = 4 WHERE throttle NOT NULL|1|1|1|3|<td class="wide">512<td class="wide">[0-9]*<td class="name">sync_boost</td>
 UPDATE measurements SET throttle = 0 WHERE throttle NOT NULL|1|1|1|0|Throttling: none at any of [0-9]* looks
 UPDATE measurements SET throttle = NULL, temperature_c = NULL|1|1|0|0|<td class="wide">–<td class="name">–</td>
@@ -180,6 +180,7 @@ UPDATE measurements SET throttle = 9 * (id = 1) WHERE throttle NOT NULL|1|1|1|3|
 UPDATE measurements SET power_mw = NULL, temperature_c = NULL, throttle = NULL|1|0|0|0|<td class="wide">–<td class="wide">–<td class="name">–</td>
 UPDATE measurements SET power_mw = NULL, temperature_c = NULL, throttle = NULL, clock_sm_khz = NULL|0|0|0|0|The journal has no clocks, power or temperature
 END
+    )
 }
 
 @test "the head of a page answers the questions that readers ask first" {
@@ -204,7 +205,7 @@ END
             echo "$change, $times: not '$words'"
             return 1
         }
-    done <<'END'
+    done < <(sampled 3 0 <<'END'
 s/x/x/|40000|<b><a href="#p0-0">4096x4096:f32</a>:</b> 90.0&#8239;% of the copy limit, by the kernel naive.
 s/x/x/|40000|<li>It takes 1.11 times as long as the fastest copy of as many bytes
 s/x/x/|40000|<b>With care:</b> 1 point below, marked !, speaks against it.
@@ -219,6 +220,7 @@ s/x/x/|40000 + 400 * (id % 2)|<b>A</b> and <b>D</b> of the kernel <b>naive</b> m
 s/x/x/|40000 + 400 * (id % 3)|<b>B</b> of the kernel <b>naive</b> matters most: fixed to 2 it costs 2.0&#8239;%
 s/x/x/|40000|None that was tried with several values
 END
+    )
     "$AUTOTUNE" report "$small" --out page.html
     grep -q 'Which parameter matters, how each search went, and when: <code>autotune report small-profile.yaml --journal small-profile.yaml.journal</code>' page.html
     sed 's/time_ns: 40000/time_ns: 38000/; s/of_copy_permille: 900/of_copy_permille: 947/; s/MB_per_s: 3355443/MB_per_s: 3532046/' "$small" >old.yaml

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # System calls of a run that fail, or are its last before a kill: a seeded sample. With AUTOTUNE_TEST_WHOLE in
-# the environment it is 24 times as large, and `make torture` takes all points.
+# the environment it has all scenarios and is 24 times as large. `make torture` takes all points.
 
 bats_require_minimum_version 1.5.0
 load ../cli/helpers
@@ -33,16 +33,19 @@ tortured() {
 }
 
 @test "tune with an old profile survives failing calls" {
+    is_long
     need_nvrtc
     tortured onto 1
 }
 
 @test "tune --resume survives failing calls" {
+    is_long
     need_nvrtc
     tortured resume 1
 }
 
 @test "tune with nothing compiled survives failing calls" {
+    is_long
     need_nvrtc
     tortured cold 1
 }
@@ -53,6 +56,7 @@ tortured() {
 }
 
 @test "check survives failing calls" {
+    is_long
     need_nvrtc
     tortured check 1
 }

@@ -314,10 +314,10 @@ static int first_difference(const struct sound_kernel *test, const struct launch
 
 static char newest[] = "-arch=compute_90", oldest[] = "-arch=compute_80";
 
-/* A sample has a third of the kernels, and a ninth for the older architecture. */
+/* A sample has a sixth of the kernels, and a twentieth for the older architecture. */
 static void test_sound(void **state)
 {
-    const size_t step = runs_whole() ? 1 : *state == newest ? 3 : 9;
+    const size_t step = runs_whole() ? 1 : *state == newest ? 6 : 20;
     int failed = 0, skipped = 0;
 
     for (size_t i = 0; i < AT_COUNT(sound); i += step) {

@@ -23,6 +23,7 @@
 
 #include "folder.h"
 #include "problem_of.h"
+#include "sample.h"
 #include "shipped_families.h"
 #include "source_tree.h"
 
@@ -738,7 +739,7 @@ static void test_groups(void **state)
     assert_true(problems->count > 1000);
     assert_int_equal(record_of(&grouped)->problems.count, 0);
     assert_int_equal(at_groups_problems(&record_of(&grouped)->groups), problems->count);
-    for (size_t i = 0; i < problems->count; i++) {
+    for (size_t i = 0; i < problems->count; i += runs_whole() ? 1 : 3) {
         /* Every other entry is asked for itself, the others for what is near. */
         char *spec = i % 2 || strchr(entries[i].problem, ',')
                          ? at_strdup(entries[i].problem)
