@@ -171,17 +171,29 @@ static struct at_query query_of(const struct autotune_answer *answer)
                              .policy = answer->policy};
 }
 
-enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,
-                            struct at_error *err)
+/* Fill answer->answer as an earlier lookup did. False if there was none, or none was kept. */
+static bool recall(struct autotune_answer *answer, const autotune_profile *profile)
 {
-    const struct at_query query = query_of(answer);
     size_t slot;
     const struct autotune_answer *kept = find_remembered(profile->memo, answer, &slot);
 
-    if (!kept)
-        return at_lookup_find(profile->lookup, &query, &answer->answer, err);
-    answer->answer = kept->answer;
-    return AT_OK;
+    if (kept)
+        answer->answer = kept->answer;
+    return kept != NULL;
+}
+
+static enum at_status find_anew(struct autotune_answer *answer, const autotune_profile *profile,
+                                struct at_error *err)
+{
+    const struct at_query query = query_of(answer);
+
+    return at_lookup_find(profile->lookup, &query, &answer->answer, err);
+}
+
+enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,
+                            struct at_error *err)
+{
+    return recall(answer, profile) ? AT_OK : find_anew(answer, profile, err);
 }
 
 bool autotune_is_settled(const struct autotune_answer *answer)
@@ -215,13 +227,15 @@ static enum at_status look_up(void *data, struct at_error *err)
 
     made->device = looking_up->device->info;
     strcpy(made->policy, looking_up->policy); /* one of two */
-    if (status == AT_OK)
-        status = autotune_ask(made, looking_up->profile, err);
+    if (status == AT_OK && !recall(made, looking_up->profile)) {
+        status = find_anew(made, looking_up->profile, err);
+        if (status == AT_OK)
+            autotune_remember(looking_up->profile, made);
+    }
     if (status != AT_OK) {
         at_free(made);
         return status;
     }
-    autotune_remember(looking_up->profile, made);
     looking_up->made = made;
     return AT_OK;
 }

@@ -31,7 +31,11 @@ static struct at_type type_at(size_t i)
 
 void at_problem_take_type(struct at_problem *problem, const struct at_type *type)
 {
-    snprintf(problem->type, sizeof problem->type, "%s", type->name);
+    /* Formatting it would take as long as all else that is done to make a problem. */
+    size_t length = strnlen(type->name, sizeof problem->type - 1);
+
+    memcpy(problem->type, type->name, length);
+    problem->type[length] = '\0';
     problem->elem_size = type->bytes;
 }
 
