@@ -45,7 +45,7 @@ static int measure(const autotune_profile *profile, const autotune_problem *prob
     autotune_error *error = NULL;
     int wrong;
 
-    require_ok(autotune_plan_create_with(&plan, profile, problem, &options, &error), error,
+    require_ok(autotune_plan_create_with(&plan, profile, problem, &options, &error), &error,
                "planning");
     took_ns = at_now_ns() - began_ns;
     print_measured(problem, budget_ms, took_ns, plan);

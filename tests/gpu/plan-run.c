@@ -28,12 +28,12 @@ void require(CUresult result, const char *doing)
     exit(1);
 }
 
-void require_ok(autotune_status status, autotune_error *error, const char *doing)
+void require_ok(autotune_status status, autotune_error **error, const char *doing)
 {
     if (status == AUTOTUNE_OK)
         return;
-    fprintf(stderr, "%s: %s\n", doing, autotune_error_message(error));
-    autotune_error_free(error);
+    fprintf(stderr, "%s: %s\n", doing, autotune_error_message(*error));
+    autotune_error_free(*error);
     exit(1);
 }
 
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         return 2;
     }
     enter_context(argv[2]);
-    require_ok(autotune_profile_open(&profile, argv[3], &error), error, "opening");
+    require_ok(autotune_profile_open(&profile, argv[3], &error), &error, "opening");
     status = ways[way].run(profile);
     autotune_profile_free(profile);
     return status;

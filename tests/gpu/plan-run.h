@@ -8,7 +8,7 @@
 
 /* On a failure these print what was being done and exit with 1. */
 void require(CUresult result, const char *doing);
-void require_ok(autotune_status status, autotune_error *error, const char *doing);
+void require_ok(autotune_status status, autotune_error **error, const char *doing);
 CUstream make_stream(void);
 
 /* Check each byte that a plan of this problem writes, at several addresses, directly and from a

@@ -41,7 +41,7 @@ static double plan_us(const autotune_profile *profile, const autotune_problem *p
     autotune_error *error = NULL;
     int64_t start = at_now_ns(), end;
 
-    require_ok(autotune_plan_create(&plan, profile, problem, &error), error, "planning");
+    require_ok(autotune_plan_create(&plan, profile, problem, &error), &error, "planning");
     end = at_now_ns();
     autotune_plan_free(plan);
     return 1e-3 * (double)(end - start);
@@ -119,7 +119,7 @@ static void time_execute(const autotune_profile *profile)
     CUdeviceptr data;
     double planned[BURSTS], launched[BURSTS];
 
-    require_ok(autotune_plan_create(&plan, profile, &tiny, &error), error, "planning");
+    require_ok(autotune_plan_create(&plan, profile, &tiny, &error), &error, "planning");
     require(at_cuda.cuMemAlloc(&data, 131072), "allocating");
     for (int i = 0; i < BURSTS; i++) {
         planned[i] = 1e-3 * burst(plan, bare, data, stream);
@@ -160,15 +160,15 @@ static void time_lookup(const autotune_profile *profile)
     autotune_error *error = NULL;
     double us[REPEATS];
 
-    require_ok(autotune_device_current(&device, &error), error, "the current device");
+    require_ok(autotune_device_current(&device, &error), &error, "the current device");
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         int64_t start = at_now_ns();
 
         for (size_t i = 0; i < LOOKUPS; i++) {
             autotune_answer *answer;
 
-            require_ok(autotune_lookup(&answer, profile, device, &problems[i], NULL, &error), error,
-                       "looking up");
+            require_ok(autotune_lookup(&answer, profile, device, &problems[i], NULL, &error),
+                       &error, "looking up");
             autotune_answer_free(answer);
         }
         us[repeat] = 1e-3 * (double)(at_now_ns() - start) / LOOKUPS;
