@@ -39,6 +39,9 @@
 #ifndef LOAD
 #define LOAD 0 /* 0: plain, 1: streaming, 2: read-only */
 #endif
+#ifndef FETCH
+#define FETCH 0 /* bytes that L2 may fetch where a sector is missing; 0: asks for nothing */
+#endif
 #ifndef STORE
 #define STORE 0 /* 0: plain, 1: streaming */
 #endif
@@ -85,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 at;
         if (exists[i]) {
             moved[i] =
-                load<LOAD>(reinterpret_cast<const unit *>(
+                load<LOAD, FETCH>(reinterpret_cast<const unit *>(
                                static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src) +
                            at);
             places[i] = result_of.template at<elements>(to[i]);

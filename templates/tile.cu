@@ -63,6 +63,9 @@
 #ifndef SPREAD
 #define SPREAD 0 /* 1: tiles are numbered in three dimensions, which takes no division */
 #endif
+#ifndef FETCH
+#define FETCH 0 /* bytes that L2 may fetch where a sector is missing; 0: asks for nothing */
+#endif
 #ifndef CARVEOUT
 #define CARVEOUT (-1) /* percent of L1 preferred as shared memory; only the launch uses it */
 #endif
@@ -106,7 +109,8 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
             if (i * BLOCK_ROWS < rows_left)
-                vectors[i].whole = load<LOAD_PLAIN>(reinterpret_cast<const word<bytes> *>(src));
+                vectors[i].whole =
+                    load<LOAD_PLAIN, FETCH>(reinterpret_cast<const word<bytes> *>(src));
             src += BLOCK_ROWS * ld;
         }
 #pragma unroll

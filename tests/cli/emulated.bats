@@ -75,6 +75,23 @@ setup() {
     [ "$(grep -c '^101x141:b1,.* SWEEP=256' <<<"$output")" -eq 0 ]
 }
 
+@test "tile and rows let L2 fetch more where results are wider than elements" {
+    is_long
+    cp -R "$AUTOTUNE_DATADIR" data
+    rm -f data/tuning/{tile,rows}.yaml
+    narrowed tile TILE_COLS=32 TILE_ROWS=32 LOAD_VEC='1, 2' BLOCK_ROWS=8 STORE_VEC=1 PAD=1 ORDER=0 UNROLL=0 MIN_BLOCKS=0 \
+        DYNAMIC=0 CARVEOUT=-1 SPREAD=0 OUTER=0 >data/tuning/tile.yaml
+    narrowed rows VEC='16, 8' THREADS=128 UNROLL=1 LOAD=0 STORE=0 OUTER=0 >data/tuning/rows.yaml
+    export AUTOTUNE_DATADIR=$PWD/data
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --family rows --search exhaustive \
+        --problem 70x66:bf16:f32 --problem 70x66:f32:bf16 --problem 5x6x64:bf16:f32,perm=102 --out best.yaml
+    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    run -0 "$AUTOTUNE" show --top 99 --format csv best.yaml
+    [ "$(grep -c '^70x66:bf16:f32,.*FETCH=\(128\|256\)' <<<"$output")" -eq 2 ]
+    [ "$(grep -c '^70x66:f32:bf16,.*FETCH=\(128\|256\)' <<<"$output")" -eq 0 ]
+    [ "$(grep -c '^.5x6x64:bf16:f32,perm=102.*FETCH=\(128\|256\)' <<<"$output")" -eq 2 ]
+}
+
 @test "the KTT spaces of tests/gpu/bench-tune are tuned" {
     is_long
     local data=$srcdir/tests/data

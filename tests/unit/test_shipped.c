@@ -218,14 +218,13 @@ static void note_used(const struct at_space *space, struct use *use)
         }
 }
 
-static void note_space(struct at_family *family, size_t number, int elem_size,
+static void note_space(struct at_family *family, const struct at_problem *problem,
                        const struct at_device_info *device, struct use *use)
 {
-    const struct at_problem problem = family_problem(family, number, elem_size);
     struct at_space space;
     struct at_error err = {AT_OK, ""};
 
-    if (at_space_build(&space, &family, 1, &problem, device, 500000, &err) != AT_OK)
+    if (at_space_build(&space, &family, 1, problem, device, 500000, &err) != AT_OK)
         fail_msg("%s", err.message);
     note_used(&space, use);
     at_space_clear(&space);
@@ -240,6 +239,22 @@ static void assert_all_used(const struct at_family *family, const struct use *us
                          (int)family->params[i].values[j]);
 }
 
+/* Some values are for results that are wider than elements. */
+static void note_casts(struct at_family *family, const struct at_device_info *device,
+                       struct use *use)
+{
+    static const char *const casts[] = {"8192x8192:bf16:f32", "60x5x64:bf16:f32,perm=102"};
+
+    for (size_t i = 0; i < AT_COUNT(casts); i++) {
+        struct at_problem problem;
+        struct at_error err = {AT_OK, ""};
+
+        if (at_problem_parse(&problem, casts[i], &err) != AT_OK)
+            fail_msg("%s", err.message);
+        note_space(family, &problem, device, use);
+    }
+}
+
 /* A value that the constraints never allow is a mistake in one of them. */
 static void test_every_value_is_used(void **state)
 {
@@ -248,10 +263,15 @@ static void test_every_value_is_used(void **state)
         struct at_family *family = options.session.families[i];
         struct use use = {0};
 
-        for (size_t j = 0; j < AT_COUNT(elem_sizes); j++)
-            for (size_t k = 0; k < AT_COUNT(devices); k++)
-                for (size_t l = 0; l < family_problem_count(family); l++)
-                    note_space(family, l, elem_sizes[j], &devices[k], &use);
+        for (size_t k = 0; k < AT_COUNT(devices); k++) {
+            for (size_t j = 0; j < AT_COUNT(elem_sizes); j++)
+                for (size_t l = 0; l < family_problem_count(family); l++) {
+                    const struct at_problem problem = family_problem(family, l, elem_sizes[j]);
+
+                    note_space(family, &problem, &devices[k], &use);
+                }
+            note_casts(family, &devices[k], &use);
+        }
         assert_all_used(family, &use);
     }
 }
