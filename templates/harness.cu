@@ -439,3 +439,13 @@ extern "C" __global__ void at_check_source(const void *src_base, long long red_z
 {
     check(src_base, red_zone_bytes, source_extent{elements}, elem_size, result, values);
 }
+
+/* Check `count` words: the first one has this value, and the others are 0. */
+extern "C" __global__ void at_check_words(const unsigned int *words, long long count,
+                                          unsigned int first, unsigned long long *result)
+{
+#pragma unroll 1
+    for (long long i = global_thread(); i < count; i += grid_threads())
+        if (words[i] != (i == 0 ? first : 0))
+            atomicAdd(&result[0], 1);
+}

@@ -176,8 +176,17 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
         numbers->channel_scale = at_emu_memory_allocate(memory, channels);
         numbers->channel_shift = at_emu_memory_allocate(memory, channels);
     }
+    if (at_step_has(&problem->step, AT_BOTH))
+        numbers->kept = at_emu_memory_allocate(memory, at_problem_src_extent(problem) *
+                                                           at_step_kept_bytes(&problem->step));
+    if (at_step_has(&problem->step, AT_AMAX)) {
+        numbers->largest = at_emu_memory_allocate(memory, sizeof(float));
+        numbers->scratch = at_emu_memory_allocate(memory, AT_STEP_SCRATCH_BYTES);
+    }
     if (!*src || !*dst || !*second ||
-        (channels && (!numbers->channel_scale || !numbers->channel_shift)))
+        (channels && (!numbers->channel_scale || !numbers->channel_shift)) ||
+        (at_step_has(&problem->step, AT_BOTH) && !numbers->kept) ||
+        (at_step_has(&problem->step, AT_AMAX) && (!numbers->largest || !numbers->scratch)))
         return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
     if (problem->in_place)
         *src = *dst;

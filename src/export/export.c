@@ -220,7 +220,7 @@ struct at_export_arguments at_export_arguments(const struct at_export_item *item
 
 bool at_export_takes_numbers(const struct at_export_item *item)
 {
-    return at_step_has_number(&item->problem.step);
+    return at_step_takes_numbers(&item->problem.step);
 }
 
 static bool is_prefix(const char *text)

@@ -181,7 +181,7 @@ static void write_macros(FILE *out, const struct syntax *syntax, const struct at
         write_macro(out, syntax, "RESULT_SIZE", at_number_formats[kind.step.to].bytes);
         write_macro(out, syntax, "STEP", at_step_code(&kind.step));
         write_macro(out, syntax, "STEP_NUMBERS",
-                    at_step_has_number(&kind.step) + at_step_has(&kind.step, AT_AFFINE));
+                    at_step_takes_numbers(&kind.step) + at_step_has(&kind.step, AT_AFFINE));
     }
     if (family->tall_rows > 0 && kind.rows >= family->tall_rows)
         write_macro(out, syntax, "TALL", 1);

@@ -335,16 +335,21 @@ typedef struct autotune_execution {
     /* Of affine: where the device has a number for each channel, of the type that is computed in.
      * Either may be NULL, and then nothing is multiplied or added. */
     const void *channel_scale, *channel_shift;
+    void *dst2;    /* of both: gets the results as they lie, laid out as src. It overlaps no other */
+    void *largest; /* of amax: gets the largest magnitude of the source, a float */
     /* For steps and kinds of plans that this version does not have: 0. */
-    void *dst2;                         /* a second result */
-    void *largest;                      /* gets the largest magnitude */
     void *block_scales, *block_scales2; /* get the scale of each block of dst and dst2 */
-    const void *skip;                   /* a flag: nothing is done if it is set */
+    /* Of both and amax: where the device has an int. If it is not 0 when the kernel runs, nothing
+     * is written. NULL: there is none. */
+    const void *skip;
     const void *list;                   /* matrices that one launch transposes */
     int64_t list_count;
     const void *offsets; /* where groups of rows begin */
     int64_t offset_count;
-    void *scratch; /* memory to work in */
+    /* Of amax: 8 bytes of device memory that are 0 before the first launch; each launch leaves them
+     * so. Launches that may run at the same time need one each. NULL and 0: the plan has its own,
+     * which is for one launch at a time. */
+    void *scratch;
     int64_t scratch_bytes;
 } autotune_execution;
 

@@ -17,8 +17,9 @@ _Static_assert(sizeof(autotune_execution) % WORD == 0 && WORDS <= 64, "each word
 #define MEMBER(name)                                                                               \
 #name, offsetof(autotune_execution, name), sizeof(((autotune_execution *)0)->name)
 
-/* Instead of operations: all plans take the member, or none of this version. */
-enum { EVERY = -1, NONE = 0 };
+/* Instead of operations: all plans take the member, or none of this version. With operations: steps
+ * do without it, too. */
+enum { EVERY = -1, NONE = 0, OPTIONAL = 1 << 30 };
 
 /* The members, in the order of the struct. */
 static const struct member {
@@ -36,17 +37,17 @@ static const struct member {
     {MEMBER(src2), 1 << AT_BETA},
     {MEMBER(channel_scale), 1 << AT_AFFINE},
     {MEMBER(channel_shift), 1 << AT_AFFINE},
-    {MEMBER(dst2), NONE},
-    {MEMBER(largest), NONE},
+    {MEMBER(dst2), 1 << AT_BOTH},
+    {MEMBER(largest), 1 << AT_AMAX},
     {MEMBER(block_scales), NONE},
     {MEMBER(block_scales2), NONE},
-    {MEMBER(skip), NONE},
+    {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX},
     {MEMBER(list), NONE},
     {MEMBER(list_count), NONE},
     {MEMBER(offsets), NONE},
     {MEMBER(offset_count), NONE},
-    {MEMBER(scratch), NONE},
-    {MEMBER(scratch_bytes), NONE},
+    {MEMBER(scratch), OPTIONAL | 1 << AT_AMAX},
+    {MEMBER(scratch_bytes), OPTIONAL | 1 << AT_AMAX},
 };
 
 static uint64_t words_of(const struct member *member)
@@ -166,6 +167,35 @@ static enum at_status check_second(const autotune_execution *taken,
     return AT_OK;
 }
 
+/* Check the outputs beside dst, and what belongs to them. */
+static enum at_status check_outputs(const autotune_execution *taken,
+                                    const struct at_problem *problem, struct at_error *err)
+{
+    bool has_largest = at_step_has(&problem->step, AT_AMAX);
+    const struct {
+        const char *name;
+        const void *address;
+        int64_t bytes;
+        bool needed;
+    } all[] = {
+        {"dst2", taken->dst2, at_step_kept_bytes(&problem->step),
+         at_step_has(&problem->step, AT_BOTH)},
+        {"largest", taken->largest, sizeof(float), has_largest},
+        {"skip", taken->skip, sizeof(int), false},
+        {"scratch", taken->scratch, AT_STEP_SCRATCH_BYTES, taken->scratch_bytes != 0},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(all); i++)
+        if ((all[i].needed && !all[i].address) ||
+            (all[i].address && (uintptr_t)all[i].address % (uintptr_t)all[i].bytes != 0))
+            return at_fail(err, AT_USAGE, "%s must be a device address that is a multiple of %d%s",
+                           all[i].name, (int)all[i].bytes, all[i].needed ? "" : ", or NULL");
+    if (taken->scratch && taken->scratch_bytes < AT_STEP_SCRATCH_BYTES)
+        return at_fail(err, AT_USAGE, "scratch_bytes is %lld, and the plan needs %d",
+                       (long long)taken->scratch_bytes, AT_STEP_SCRATCH_BYTES);
+    return AT_OK;
+}
+
 /* Check what the step takes. */
 static enum at_status check_numbers(const autotune_execution *taken,
                                     const struct at_problem *problem, struct at_error *err)
@@ -180,6 +210,8 @@ static enum at_status check_numbers(const autotune_execution *taken,
         status = check_channels(taken, problem, err);
     if (status == AT_OK)
         status = check_second(taken, problem, err);
+    if (status == AT_OK && at_step_has_outputs(&problem->step))
+        status = check_outputs(taken, problem, err);
     return status;
 }
 
@@ -191,7 +223,7 @@ enum at_status autotune_take_execution(autotune_execution *taken, const autotune
 
     if (status == AT_OK)
         status = check_unused(taken, words, err);
-    if (status == AT_OK && at_step_has_number(&problem->step))
+    if (status == AT_OK && at_step_takes_numbers(&problem->step))
         status = check_numbers(taken, problem, err);
     return status;
 }
@@ -200,10 +232,10 @@ enum at_status autotune_check_plain(const struct at_problem *problem, struct at_
 {
     char names[128], *at = names;
 
-    if (!at_step_has_number(&problem->step))
+    if (!at_step_takes_numbers(&problem->step))
         return AT_OK;
     for (size_t i = 0; i < AT_COUNT(members); i++)
-        if (members[i].operations != EVERY &&
+        if (members[i].operations != EVERY && !(members[i].operations & OPTIONAL) &&
             ((unsigned)members[i].operations & problem->step.operations))
             at = stpcpy(stpcpy(at, at == names ? "" : ", "), members[i].name);
     return at_fail(err, AT_USAGE,
@@ -245,5 +277,9 @@ struct at_step_numbers autotune_execution_numbers(const autotune_execution *exec
         .second = (uintptr_t)execution->src2,
         .channel_scale = (uintptr_t)execution->channel_scale,
         .channel_shift = (uintptr_t)execution->channel_shift,
+        .kept = (uintptr_t)execution->dst2,
+        .largest = (uintptr_t)execution->largest,
+        .skip = (uintptr_t)execution->skip,
+        .scratch = (uintptr_t)execution->scratch,
     };
 }

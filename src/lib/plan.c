@@ -33,6 +33,7 @@ struct autotune_plan {
     CUcontext context; /* to which all of it belongs */
     struct kernel kernels[KERNELS];
     size_t kernel_count; /* 1 if the tuned kernel takes any address */
+    CUdeviceptr scratch; /* of a step with a largest magnitude, for callers without one; or 0 */
     char *description;
 };
 
@@ -130,6 +131,23 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
     return status;
 }
 
+/* Allocate the scratch, cleared for the first launch. Each launch clears it for the next one. */
+static enum at_status make_scratch(autotune_plan *plan, const struct autotune_answer *answer,
+                                   struct at_error *err)
+{
+    static const unsigned char zeros[AT_STEP_SCRATCH_BYTES];
+    CUresult result;
+
+    if (plan->scratch || !at_step_has(&answer->problem.step, AT_AMAX))
+        return AT_OK;
+    result = at_cuda.cuMemAlloc(&plan->scratch, sizeof zeros);
+    if (result == CUDA_SUCCESS)
+        result = at_cuda.cuMemcpyHtoDAsync(plan->scratch, zeros, sizeof zeros, NULL);
+    if (result == CUDA_SUCCESS)
+        result = at_cuda.cuStreamSynchronize(NULL);
+    return check(result, "making scratch", err);
+}
+
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
                                const struct autotune_answer *answer, struct at_error *err)
 {
@@ -140,7 +158,10 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
         wanted[i].config = &configs[i];
         wanted[i].kind = at_problem_kind(&answer->problem);
     }
-    status = autotune_compile(wanted, plan->kernel_count, answer->device.compute_capability, err);
+    status = make_scratch(plan, answer, err);
+    if (status == AT_OK)
+        status =
+            autotune_compile(wanted, plan->kernel_count, answer->device.compute_capability, err);
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
         status = load(&plan->kernels[i], &wanted[i].image, &configs[i], answer, err);
     for (size_t i = 0; i < KERNELS; i++)
@@ -222,6 +243,9 @@ static void unload(autotune_plan *plan)
             at_cuda.cuModuleUnload(plan->kernels[i].module);
         plan->kernels[i].module = NULL;
     }
+    if (plan->scratch)
+        at_cuda.cuMemFree(plan->scratch);
+    plan->scratch = 0;
     leave(entered);
 }
 
@@ -401,11 +425,12 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
 
 /* ---- running ---- */
 
+/* `others`: the bits of all further addresses. */
 static const struct kernel *kernel_for(const autotune_plan *plan, const void *dst, const void *src,
-                                       const void *src2)
+                                       uint64_t others)
 {
     uintptr_t below = (uintptr_t)plan->align_bytes - 1; /* a power of two */
-    bool aligned = (((uintptr_t)dst | (uintptr_t)src | (uintptr_t)src2) & below) == 0;
+    bool aligned = (((uintptr_t)dst | (uintptr_t)src | others) & below) == 0;
 
     return &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
 }
@@ -414,8 +439,8 @@ static const struct kernel *kernel_for(const autotune_plan *plan, const void *ds
 static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
                             const struct at_step_numbers *numbers, struct at_error *err)
 {
-    const void *src2 = numbers ? (const void *)(uintptr_t)numbers->second : NULL;
-    const struct kernel *kernel = kernel_for(plan, dst, src, src2);
+    const struct kernel *kernel =
+        kernel_for(plan, dst, src, numbers ? numbers->second | numbers->kept : 0);
     const struct at_cuda_given given = {.dst = (uintptr_t)dst,
                                         .src = (uintptr_t)src,
                                         .other = numbers,
@@ -449,8 +474,10 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
     status = autotune_take_execution(&taken, execution, &plan->problem, plan->words, &err);
     if (status == AT_OK) {
         numbers = autotune_execution_numbers(&taken);
+        if (!numbers.scratch)
+            numbers.scratch = plan->scratch;
         status = start(plan, taken.dst, taken.src, taken.stream,
-                       at_step_has_number(&plan->problem.step) ? &numbers : NULL, &err);
+                       at_step_takes_numbers(&plan->problem.step) ? &numbers : NULL, &err);
     }
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
@@ -476,7 +503,7 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
 
     if (!plan)
         return 0;
-    kernel = kernel_for(plan, dst, src, NULL);
+    kernel = kernel_for(plan, dst, src, 0);
     if (launches && capacity > 0)
         *launches = autotune_launch_of(&kernel->call.launch, kernel->name);
     return 1;

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKS_MAX = 3 * AT_CASES_MAX + 6 };
+/* Of a case, or of a set: up to three sides and two more outputs. */
+enum { CHECKS_MAX = 5 * (AT_CASES_MAX + 2) };
 
 /* ---- buffers ---- */
 
@@ -48,15 +49,22 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
 
     if (at_step_has(&problem->step, AT_BETA))
         buffers.second = buffers.dst;
+    if (at_step_has(&problem->step, AT_BOTH))
+        buffers.kept =
+            at_buffer_lay_out(at_problem_src_extent(problem) * at_step_kept_bytes(&problem->step),
+                              problem->offset_src * at_step_kept_bytes(&problem->step), device);
     return buffers;
 }
 
 /* Where parts of a table of values begin, after the elements of the source: those of the second
- * source, the results, the numbers, and the numbers of channels: the first ones of all, then the
- * second ones. */
+ * source, the results, the second results, the numbers, the largest magnitude, in 16 bytes, with
+ * the scratch behind it, and the numbers of channels: the first ones of all, then the second ones.
+ */
 struct values_layout {
-    size_t seconds, results, numbers, channels, bytes;
+    size_t seconds, results, kept, numbers, largest, channels, bytes;
 };
+
+enum { LARGEST_BYTES = 16 };
 
 static struct values_layout layout_of(const struct at_step *step)
 {
@@ -64,8 +72,10 @@ static struct values_layout layout_of(const struct at_step *step)
     size_t to = AT_STEP_VALUES * (size_t)at_number_formats[step->to].bytes;
     struct values_layout at = {.seconds = from, .results = from + to};
 
-    at.numbers = at.results + at_step_sets(step) * to;
-    at.channels = at.numbers + 4 * sizeof(double);
+    at.kept = at.results + at_step_sets(step) * to;
+    at.numbers = at.kept + AT_STEP_VALUES * (size_t)at_step_kept_bytes(step);
+    at.largest = at.numbers + 4 * sizeof(double);
+    at.channels = at.largest + LARGEST_BYTES + AT_STEP_SCRATCH_BYTES;
     at.bytes = at.channels + 2 * (size_t)step->channels.count * sizeof(double);
     return at;
 }
@@ -77,8 +87,10 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
     int64_t values = problem->step.given ? (int64_t)layout_of(&problem->step).bytes : 0, bytes;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    return __builtin_mul_overflow(
-               sets, buffers.src.pitch + buffers.dst.pitch + buffers.second.pitch, &bytes) ||
+    return __builtin_mul_overflow(sets,
+                                  buffers.src.pitch + buffers.dst.pitch + buffers.second.pitch +
+                                      buffers.kept.pitch,
+                                  &bytes) ||
                    __builtin_add_overflow(bytes, values, &bytes)
                ? INT64_MAX
                : bytes;
@@ -105,15 +117,19 @@ static enum at_outcome fill(const struct at_bench *bench, const struct at_buffer
         err);
 }
 
-/* The destination of batches of any axes. The kernel has its own struct `tensor_axes`, with the
- * axes that are farthest apart in the destination first. */
-static void put_axes(struct at_call *call, size_t first, const struct at_problem *p)
+/* The destination of batches of any axes, or what is laid out as the source. The kernel has its own
+ * struct `tensor_axes`, with the axes that are farthest apart there first. */
+static void put_axes(struct at_call *call, size_t first, const struct at_problem *p,
+                     enum at_side side)
 {
     struct at_axis axes[AT_AXES_MAX];
-    size_t count = at_axes_merge(axes, at_problem_axes(p, axes));
+    size_t count = at_problem_axes(p, axes);
     uint64_t *words = call->args + first;
     int64_t span = 0;
 
+    for (size_t i = 0; i < count; i++)
+        axes[i].stride_dst = at_axis_stride(&axes[i], side);
+    count = at_axes_merge(axes, count);
     at_axes_sort(axes, count, AT_DESTINATION);
     for (size_t i = 0; i < count; i++) { /* from the last word on, for the span of inner axes */
         const uint64_t entry[] = {(uint64_t)axes[i].extent, (uint64_t)axes[i].stride_src,
@@ -136,7 +152,7 @@ static enum at_outcome fill_second(const struct at_bench *bench, const struct at
                                     (uint64_t)at_problem_elem_size(problem, AT_DESTINATION),
                                     buffers->values + layout_of(&problem->step).seconds}};
 
-    put_axes(&call, 4, problem);
+    put_axes(&call, 4, problem, AT_DESTINATION);
     return at_harness_start(bench, AT_FILL_SECOND, elements, call, err);
 }
 
@@ -157,6 +173,8 @@ enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_bu
         outcome = poison_side(bench, buffers, &buffers->dst, err);
     if (outcome == AT_CORRECT && buffers->second.pitch)
         outcome = poison_side(bench, buffers, &buffers->second, err);
+    if (outcome == AT_CORRECT && buffers->kept.pitch)
+        outcome = poison_side(bench, buffers, &buffers->kept, err);
     for (int64_t set = 0; buffers->second.pitch && set < buffers->sets && outcome == AT_CORRECT;
          set++)
         outcome = fill_second(bench, buffers, set, err);
@@ -217,6 +235,49 @@ static void put_channels_of(const struct at_step *step, unsigned char *table)
     }
 }
 
+/* Where the largest magnitude shall be: at an end, in a corner or in the middle of the source, as
+ * the index of its table element. -1: all patterns are in the source, infinities and NaN too. */
+static int64_t place_largest(const struct at_problem *problem, bool tuned)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes);
+    int64_t draw = problem->rows + 2 * problem->cols, index = 0;
+
+    if (!at_step_has(&problem->step, AT_AMAX) || (!tuned && draw % 4 == 0))
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        int64_t last = axes[i].extent - 1;
+
+        index += (draw >> i & 1 ? last : draw % 3 * last / 2) * axes[i].stride_src;
+    }
+    return (int64_t)at_harness_value(index);
+}
+
+/* The largest magnitude of the source's elements. They are drawn from the table, so that the
+ * table's own is soon among them. */
+static uint32_t find_largest(const struct at_problem *problem, const unsigned char *table)
+{
+    const struct at_step *step = &problem->step;
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(problem, axes), bytes = (size_t)problem->elem_size, i = 0;
+    int64_t place[AT_AXES_MAX] = {0}, index = 0;
+    uint32_t most = 0, largest = 0;
+
+    for (size_t entry = 0; entry < AT_STEP_VALUES; entry++)
+        most = at_step_larger(step, most, table + entry * bytes);
+    while (i < count && largest < most) {
+        largest = at_step_larger(step, largest, table + at_harness_value(index) * bytes);
+        for (i = 0; i < count; i++) { /* the next element */
+            index += axes[i].stride_src;
+            if (++place[i] < axes[i].extent)
+                break;
+            index -= axes[i].extent * axes[i].stride_src;
+            place[i] = 0;
+        }
+    }
+    return largest;
+}
+
 /* Write the table of values to the device. */
 static enum at_outcome make_values(const struct at_bench *bench, struct at_buffers *buffers,
                                    bool tuned, struct at_error *err)
@@ -229,8 +290,16 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
 
     buffers->operands = operands_for(problem, tuned);
     buffers->by_value = problem->rows % 2 == 0;
-    at_step_values(step, &buffers->operands, table, table + at.seconds, table + at.results);
+    at_step_make_values(step, &buffers->operands,
+                        &(struct at_step_values){.source = table,
+                                                 .second = table + at.seconds,
+                                                 .results = table + at.results,
+                                                 .kept = table + at.kept,
+                                                 .largest = place_largest(problem, tuned)});
+    if (at_step_has(step, AT_AMAX))
+        buffers->largest = find_largest(problem, table);
     put_numbers_of(buffers, table + at.numbers);
+    memset(table + at.largest, 0, LARGEST_BYTES + AT_STEP_SCRATCH_BYTES);
     put_channels_of(step, table + at.channels);
     outcome = bench->ops->allocate(bench->device, (int64_t)at.bytes, &buffers->values, err);
     if (outcome == AT_CORRECT)
@@ -258,6 +327,7 @@ static void put_args(struct at_call *call, const struct at_buffers *buffers,
     const double *beta = buffers->operands.beta;
     bool has_second = buffers->second.pitch && (beta[0] != 0 || beta[1] != 0);
     at_address shift = dst - at_buffer_of(&buffers->dst, set);
+    at_address src_shift = src - at_buffer_of(&buffers->src, set);
     const struct at_step *step = &problem->step;
     int64_t bytes = step->given ? at_number_formats[at_step_computes_in(step)].bytes : 0;
     at_address channels =
@@ -268,6 +338,12 @@ static void put_args(struct at_call *call, const struct at_buffers *buffers,
         .second = has_second ? at_buffer_of(&buffers->second, set) + shift : 0,
         .channel_scale = channels,
         .channel_shift = channels ? channels + (uint64_t)(step->channels.count * bytes) : 0,
+        .kept = buffers->kept.pitch ? at_buffer_of(&buffers->kept, set) +
+                                          (at_address)((int64_t)src_shift / problem->elem_size *
+                                                       at_step_kept_bytes(step))
+                                    : 0,
+        .largest = buffers->values ? buffers->values + layout_of(step).largest : 0,
+        .scratch = buffers->values ? buffers->values + layout_of(step).largest + LARGEST_BYTES : 0,
     };
 
     at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
@@ -286,6 +362,9 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
     if (outcome == AT_CORRECT && made.second.pitch)
         outcome = bench->ops->allocate(bench->device, made.sets * made.second.pitch,
                                        &made.second.start, err);
+    if (outcome == AT_CORRECT && made.kept.pitch)
+        outcome = bench->ops->allocate(bench->device, made.sets * made.kept.pitch, &made.kept.start,
+                                       err);
     if (outcome == AT_CORRECT && made.problem.step.given)
         outcome = make_values(bench, &made, bench->case_count == 0, err);
     if (outcome == AT_CORRECT)
@@ -302,6 +381,7 @@ void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers
     bench->ops->release(bench->device, buffers->src.start);
     bench->ops->release(bench->device, buffers->dst.start);
     bench->ops->release(bench->device, buffers->second.start);
+    bench->ops->release(bench->device, buffers->kept.start);
     bench->ops->release(bench->device, buffers->values);
     *buffers = (struct at_buffers){0};
 }
@@ -317,7 +397,7 @@ at_address at_buffer_of(const struct at_buffer *buffer, int64_t set)
     return whole_of(buffer, set) + (uint64_t)buffer->zone;
 }
 
-/* Start restoring the destination of a set to its first content. */
+/* Start restoring the outputs of a set to their first content. */
 static enum at_outcome reset(const struct at_bench *bench, const struct at_buffers *buffers,
                              int64_t set, struct at_error *err)
 {
@@ -325,6 +405,11 @@ static enum at_outcome reset(const struct at_bench *bench, const struct at_buffe
 
     if (outcome == AT_CORRECT && buffers->problem.in_place)
         outcome = fill(bench, buffers, at_buffer_of(&buffers->dst, set), err);
+    if (outcome == AT_CORRECT && buffers->kept.pitch)
+        outcome = poison(bench, whole_of(&buffers->kept, set), buffers->kept.pitch, err);
+    if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
+        outcome = poison(bench, buffers->values + layout_of(&buffers->problem.step).largest,
+                         LARGEST_BYTES, err);
     return outcome;
 }
 
@@ -352,6 +437,7 @@ static const struct at_buffer *checked_buffer(const struct at_buffers *buffers,
 {
     return what == AT_OF_SOURCE   ? &buffers->src
            : what == AT_OF_SECOND ? &buffers->second
+           : what == AT_OF_KEPT   ? &buffers->kept
                                   : &buffers->dst;
 }
 
@@ -360,7 +446,37 @@ static size_t checked_values(const struct at_step *step, enum at_check_of what)
 {
     return what == AT_OF_DESTINATION ? layout_of(step).results
            : what == AT_OF_SECOND    ? layout_of(step).seconds
+           : what == AT_OF_KEPT      ? layout_of(step).kept
                                      : 0;
+}
+
+/* The bytes of an element in the buffer that a check looks at. */
+static int64_t checked_size(const struct at_problem *problem, enum at_check_of what)
+{
+    return what == AT_OF_KEPT ? at_step_kept_bytes(&problem->step)
+                              : at_problem_elem_size(problem, what == AT_OF_SOURCE ||
+                                                                      what == AT_OF_RESTORED
+                                                                  ? AT_SOURCE
+                                                                  : AT_DESTINATION);
+}
+
+/* Check that the largest magnitude was found, and the scratch left as it was. */
+static enum at_outcome check_largest(const struct at_bench *bench, const struct at_buffers *buffers,
+                                     at_address result, struct at_error *err)
+{
+    at_address words = buffers->values + layout_of(&buffers->problem.step).largest;
+    const struct {
+        at_address start;
+        uint64_t count, first;
+    } all[] = {{words, 1, buffers->largest},
+               {words + LARGEST_BYTES, AT_STEP_SCRATCH_BYTES / sizeof(uint32_t), 0}};
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (size_t i = 0; i < AT_COUNT(all) && outcome == AT_CORRECT; i++)
+        outcome = at_harness_start(
+            bench, AT_CHECK_WORDS, (int64_t)all[i].count,
+            (struct at_call){.args = {all[i].start, all[i].count, all[i].first, result}}, err);
+    return outcome;
 }
 
 enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_buffers *buffers,
@@ -370,10 +486,11 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
     const struct at_problem *p = &buffers->problem;
     const struct at_buffer *buffer = checked_buffer(buffers, what);
     bool filled = what == AT_OF_SOURCE || what == AT_OF_RESTORED;
-    bool tensor = !filled && at_problem_is_tensor(p);
-    int64_t extent = filled ? at_problem_src_extent(p) : at_problem_dst_extent(p);
+    bool tensor = what == AT_OF_KEPT || (!filled && at_problem_is_tensor(p));
+    int64_t extent =
+        filled || what == AT_OF_KEPT ? at_problem_src_extent(p) : at_problem_dst_extent(p);
     struct at_call call = {.args = {whole_of(buffer, set), (uint64_t)buffer->zone}};
-    uint64_t size = (uint64_t)at_problem_elem_size(p, filled ? AT_SOURCE : AT_DESTINATION);
+    uint64_t size = (uint64_t)checked_size(p, what);
     uint64_t values = buffers->values ? buffers->values + checked_values(&p->step, what) : 0;
     bool sets = what == AT_OF_DESTINATION && at_step_has(&p->step, AT_AFFINE);
     const uint64_t whole[1 + CHECKED_WORDS] = {(uint64_t)extent,
@@ -383,12 +500,14 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
                                                sets ? (uint64_t)p->step.channels.period : 0,
                                                sets ? (uint64_t)p->step.channels.run : 0};
 
+    if (what == AT_OF_LARGEST)
+        return check_largest(bench, buffers, result, err);
     if (filled || tensor)
         memcpy(call.args + 2, whole, sizeof whole);
     else
         put_matrices(&call, p, whole + 1);
     if (tensor)
-        put_axes(&call, 8, p);
+        put_axes(&call, 8, p, what == AT_OF_KEPT ? AT_SOURCE : AT_DESTINATION);
     return at_harness_start(bench,
                             filled   ? AT_CHECK_SOURCE
                             : tensor ? AT_CHECK_TENSOR
@@ -530,6 +649,20 @@ static enum at_outcome start_source_checks(struct verification *verification,
     return outcome;
 }
 
+/* Start checks of what a kernel has written. */
+static enum at_outcome start_output_checks(struct verification *verification,
+                                           const struct at_buffers *buffers, int64_t set,
+                                           struct at_error *err)
+{
+    enum at_outcome outcome = start_check(verification, buffers, set, AT_OF_DESTINATION, err);
+
+    if (outcome == AT_CORRECT && buffers->kept.pitch)
+        outcome = start_check(verification, buffers, set, AT_OF_KEPT, err);
+    if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
+        outcome = start_check(verification, buffers, set, AT_OF_LARGEST, err);
+    return outcome;
+}
+
 /* Start a call between two marks. */
 static enum at_outcome start_timed(struct at_bench *bench, const struct at_call *call,
                                    struct at_error *err)
@@ -556,9 +689,7 @@ static enum at_outcome start_trial(struct verification *verification,
     if (outcome == AT_CORRECT)
         outcome =
             timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
-    if (outcome == AT_CORRECT)
-        outcome = start_check(verification, buffers, set, AT_OF_DESTINATION, err);
-    return outcome;
+    return outcome == AT_CORRECT ? start_output_checks(verification, buffers, set, err) : outcome;
 }
 
 static enum at_outcome report(const struct started_check *check,
@@ -567,16 +698,21 @@ static enum at_outcome report(const struct started_check *check,
     static const char *const names[] = {[AT_OF_SOURCE] = "source",
                                         [AT_OF_SECOND] = "second source",
                                         [AT_OF_DESTINATION] = "destination",
-                                        [AT_OF_RESTORED] = "destination"};
+                                        [AT_OF_RESTORED] = "destination",
+                                        [AT_OF_KEPT] = "second result"};
     const struct at_buffers *buffers = check->buffers;
-    enum at_side side = check->what == AT_OF_SOURCE ? AT_SOURCE : AT_DESTINATION;
     int64_t zone = checked_buffer(buffers, check->what)->zone;
     char *problem = at_problem_format(&buffers->problem);
 
-    at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
-            (uintmax_t)result->mismatches, names[check->what],
-            (intmax_t)result->first -
-                (intmax_t)(zone / at_problem_elem_size(&buffers->problem, side)));
+    if (check->what == AT_OF_LARGEST)
+        at_fail(err, AT_FAILED,
+                "%s: the largest magnitude is not %g, or its scratch was not cleared", problem,
+                (double)at_f32_of(buffers->largest));
+    else
+        at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
+                (uintmax_t)result->mismatches, names[check->what],
+                (intmax_t)result->first -
+                    (intmax_t)(zone / checked_size(&buffers->problem, check->what)));
     at_free(problem);
     return AT_WRONG;
 }
@@ -658,7 +794,7 @@ enum at_outcome at_verify_left(struct at_bench *bench, const struct at_gpu_run *
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
         if (destinations)
-            outcome = start_check(&verification, tuned, sets[i], AT_OF_DESTINATION, err);
+            outcome = start_output_checks(&verification, tuned, sets[i], err);
         /* The number of timed launches is unknown here; after an even number the matrix is
          * restored. */
         if (outcome == AT_CORRECT && destinations && tuned->problem.in_place)

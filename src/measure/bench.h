@@ -32,11 +32,14 @@ struct at_buffers {
     int64_t sets;
     struct at_buffer src, dst;
     struct at_buffer second; /* of a problem with beta: the second source, laid out as dst */
+    struct at_buffer kept;   /* of one with two results: the second one, laid out as src */
     /* Of a problem with a step: a table of AT_STEP_VALUES elements of the source, as many of the
-     * second source, as many results or sets of them; then what is computed with. 0: no step. */
+     * second source, as many results or sets of them, as many second results; then what is computed
+     * with, and the largest magnitude. 0: no step. */
     at_address values;
     struct at_step_operands operands;
     bool by_value; /* the launch gives the numbers themselves, and not where the device has them */
+    uint32_t largest; /* the bits of the source's largest magnitude */
 };
 
 /* Return the device memory that `sets` sets of a problem's buffers take, in bytes, with margins.
@@ -88,9 +91,17 @@ struct at_check_result {
     uint64_t first; /* index of the first wrong element, from the start of the front red zone */
 };
 
-/* What is checked: that the destination has the transposed source; that a source is as it was; or
- * in place, that the destination has its first content, as after an even number of transposes. */
-enum at_check_of { AT_OF_DESTINATION, AT_OF_SOURCE, AT_OF_SECOND, AT_OF_RESTORED };
+/* What is checked: that the destination has the transposed source; that a source is as it was; in
+ * place, that the destination has its first content, as after an even number of transposes; that
+ * the second result is right; that the largest magnitude is. */
+enum at_check_of {
+    AT_OF_DESTINATION,
+    AT_OF_SOURCE,
+    AT_OF_SECOND,
+    AT_OF_RESTORED,
+    AT_OF_KEPT,
+    AT_OF_LARGEST
+};
 
 /* Start a check of a set. The result goes to the device at `result`, which the caller has cleared
  * to {0, UINT64_MAX}. */

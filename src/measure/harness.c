@@ -54,6 +54,11 @@ static inline uint32_t mix_index(int64_t index)
     return mix32((uint32_t)index + 1 + (uint32_t)(index >> 32) * UINT32_C(0x9e3779b9));
 }
 
+size_t at_harness_value(int64_t index)
+{
+    return mix_index(index) % AT_STEP_VALUES;
+}
+
 size_t at_harness_set(int64_t channel)
 {
     return mix_index(channel) % AT_STEP_SETS;
@@ -384,6 +389,27 @@ static enum at_outcome check_source(struct at_device *device, const uint64_t *ar
     return check_extent(device, args, source_origin, err);
 }
 
+static enum at_outcome check_words(struct at_device *device, const uint64_t *args,
+                                   struct at_error *err)
+{
+    const struct at_device_ops *ops = ((struct at_device_base *)device)->ops;
+    uint32_t wrong = 0;
+    uint64_t found[2];
+    void *words, *results;
+    enum at_outcome outcome = ops->view(device, &words, args[0], args[1] * sizeof wrong, err);
+
+    if (outcome == AT_CORRECT)
+        outcome = ops->view(device, &results, args[3], sizeof found, err);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    for (uint64_t i = 0; i < args[1]; i++)
+        wrong += ((const uint32_t *)words)[i] != (i == 0 ? args[2] : 0);
+    memcpy(found, results, sizeof found);
+    found[0] += wrong;
+    memcpy(results, found, sizeof found);
+    return AT_CORRECT;
+}
+
 /* Each takes the words of the kernel's arguments and finds its buffers by the device's `view`,
  * whose failure it returns. */
 typedef enum at_outcome host_kernel(struct at_device *device, const uint64_t *args,
@@ -399,6 +425,7 @@ static const struct {
     [AT_CHECK] = {"at_check", check_matrix},
     [AT_CHECK_TENSOR] = {"at_check_tensor", check_tensor},
     [AT_CHECK_SOURCE] = {"at_check_source", check_source},
+    [AT_CHECK_WORDS] = {"at_check_words", check_words},
 };
 
 /* ---- on the device ---- */

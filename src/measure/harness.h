@@ -17,6 +17,7 @@ enum at_harness_kernel {
     AT_CHECK,
     AT_CHECK_TENSOR,
     AT_CHECK_SOURCE,
+    AT_CHECK_WORDS,
     AT_HARNESS_KERNELS
 };
 
@@ -24,6 +25,9 @@ enum at_harness_kernel {
  * the host can reach gets the host's function of the same name at once. */
 enum at_outcome at_harness_start(const struct at_bench *bench, enum at_harness_kernel kernel,
                                  int64_t items, struct at_call call, struct at_error *err);
+
+/* Which of the table's AT_STEP_VALUES elements is at this index of the source. */
+size_t at_harness_value(int64_t index);
 
 /* Which of AT_STEP_SETS sets of numbers a channel has. */
 size_t at_harness_set(int64_t channel);

@@ -546,7 +546,7 @@ static size_t put_numbers(struct writing *writing, const struct at_problem *prob
     if (at_step_has(&problem->step, AT_AFFINE))
         put_channels(writing, &problem->step.channels);
     began = writing->used;
-    if (at_step_has_number(&problem->step)) {
+    if (at_step_takes_numbers(&problem->step)) {
         put(writing, numbers ? numbers : &ones, sizeof ones);
         end_argument(writing, began);
     }

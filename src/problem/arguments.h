@@ -33,7 +33,14 @@ struct at_step_numbers {
     /* The device addresses of a number for each channel, of the type that is computed in. 0: they
      * change nothing. */
     uint64_t channel_scale, channel_shift;
+    uint64_t kept;    /* the second result, laid out as the source */
+    uint64_t largest; /* gets the largest magnitude, an f32 */
+    uint64_t skip;    /* the address of an int, or 0: if it is not 0, nothing is written */
+    uint64_t scratch; /* of a step with a largest magnitude: AT_STEP_SCRATCH_BYTES */
 };
+
+/* They are 0 before a launch, and again after it. */
+enum { AT_STEP_SCRATCH_BYTES = 8 };
 
 /* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
  * and how many of them each argument takes. Returns the number of arguments. In place, src is dst.
@@ -42,8 +49,8 @@ struct at_step_numbers {
  * structs (templates/tiles.cuh: batch_extents, batch_strides), and AT_OUTER_ORDER of the launch
  * says which axis changes from one matrix to the next (enum at_outer_order).
  *
- * A step that takes numbers has one more argument, the struct `numbers`. NULL stands for ones, and
- * for the destination as the second source. Before it, a step with channels has another, which says
+ * A step that takes numbers, or has more outputs, has one more argument, the struct `numbers`. NULL
+ * stands for ones, and for the destination as the second source. Before it, a step with channels has another, which says
  * where they are.
  *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of

@@ -34,11 +34,12 @@ int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side
                                                          : problem->elem_size;
 }
 
-/* The bytes of an element on a side, with those of a second source on the destination's. */
+/* The bytes of an element on a side: with those of a second source on the destination's, and of a
+ * second result on the source's. */
 static int64_t elem_bytes(enum at_side side, int64_t elem_size, const struct at_step *step)
 {
     if (side == AT_SOURCE || !step->given)
-        return elem_size;
+        return elem_size + at_step_kept_bytes(step);
     return at_number_formats[step->to].bytes * (at_step_has(step, AT_BETA) ? 2 : 1);
 }
 

@@ -483,7 +483,7 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
     return at_problem_fail(err, spec,
                            "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
                            "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
-                           "scale, divide, alpha, affine, beta, conj, nosat, "
+                           "scale, divide, alpha, affine, beta, conj, nosat, both, amax, "
                            "as in 256x256:f32,batch=4096",
                            at_text_fit(text, length, 40), text);
 }

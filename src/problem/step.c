@@ -8,21 +8,24 @@
 
 const char *const at_operation_names[AT_OPERATIONS] = {
     [AT_CONJUGATE] = "conj", [AT_SCALE] = "scale", [AT_DIVIDE] = "divide", [AT_ALPHA] = "alpha",
-    [AT_AFFINE] = "affine",  [AT_BETA] = "beta",   [AT_NOSAT] = "nosat",
+    [AT_AFFINE] = "affine",  [AT_BETA] = "beta",   [AT_NOSAT] = "nosat",   [AT_BOTH] = "both",
+    [AT_AMAX] = "amax",      [AT_AMAX_NAN] = "amax=nan",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
 {
     return a->given == b->given &&
            (!a->given ||
-            (a->from == b->from && a->to == b->to && a->operations == b->operations &&
+            (a->from == b->from && a->to == b->to && a->kept == b->kept &&
+             a->operations == b->operations &&
              a->channels.count == b->channels.count && a->channels.run == b->channels.run &&
              a->channels.period == b->channels.period));
 }
 
 int64_t at_step_code(const struct at_step *step)
 {
-    return (int64_t)step->operations << 16 | (int64_t)step->from << 8 | (int64_t)step->to;
+    return (int64_t)step->kept << 32 | (int64_t)step->operations << 16 | (int64_t)step->from << 8 |
+           (int64_t)step->to;
 }
 
 static bool is_long_integer(enum at_number number)
@@ -35,12 +38,42 @@ static bool is_8_bit_float(enum at_number number)
     return number == AT_E4M3 || number == AT_E5M2;
 }
 
+struct at_step at_step_kept(const struct at_step *step)
+{
+    struct at_step kept = *step;
+
+    kept.to = step->kept;
+    kept.kept = 0;
+    kept.operations &= ~(1U << AT_BOTH | 1U << AT_AMAX | 1U << AT_AMAX_NAN);
+    if (!is_8_bit_float(kept.to))
+        kept.operations &= ~(1U << AT_NOSAT);
+    return kept;
+}
+
+int64_t at_step_kept_bytes(const struct at_step *step)
+{
+    return at_step_has(step, AT_BOTH) ? at_number_formats[step->kept].bytes : 0;
+}
+
+/* Has it a magnitude that f32 holds? */
+static bool has_magnitude(enum at_number number)
+{
+    return at_number_formats[number].kind == AT_NUMBER_FLOAT &&
+           at_number_formats[number].parts == 1 && number != AT_F64;
+}
+
 bool at_step_is_possible(const struct at_step *step, const char **why)
 {
     const char *unused, **reason = why ? why : &unused;
 
     if (step->from != step->to && !at_number_castable(step->from, step->to, reason))
         return false;
+    if (at_step_has(step, AT_BOTH)) {
+        struct at_step kept = at_step_kept(step);
+
+        if (!at_step_is_possible(&kept, reason))
+            return false;
+    }
     *reason =
         at_number_formats[step->from].kind == AT_NUMBER_SCALE ||
                 at_number_formats[step->to].kind == AT_NUMBER_SCALE
@@ -57,6 +90,10 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
               "anyway, and CUDA's conversions to integers always saturate"
         : at_step_has(step, AT_NOSAT) && step->from == step->to && !at_step_has_number(step)
             ? "nosat is for results that can overflow, and these elements are only moved"
+        : at_step_has_outputs(step) && at_step_needs_place(step)
+            ? "both and amax do not go with affine and beta: compute these in a step of their own"
+        : at_step_has(step, AT_AMAX) && !has_magnitude(step->from)
+            ? "amax is for f16, bf16, f32, e4m3 and e5m2: the largest magnitude is an f32"
         : is_long_integer(step->from) || is_long_integer(step->to)
             ? "integers of 64 bits are not scaled or cast: f64 does not hold them; give one type"
             : NULL;
@@ -323,28 +360,69 @@ size_t at_step_sets(const struct at_step *step)
     return at_step_has(step, AT_AFFINE) ? AT_STEP_SETS : 1;
 }
 
-void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
-                    void *source, void *second, void *results)
+/* Make an element smaller than 2: without the upper bit of its exponent. */
+static void limit(enum at_number type, unsigned char *element)
+{
+    element[at_number_formats[type].bytes - 1] &= 0xbf;
+}
+
+static bool is_nan(enum at_number type, const unsigned char *element)
+{
+    return isnan(at_f64_of(value_of_element(AT_F64, type, element).part[0]));
+}
+
+/* Set an element of the source, of all patterns or as `values` wants them. */
+static void set_source(const struct at_step *step, const struct at_step_values *values,
+                       unsigned char *element, size_t index)
+{
+    static const struct value largest = {{UINT64_C(0xc008000000000000)}}; /* -3 */
+    struct at_step cast = {.given = true, .from = AT_F64, .to = step->from};
+
+    set_pattern(step->from, element, index);
+    if (values->largest < 0)
+        return;
+    if (at_step_has(step, AT_AMAX_NAN) || !is_nan(step->from, element))
+        limit(step->from, element);
+    if ((int64_t)index == values->largest)
+        set_result(&cast, element, AT_F64, &largest);
+}
+
+void at_step_make_values(const struct at_step *step, const struct at_step_operands *operands,
+                         const struct at_step_values *values)
 {
     size_t sets = at_step_sets(step);
     size_t from_bytes = (size_t)at_number_formats[step->from].bytes;
     size_t to_bytes = (size_t)at_number_formats[step->to].bytes;
+    size_t kept_bytes = (size_t)at_step_kept_bytes(step);
+    const struct at_step kept = at_step_kept(step);
 
     for (size_t i = 0; i < AT_STEP_VALUES; i++) {
-        unsigned char *element = (unsigned char *)source + i * from_bytes, *other = NULL;
+        unsigned char *element = (unsigned char *)values->source + i * from_bytes, *other = NULL;
 
-        set_pattern(step->from, element, i);
+        set_source(step, values, element, i);
         if (at_step_has(step, AT_BETA)) {
-            other = (unsigned char *)second + i * to_bytes;
+            other = (unsigned char *)values->second + i * to_bytes;
             set_second(step, other, element, i);
         }
+        if (kept_bytes > 0)
+            at_step_apply(&kept, operands, (unsigned char *)values->kept + i * kept_bytes, element,
+                          NULL);
         for (size_t set = 0; set < sets; set++) {
             struct at_step_operands own = *operands;
 
             at_step_take_set(&own, set);
             at_step_apply(step, &own,
-                          (unsigned char *)results + (set * AT_STEP_VALUES + i) * to_bytes, element,
-                          other);
+                          (unsigned char *)values->results + (set * AT_STEP_VALUES + i) * to_bytes,
+                          element, other);
         }
     }
+}
+
+uint32_t at_step_larger(const struct at_step *step, uint32_t largest, const void *element)
+{
+    uint32_t magnitude = value_of_element(AT_F32, step->from, element).part[0] & INT32_MAX;
+
+    if (isnan(at_f32_of(magnitude)))
+        magnitude = at_step_has(step, AT_AMAX_NAN) ? INT32_MAX : 0;
+    return magnitude > largest ? magnitude : largest; /* magnitudes are in the order of their bits */
 }

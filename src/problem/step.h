@@ -25,6 +25,9 @@ enum at_operation {
     AT_AFFINE,    /* times the number of the result's channel, plus another number of it */
     AT_BETA,      /* plus another number, likewise, times an element of the second source */
     AT_NOSAT,     /* overflow gives infinities and NaN, not the largest number */
+    AT_BOTH,      /* the results also as they lie: a second result, laid out as the source */
+    AT_AMAX,      /* the largest magnitude of the source, before any operation; NaN is ignored */
+    AT_AMAX_NAN,  /* with AT_AMAX: one NaN makes it NaN */
     AT_OPERATIONS,
     /* No operation, and only in a kind of problems: results side by side may have unlike
      * channels. */
@@ -45,11 +48,12 @@ struct at_channels {
 struct at_step {
     bool given;                  /* false: no step, and the other members are 0 */
     enum at_number from, to;     /* types of the source and of the destination */
+    enum at_number kept;         /* with AT_BOTH: of the second result; else 0 */
     unsigned operations;         /* bits: 1 << AT_SCALE */
     struct at_channels channels; /* of a step with AT_AFFINE */
 };
 
-/* "conj", "scale": as a problem has them. */
+/* "conj", "scale": as a problem has them. AT_AMAX_NAN is "amax=nan", a value of AT_AMAX. */
 extern const char *const at_operation_names[AT_OPERATIONS];
 
 static inline bool at_step_has(const struct at_step *step, enum at_operation operation)
@@ -62,6 +66,18 @@ static inline bool at_step_has_number(const struct at_step *step)
 {
     return step->operations &
            (1 << AT_SCALE | 1 << AT_DIVIDE | 1 << AT_ALPHA | 1 << AT_AFFINE | 1 << AT_BETA);
+}
+
+/* Has it more than one output: a second result, or a largest magnitude? */
+static inline bool at_step_has_outputs(const struct at_step *step)
+{
+    return step->operations & (1 << AT_BOTH | 1 << AT_AMAX);
+}
+
+/* Has its kernel an argument for what the launch gives? */
+static inline bool at_step_takes_numbers(const struct at_step *step)
+{
+    return at_step_has_number(step) || at_step_has_outputs(step);
 }
 
 /* Does a result depend on where it is stored? A kernel then computes it just before the store. */
@@ -78,12 +94,19 @@ enum at_status at_step_parse(struct at_step *step, int64_t *bytes, const char *t
 /* Do source and destination have the same types, the same operations and the same channels? */
 bool at_step_equal(const struct at_step *a, const struct at_step *b);
 
-/* The value of the templates' macro STEP (templates/step.cuh): the operations and both types,
- * a byte each. Not 0. */
+/* The value of the templates' macro STEP (templates/step.cuh): a byte each for the
+ * destination's type and the source's, two for the operations, one for the second result's type.
+ * Not 0. */
 int64_t at_step_code(const struct at_step *step);
 
 /* Is it arithmetic that can be done? If not, *why (may be NULL) says why: a constant. */
 bool at_step_is_possible(const struct at_step *step, const char **why);
+
+/* The step of the second result alone. */
+struct at_step at_step_kept(const struct at_step *step);
+
+/* The bytes of an element of the second result; 0 without one. */
+int64_t at_step_kept_bytes(const struct at_step *step);
 
 /* The type that values are computed in: f64 or f32. */
 enum at_number at_step_computes_in(const struct at_step *step);
@@ -109,13 +132,24 @@ void at_step_apply(const struct at_step *step, const struct at_step_operands *op
  * set, set after set. */
 enum { AT_STEP_VALUES = 1 << 16, AT_STEP_SETS = 8 };
 
+struct at_step_values {
+    void *source, *second, *results, *kept; /* tables; second and kept only if the step has them */
+    /* Of a step with AT_AMAX: which element has a magnitude above all others. These are below 2,
+     * and only AT_AMAX alone leaves NaN among them. -1: none, and all patterns are there. */
+    int64_t largest;
+};
+
 /* Set the operands of a channel to those of a set. */
 void at_step_take_set(struct at_step_operands *operands, size_t set);
 
 /* How many times AT_STEP_VALUES results there are. */
 size_t at_step_sets(const struct at_step *step);
 
-void at_step_values(const struct at_step *step, const struct at_step_operands *operands,
-                    void *source, void *second, void *results);
+void at_step_make_values(const struct at_step *step, const struct at_step_operands *operands,
+                         const struct at_step_values *values);
+
+/* The bits of the f32 that is the largest of two magnitudes: `largest`, as this function gave it,
+ * or 0, and that of an element. */
+uint32_t at_step_larger(const struct at_step *step, uint32_t largest, const void *element);
 
 #endif

@@ -25,13 +25,21 @@ bool at_step_read_operation(struct at_step_reading *read, const char *text, size
     size_t name = equals ? (size_t)(equals - text) : length;
 
     for (unsigned i = 0; i < AT_OPERATIONS; i++) {
-        if (strlen(at_operation_names[i]) != name ||
-            memcmp(at_operation_names[i], text, name) != 0 || (equals && i != AT_AFFINE))
+        bool whole = i == AT_AMAX_NAN || !equals; /* its name has a value */
+        size_t own = whole ? length : name;
+
+        if (strlen(at_operation_names[i]) != own || memcmp(at_operation_names[i], text, own) != 0 ||
+            (!whole && i != AT_AFFINE && i != AT_BOTH))
             continue;
         read->operations |= 1U << i;
-        if (equals) {
+        if (i == AT_AMAX_NAN)
+            read->operations |= 1U << AT_AMAX;
+        if (!whole && i == AT_AFFINE) {
             read->axis = equals + 1;
             read->axis_length = length - name - 1;
+        } else if (!whole) {
+            read->kept = equals + 1;
+            read->kept_length = length - name - 1;
         }
         return true;
     }
@@ -83,12 +91,15 @@ enum at_status at_step_make(struct at_step *step, const struct at_step_reading *
                             const struct at_type *source, const char *spec, struct at_error *err)
 {
     struct at_step made = {.given = true, .operations = read->operations};
-    struct at_type destination = *source;
+    struct at_type destination = *source, kept;
     enum at_status status = AT_OK;
     const char *why;
 
     if (read->to)
         status = at_type_read(&destination, read->to, read->to_length, spec, err);
+    kept = destination;
+    if (status == AT_OK && read->kept)
+        status = at_type_read(&kept, read->kept, read->kept_length, spec, err);
     if (status != AT_OK)
         return status;
     if (read->operations == 0 && destination.bytes == source->bytes &&
@@ -99,6 +110,8 @@ enum at_status at_step_make(struct at_step *step, const struct at_step_reading *
     status = find_number(&made.from, source, spec, err);
     if (status == AT_OK)
         status = find_number(&made.to, &destination, spec, err);
+    if (status == AT_OK && at_step_has(&made, AT_BOTH))
+        status = find_number(&made.kept, &kept, spec, err);
     if (status != AT_OK)
         return status;
     if (!at_step_is_possible(&made, &why))
@@ -150,8 +163,14 @@ char *at_step_put_type(char *at, const struct at_step *step)
 
 char *at_step_put_operations(char *at, const struct at_step *step, const char *axis)
 {
-    for (int i = 0; i < AT_OPERATIONS; i++)
-        if (at_step_has(step, (enum at_operation)i))
-            at = stpcpy(stpcpy(stpcpy(at, ","), at_operation_names[i]), i == AT_AFFINE ? axis : "");
+    for (int i = 0; i < AT_OPERATIONS; i++) {
+        /* amax=nan says both. */
+        if (!at_step_has(step, (enum at_operation)i) ||
+            (i == AT_AMAX && at_step_has(step, AT_AMAX_NAN)))
+            continue;
+        at = stpcpy(stpcpy(stpcpy(at, ","), at_operation_names[i]), i == AT_AFFINE ? axis : "");
+        if (i == AT_BOTH && step->kept != step->to)
+            at = stpcpy(stpcpy(at, "="), at_number_formats[step->kept].name);
+    }
     return at;
 }

@@ -83,7 +83,7 @@ static const struct at_field family_fields[] = {
     AT_OBJECTS(at_family_record, parameters, 0, AT_PARAMS_MAX, param_schema),
     AT_INT(at_family_record, preference, 0, INT32_MAX),
     AT_INT(at_family_record, schema, 1, 1),
-    AT_FIELD(at_family_record, "steps", steps, .kind = AT_FIELD_INT, .max = 2, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "steps", steps, .kind = AT_FIELD_INT, .max = 3, AT_OPTIONAL),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
     AT_FIELD(at_family_record, "tall_rows", tall_rows, .kind = AT_FIELD_INT, .min = 1,
              .max = INT64_MAX, AT_OPTIONAL),

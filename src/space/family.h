@@ -69,7 +69,8 @@ struct at_family {
     char *summary;
     int64_t preference; /* a problem's default config is of the family with the lowest one */
     int64_t in_place;   /* 1: for problems in place only; 0: for others only */
-    int64_t steps;      /* 1: takes steps; 2: also those whose results need their place */
+    int64_t steps;      /* 1: takes steps; 2: also those whose results need their place;
+                         * 3: and those with more outputs */
     int64_t tall_rows;  /* from as many rows on, the template is compiled with TALL; 0: never */
     enum at_tensors tensors;
     char *template_path;

@@ -116,6 +116,12 @@ static enum at_status count_threads(const struct at_point *point, int64_t *threa
     return AT_OK;
 }
 
+/* The least `steps` of a family that takes a problem's step. */
+static int64_t steps_wanted(const struct at_step *step)
+{
+    return !step->given ? 0 : at_step_has_outputs(step) ? 3 : at_step_needs_place(step) ? 2 : 1;
+}
+
 static enum at_status rule_holds(const struct at_rule *rule, const struct at_point *point,
                                  bool *holds, struct at_error *err)
 {
@@ -127,8 +133,7 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
         *holds = point->problem->in_place == point->family->in_place;
         break;
     case AT_RULE_STEP:
-        *holds = !point->problem->step.given ||
-                 point->family->steps > at_step_needs_place(&point->problem->step);
+        *holds = point->family->steps >= steps_wanted(&point->problem->step);
         break;
     case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
@@ -184,9 +189,10 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
                              : "the family transposes in place, and this problem has two buffers");
     case AT_RULE_STEP:
         return at_strdup(
-            point->family->steps
-                ? "the family does not take beta"
-                : "the family moves elements as they are, and this problem has a step");
+            !point->family->steps
+                ? "the family moves elements as they are, and this problem has a step"
+            : at_step_has_outputs(&point->problem->step) ? "the family has one output"
+                                                         : "the family does not take beta");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:

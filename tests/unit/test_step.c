@@ -61,6 +61,15 @@ static const struct {
     {"8x32x64x16:f32,perm=3012,affine=1", "8x32x64x16:f32,perm=3012,affine=1", true, 1 << 21},
     {"8x32x64x16:f32,perm=3012,affine=2", "256x64x16:f32,perm=201,affine=1", true, 1 << 21},
     {"8x32x64x16:f32,perm=3012,affine=0", "8x2048x16:f32,perm=201,affine=0", true, 1 << 21},
+    {"64x32:bf16:e4m3,amax,both,scale", "64x32:bf16:e4m3,scale,both,amax", true, 64 * 32 * 4},
+    {"64x32:bf16:e4m3,both=e4m3", "64x32:bf16:e4m3,both", true, 64 * 32 * 4},
+    {"64x32:f32:e4m3,both=bf16", "64x32:f32:e4m3,both=bf16", true, 64 * 32 * 7},
+    {"64x32:f32:e4m3,nosat,both=bf16", "64x32:f32:e4m3,nosat,both=bf16", true, 64 * 32 * 7},
+    {"64x32:f32:float32,both=float", "64x32:f32,both", true, 64 * 32 * 12},
+    {"64x32:f16,amax", "64x32:f16,amax", true, 64 * 32 * 4},
+    {"64x32:f16,amax=nan", "64x32:f16,amax=nan", true, 64 * 32 * 4},
+    {"64x32:f16,amax=nan,amax", "64x32:f16,amax=nan", true, 64 * 32 * 4},
+    {"2x3x4x5:f32:f16,perm=3210,both=f16", "2x3x4x5:f32:f16,perm=3210,both", true, 120 * 8},
     /* One channel. */
     {"240x1:u8:f32,affine", "240x1:u8:f32,affine", true, 240 * 5},
     {"1x240:u8:f32,affine=rows", "1x240:u8:f32,affine=rows", true, 240 * 5},
@@ -112,6 +121,16 @@ static const struct {
     {"64x32:f32,affine=1", "the channels of a matrix are affine=cols, rows or batch"},
     {"2x3x4:f32,perm=210,affine=cols", "an axis of its source, such as affine=2"},
     {"2x3x4:f32,perm=210,affine=3", "an axis of its source, such as affine=2"},
+    {"64x64:f32,inplace=1,both", "in place, elements are moved as they are"},
+    {"64x32:f32:e4m3,both=e4m4", "unknown type \"e4m4\""},
+    {"64x32:f32:e4m3,both=c64", "real numbers have no imaginary part"},
+    {"64x32:f32:e4m3,both=b2", "nothing computes with"},
+    {"64x32:f32,both,affine", "both and amax do not go with affine and beta"},
+    {"64x32:f32,amax,beta", "both and amax do not go with affine and beta"},
+    {"64x32:f64,amax", "amax is for f16, bf16, f32, e4m3 and e5m2"},
+    {"64x32:c64,amax", "amax is for f16, bf16, f32, e4m3 and e5m2"},
+    {"64x32:i8,amax=nan", "amax is for f16, bf16, f32, e4m3 and e5m2"},
+    {"64x32:f32,amax=1", "unknown \"amax=1\""},
     {"64x64:f32,inplace=1,affine", "in place, elements are moved as they are"},
     /* 4 and 25 have no common period: result 25 may be of channel 0 or 1. */
     {"4x6:f32,batch=3,stride_dst=25,affine=rows", "a result's place does not tell its channel"},
@@ -476,10 +495,12 @@ static void draws_all_exponents(void **state)
     bool seen[AT_STEP_VALUES] = {false}, exponents[512] = {false};
 
     (void)state;
-    at_step_values(&narrow.step, &(struct at_step_operands){.number = {1}}, narrow_source, NULL,
-                   result);
-    at_step_values(&wide.step, &(struct at_step_operands){.number = {1}}, wide_source, NULL,
-                   result);
+    at_step_make_values(
+        &narrow.step, &(struct at_step_operands){.number = {1}},
+        &(struct at_step_values){.source = narrow_source, .results = result, .largest = -1});
+    at_step_make_values(
+        &wide.step, &(struct at_step_operands){.number = {1}},
+        &(struct at_step_values){.source = wide_source, .results = result, .largest = -1});
     for (size_t i = 0; i < AT_STEP_VALUES; i++) {
         seen[narrow_source[i]] = true;
         exponents[wide_source[i] >> 23] = true;
@@ -493,6 +514,71 @@ static void draws_all_exponents(void **state)
     at_free(result);
 }
 
+/* Second results are those of their own type's step. */
+static void keeps_results(void **state)
+{
+    static const char *const pairs[][2] = {{"1x2:f32:e4m3,scale,both=bf16", "1x2:f32:bf16,scale"},
+                                           {"1x2:f32:bf16,divide,both", "1x2:f32:bf16,divide"},
+                                           {"1x2:f32:e4m3,nosat,both=f16", "1x2:f32:f16"},
+                                           {"1x2:c64,conj,both", "1x2:c64,conj"}};
+    struct at_step_operands operands = {.number = {0.37}};
+    unsigned char *source = at_alloc_array(AT_STEP_VALUES, 8);
+    unsigned char *results = at_alloc_array(AT_STEP_VALUES, 8);
+    unsigned char *kept = at_alloc_array(AT_STEP_VALUES, 8);
+    unsigned char *alone = at_alloc_array(AT_STEP_VALUES, 8);
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(pairs); i++) {
+        struct at_problem both = problem_of(pairs[i][0]), own = problem_of(pairs[i][1]);
+
+        at_step_make_values(&both.step, &operands,
+                            &(struct at_step_values){source, NULL, results, kept, -1});
+        at_step_make_values(&own.step, &operands,
+                            &(struct at_step_values){source, NULL, alone, NULL, -1});
+        assert_memory_equal(
+            kept, alone, AT_STEP_VALUES * (size_t)at_problem_elem_size(&own, AT_DESTINATION));
+    }
+    at_free(source);
+    at_free(results);
+    at_free(kept);
+    at_free(alone);
+}
+
+/* The largest magnitude of a table, whole or with one largest element. */
+static void finds_largest(void **state)
+{
+    static const struct {
+        const char *spec;
+        float whole, planted;
+    } cases[] = {
+        {"1x2:bf16,amax", INFINITY, 3}, {"1x2:bf16,amax=nan", NAN, 3},
+        {"1x2:f16,amax", INFINITY, 3},  {"1x2:f32:bf16,amax", INFINITY, 3},
+        {"1x2:e4m3,amax", 448, 3},      {"1x2:e5m2,amax=nan", NAN, 3},
+    };
+    unsigned char *source = at_alloc_array(AT_STEP_VALUES, 4);
+    unsigned char *results = at_alloc_array(AT_STEP_VALUES, 4);
+
+    (void)state;
+    for (size_t i = 0; i < 2 * AT_COUNT(cases); i++) {
+        struct at_problem problem = problem_of(cases[i / 2].spec);
+        int64_t place = i % 2 ? 40000 : -1;
+        float expected = i % 2 ? cases[i / 2].planted : cases[i / 2].whole;
+        size_t bytes = (size_t)problem.elem_size, times = 0;
+        uint32_t largest = 0;
+
+        at_step_make_values(&problem.step, &(struct at_step_operands){.number = {1}},
+                            &(struct at_step_values){source, NULL, results, NULL, place});
+        for (size_t k = 0; k < AT_STEP_VALUES; k++)
+            largest = at_step_larger(&problem.step, largest, source + k * bytes);
+        assert_int_equal(largest, isnan(expected) ? 0x7fffffff : at_bits_of_f32(expected));
+        for (size_t k = 0; k < AT_STEP_VALUES; k++)
+            times += at_step_larger(&problem.step, 0, source + k * bytes) == largest;
+        assert_true(place < 0 || times == 1);
+    }
+    at_free(source);
+    at_free(results);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +588,8 @@ int main(void)
         cmocka_unit_test(tells_steps_apart),
         cmocka_unit_test(computes),
         cmocka_unit_test(draws_all_exponents),
+        cmocka_unit_test(keeps_results),
+        cmocka_unit_test(finds_largest),
         cmocka_unit_test(adds),
         cmocka_unit_test(shifts),
         cmocka_unit_test(places_channels),
