@@ -565,7 +565,8 @@ static void name_config(const struct at_config *config, const struct at_problem 
     explanation->bytes_needed = elements * problem->elem_size;
     if (!problem->step.given)
         return;
-    explanation->result_bytes_needed = elements * at_problem_elem_size(problem, AT_DESTINATION);
+    explanation->result_bytes_needed = elements * (at_problem_elem_size(problem, AT_DESTINATION) +
+                                                   at_step_kept_bytes(&problem->step));
     explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
 }
 

@@ -139,7 +139,7 @@ static void write_functions(const struct at_export *export, FILE *out)
         fputs("\n{\n", out);
         if (numbers)
             fputs("    if (!numbers)\n        return cudaErrorInvalidValue;\n"
-                  "    if ((uintptr_t)numbers->second % 16 != 0)\n"
+                  "    if (((uintptr_t)numbers->second | (uintptr_t)numbers->kept) % 16 != 0)\n"
                   "        return cudaErrorMisalignedAddress;\n",
                   out);
         fprintf(out,

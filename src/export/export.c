@@ -106,7 +106,9 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
     add_word(key, at_number_formats[step.to].name);
     for (int i = 0; i < AT_OPERATIONS; i++)
         if (at_step_has(&step, (enum at_operation)i))
-            add_word(key, at_operation_names[i]);
+            add_word(key, i == AT_AMAX_NAN ? "nan" : at_operation_names[i]);
+    if (at_step_has(&step, AT_BOTH))
+        add_word(key, at_number_formats[step.kept].name);
     if (at_step_has(&step, AT_AFFINE)) { /* their number, and how many results each has in a row */
         char channels[48];
 

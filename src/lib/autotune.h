@@ -335,14 +335,14 @@ typedef struct autotune_execution {
     /* Of affine: where the device has a number for each channel, of the type that is computed in.
      * Either may be NULL, and then nothing is multiplied or added. */
     const void *channel_scale, *channel_shift;
-    void *dst2;    /* of both: gets the results as they lie, laid out as src. It overlaps no other */
+    void *dst2; /* of both: gets the results as they lie, laid out as src. It overlaps no other */
     void *largest; /* of amax: gets the largest magnitude of the source, a float */
     /* For steps and kinds of plans that this version does not have: 0. */
     void *block_scales, *block_scales2; /* get the scale of each block of dst and dst2 */
     /* Of both and amax: where the device has an int. If it is not 0 when the kernel runs, nothing
      * is written. NULL: there is none. */
     const void *skip;
-    const void *list;                   /* matrices that one launch transposes */
+    const void *list; /* matrices that one launch transposes */
     int64_t list_count;
     const void *offsets; /* where groups of rows begin */
     int64_t offset_count;

@@ -363,8 +363,8 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
         outcome = bench->ops->allocate(bench->device, made.sets * made.second.pitch,
                                        &made.second.start, err);
     if (outcome == AT_CORRECT && made.kept.pitch)
-        outcome = bench->ops->allocate(bench->device, made.sets * made.kept.pitch, &made.kept.start,
-                                       err);
+        outcome =
+            bench->ops->allocate(bench->device, made.sets * made.kept.pitch, &made.kept.start, err);
     if (outcome == AT_CORRECT && made.problem.step.given)
         outcome = make_values(bench, &made, bench->case_count == 0, err);
     if (outcome == AT_CORRECT)
@@ -453,11 +453,11 @@ static size_t checked_values(const struct at_step *step, enum at_check_of what)
 /* The bytes of an element in the buffer that a check looks at. */
 static int64_t checked_size(const struct at_problem *problem, enum at_check_of what)
 {
-    return what == AT_OF_KEPT ? at_step_kept_bytes(&problem->step)
-                              : at_problem_elem_size(problem, what == AT_OF_SOURCE ||
-                                                                      what == AT_OF_RESTORED
-                                                                  ? AT_SOURCE
-                                                                  : AT_DESTINATION);
+    return what == AT_OF_KEPT
+               ? at_step_kept_bytes(&problem->step)
+               : at_problem_elem_size(problem, what == AT_OF_SOURCE || what == AT_OF_RESTORED
+                                                   ? AT_SOURCE
+                                                   : AT_DESTINATION);
 }
 
 /* Check that the largest magnitude was found, and the scratch left as it was. */

@@ -50,8 +50,8 @@ enum { AT_STEP_SCRATCH_BYTES = 8 };
  * says which axis changes from one matrix to the next (enum at_outer_order).
  *
  * A step that takes numbers, or has more outputs, has one more argument, the struct `numbers`. NULL
- * stands for ones, and for the destination as the second source. Before it, a step with channels has another, which says
- * where they are.
+ * stands for ones, and for the destination as the second source. Before it, a step with channels
+ * has another, which says where they are.
  *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of
  * templates/packed.cu, for a tile of those sides. */

@@ -7,9 +7,10 @@
 #include <string.h>
 
 const char *const at_operation_names[AT_OPERATIONS] = {
-    [AT_CONJUGATE] = "conj", [AT_SCALE] = "scale", [AT_DIVIDE] = "divide", [AT_ALPHA] = "alpha",
-    [AT_AFFINE] = "affine",  [AT_BETA] = "beta",   [AT_NOSAT] = "nosat",   [AT_BOTH] = "both",
-    [AT_AMAX] = "amax",      [AT_AMAX_NAN] = "amax=nan",
+    [AT_CONJUGATE] = "conj",    [AT_SCALE] = "scale",   [AT_DIVIDE] = "divide",
+    [AT_ALPHA] = "alpha",       [AT_AFFINE] = "affine", [AT_BETA] = "beta",
+    [AT_NOSAT] = "nosat",       [AT_BOTH] = "both",     [AT_AMAX] = "amax",
+    [AT_AMAX_NAN] = "amax=nan",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
@@ -17,9 +18,8 @@ bool at_step_equal(const struct at_step *a, const struct at_step *b)
     return a->given == b->given &&
            (!a->given ||
             (a->from == b->from && a->to == b->to && a->kept == b->kept &&
-             a->operations == b->operations &&
-             a->channels.count == b->channels.count && a->channels.run == b->channels.run &&
-             a->channels.period == b->channels.period));
+             a->operations == b->operations && a->channels.count == b->channels.count &&
+             a->channels.run == b->channels.run && a->channels.period == b->channels.period));
 }
 
 int64_t at_step_code(const struct at_step *step)
@@ -424,5 +424,6 @@ uint32_t at_step_larger(const struct at_step *step, uint32_t largest, const void
 
     if (isnan(at_f32_of(magnitude)))
         magnitude = at_step_has(step, AT_AMAX_NAN) ? INT32_MAX : 0;
-    return magnitude > largest ? magnitude : largest; /* magnitudes are in the order of their bits */
+    return magnitude > largest ? magnitude
+                               : largest; /* magnitudes are in the order of their bits */
 }

@@ -188,11 +188,11 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
                              ? "the family does not transpose in place"
                              : "the family transposes in place, and this problem has two buffers");
     case AT_RULE_STEP:
-        return at_strdup(
-            !point->family->steps
-                ? "the family moves elements as they are, and this problem has a step"
-            : at_step_has_outputs(&point->problem->step) ? "the family has one output"
-                                                         : "the family does not take beta");
+        return at_strdup(!point->family->steps
+                             ? "the family moves elements as they are, and this problem has a step"
+                         : at_step_has_outputs(&point->problem->step)
+                             ? "the family has one output"
+                             : "the family does not take beta");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:

@@ -215,9 +215,10 @@ END
     local spec=512x500:bf16:e4m3,scale key=R512_C500_B2_BF16_E4M3_SCALE
     local words='0x200 0x1f4 0x1f4 0x200 0x1 0x3e800 0x3e800 0x0 0x3ff0000000000000'
     words+=' 0x0 0x0 0x0 0x0 0x0 0x0 0x0' # beta is 0
+    words+=' 0x0 0x0 0x0 0x0'             # no further outputs
     export_as make out -p "$spec" -p 512x500:f16
     grep -qx "AUTOTUNE_${key}_WORDS := $words" out
-    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 9" out
+    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 13" out
     grep -qx "AUTOTUNE_${key}_TAKES_NUMBERS := 1" out
     grep -qx "AUTOTUNE_R512_C500_B2_TAKES_NUMBERS := 0" out
     grep -q "^AUTOTUNE_${key}_DEFINES := .*-DRESULT_SIZE=1 -DSTEP=[0-9]* -DSTEP_NUMBERS=1 " out
@@ -228,9 +229,15 @@ END
     run ! grep 'struct autotune_numbers {' out
 }
 
+@test "more outputs are part of the key, and their addresses of the numbers" {
+    export_as make out -p 512x500:bf16:e4m3,scale,both,amax=nan -p 512x500:f32,both
+    grep -q '^AUTOTUNE_R512_C500_B2_BF16_E4M3_SCALE_BOTH_AMAX_NAN_E4M3_WORD_COUNTS := 1 1 1 1 1 1 1 13$' out
+    grep -qx 'AUTOTUNE_R512_C500_B4_F32_F32_BOTH_F32_TAKES_NUMBERS := 1' out
+}
+
 @test "channels are an argument before the numbers, and part of the key" {
     export_as make out -p 512x3:u8:f32,affine -p 512x3:u8:f32,affine=rows
-    grep -q '^AUTOTUNE_R512_C3_B1_U8_F32_AFFINE_3_512_WORD_COUNTS := 1 1 1 1 1 1 1 7 9$' out
+    grep -q '^AUTOTUNE_R512_C3_B1_U8_F32_AFFINE_3_512_WORD_COUNTS := 1 1 1 1 1 1 1 7 13$' out
     grep -q '^AUTOTUNE_R512_C3_B1_U8_F32_AFFINE_512_1_DEFINES := .*-DSTEP_NUMBERS=2 ' out
 }
 
@@ -248,7 +255,7 @@ END
 
 cudaError_t scale(void *dst, const void *src, double by)
 {
-    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0, 0, 0};
+    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0, 0, 0, 0, 0, 0, 0};
 
     (void)&autotune_tuned_find;
     return autotune_tuned_entries[AUTOTUNE_R64_C64_B4_F32_BF16_INDEX].takes_numbers

@@ -19,6 +19,8 @@ setup() {
 # FAMILY PROBLEM. The second half is for .ci/run.
 cases=(
     'tile 64x96:bf16:e4m3,scale'
+    'micro 136x128:bf16:e4m3,scale,both,amax'
+    'skew 99x77:f32:bf16,both=e4m3,amax=nan'
     'micro 128x136:f32:bf16'
     'micro 64x72:f32,alpha,beta'
     'naive 33x17:f64:e5m2'
@@ -62,6 +64,17 @@ cases=(
     'micro 64x128:f32:e4m3,scale,beta'
     'tile 16x3x20:f16,perm=210,alpha,beta'
     'tile 40x40:u8:i32,alpha,beta'
+    'naive 33x20:f16:e5m2,nosat,both=f32,amax'
+    'naive 7x5x6:f32,perm=210,both,amax=nan'
+    'micro 64x72:f32,both'
+    'micro 64x64:e4m3:bf16,scale,both=f16,amax'
+    'micro 66x64:f64:f32,scale,both=bf16'
+    'micro 72x64:c64,conj,both,batch=2'
+    'micro 128x64:bf16,amax=nan'
+    'skew 67x83:bf16:e4m3,divide,both,amax'
+    'skew 61x98:u8:f32,both=u8'
+    'skew 99x77:c64,conj,both'
+    'skew 50x41:f16,amax'
     'micro 64x64:c128,alpha,beta'
     'tile 40x33:f32:e4m3,scale,affine,beta,nosat'
     'tile 16x5x4x20:f32:f16,perm=3210,affine=1'
@@ -99,7 +112,7 @@ measured() {
 }
 
 @test "kernels compute what the definition says" {
-    local count=3 configs=2 case
+    local count=4 configs=2 case
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=24

@@ -311,6 +311,65 @@ static void test_channels(void **state)
     plan = usual_plan;
 }
 
+/* The outputs beside dst come last. A plan has scratch of its own, for callers without. */
+static void test_outputs(void **state)
+{
+    static const struct {
+        const char *step;
+        uintptr_t dst2, largest, skip, scratch;
+        int64_t scratch_bytes;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {"bf16:e4m3,both", ELSEWHERE + 1, 0, 0, 0, 0, NULL},
+        {"bf16:e4m3,both,amax", ELSEWHERE, 1028, 1032, 1024, 8, NULL},
+        {"bf16,amax=nan", 0, 1028, 0, 0, 0, NULL},
+        {"bf16:e4m3,both", 0, 0, 0, 0, 0, "dst2 must be a device address that is a multiple of 1"},
+        {"bf16:e4m3,both=f32", 1026, 0, 0, 0, 0,
+         "dst2 must be a device address that is a multiple of 4"},
+        {"bf16,amax", 0, 0, 0, 0, 0, "largest must be a device address that is a multiple of 4"},
+        {"bf16,amax", 0, 1028, 1030, 0, 0,
+         "skip must be a device address that is a multiple of 4, or NULL"},
+        {"bf16,amax", 0, 1028, 0, 1028, 8,
+         "scratch must be a device address that is a multiple of 8"},
+        {"bf16,amax", 0, 1028, 0, 1024, 4, "scratch_bytes is 4, and the plan needs 8"},
+        {"bf16,amax", 0, 1028, 0, 0, 8, "scratch must be a device address"},
+        {"bf16,amax", ELSEWHERE, 1028, 0, 0, 0, "member dst2 of the execution"},
+        {"bf16,both", ELSEWHERE, 1028, 0, 0, 0, "member largest of the execution"},
+        {"bf16,both", ELSEWHERE, 0, 0, 1024, 8, "member scratch of the execution"},
+        {"bf16:e4m3", 0, 0, 1024, 0, 0, "member skip of the execution"},
+    };
+    autotune_plan *const usual_plan = plan;
+    int held = fake_cuda_held;
+
+    (void)state;
+    fake_cuda_last_at = 9;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool finds = strstr(cases[i].step, "amax");
+        autotune_execution execution = usual();
+
+        plan = plan_with_step(cases[i].step, 2);
+        execution.dst2 = (void *)cases[i].dst2;
+        execution.largest = (void *)cases[i].largest;
+        execution.skip = (const void *)cases[i].skip;
+        execution.scratch = (void *)cases[i].scratch;
+        execution.scratch_bytes = cases[i].scratch_bytes;
+        if (strcmp(cases[i].step, "bf16:e4m3") == 0)
+            fake_cuda_last_at = 0;
+        assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
+        if (!cases[i].words) {
+            assert_int_equal(fake_cuda_last[9], cases[i].dst2);
+            assert_int_equal(fake_cuda_last[10], cases[i].largest);
+            assert_int_equal(fake_cuda_last[11], cases[i].skip);
+            assert_true(cases[i].scratch ? fake_cuda_last[12] == cases[i].scratch
+                                         : (fake_cuda_last[12] != 0) == finds);
+        }
+        autotune_plan_free(plan);
+        assert_int_equal(fake_cuda_held, held);
+    }
+    fake_cuda_last_at = 0;
+    plan = usual_plan;
+}
+
 /* A call without a struct says which members the plan needs. */
 static void test_plain_call(void **state)
 {
@@ -325,6 +384,7 @@ static void test_plain_call(void **state)
         {"f32,divide", 4, "takes scale: "},
         {"f32,alpha,beta", 4, "takes alpha, beta, src2: "},
         {"u8:f32,affine", 1, "takes channel_scale, channel_shift: "},
+        {"f32,scale,both,amax", 4, "takes scale, dst2, largest: "},
     };
 
     (void)state;
@@ -430,8 +490,9 @@ int main(void)
         cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
         cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
         cmocka_unit_test(test_numbers),     cmocka_unit_test(test_second_source),
-        cmocka_unit_test(test_channels),    cmocka_unit_test(test_plain_call),
-        cmocka_unit_test(test_sides),       cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_channels),    cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_plain_call),  cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_contexts),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

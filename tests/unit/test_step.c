@@ -535,8 +535,8 @@ static void keeps_results(void **state)
                             &(struct at_step_values){source, NULL, results, kept, -1});
         at_step_make_values(&own.step, &operands,
                             &(struct at_step_values){source, NULL, alone, NULL, -1});
-        assert_memory_equal(
-            kept, alone, AT_STEP_VALUES * (size_t)at_problem_elem_size(&own, AT_DESTINATION));
+        assert_memory_equal(kept, alone,
+                            AT_STEP_VALUES * (size_t)at_problem_elem_size(&own, AT_DESTINATION));
     }
     at_free(source);
     at_free(results);
