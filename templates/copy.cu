@@ -43,6 +43,7 @@
 
 using namespace at;
 
+using element = word<ELEM_SIZE>;
 using step = step_of<STEP, ELEM_SIZE>;
 
 constexpr int elements = VEC / ELEM_SIZE; /* of a vector */
@@ -62,6 +63,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     word<VEC> items[ITEMS];
     typename step::template place<elements> places[ITEMS];
 
+    if (result_of.skips())
+        return;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (first + i * THREADS < count) {
@@ -83,19 +86,24 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        if (first + i * THREADS < count)
+        if (first + i * THREADS < count) {
             store<STORE>(to + first + i * THREADS,
                          result_of.template of_vector<elements>(items[i], places[i]));
+            result_of.template keep<elements, STORE>(
+                static_cast<const element *>(src) + (first + i * THREADS) * elements, items[i]);
+        }
 
     /* Fewer elements than a vector has are left. A few threads of the first block copy one each. */
     if constexpr (VEC > ELEM_SIZE) {
         const long long rest = count * elements + threadIdx.x;
 
         if (blockIdx.x == 0 && rest < cols) {
+            const element *own = static_cast<const element *>(src) + rest;
             word<RESULT_SIZE> *last = static_cast<word<RESULT_SIZE> *>(dst) + rest;
 
-            *last = result_of(static_cast<const word<ELEM_SIZE> *>(src)[rest],
-                              result_of.template at<1>(last));
+            *last = result_of(*own, result_of.template at<1>(last));
+            result_of.template keep<1>(own, *own);
         }
     }
+    result_of.finish();
 }

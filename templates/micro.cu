@@ -182,6 +182,23 @@ stored_of(const vector &moved, const chosen &result_of,
         return moved;
 }
 
+/* Read one micro-tile. All of its loads come before the first store of what is kept: the compiler
+ * does not know that the two are apart. */
+__device__ __forceinline__ void read_micro(micro &tile, const element *src, long long ld,
+                                           const step &result_of)
+{
+    word<LOAD_BYTES> own[micro::rows];
+
+#pragma unroll
+    for (int k = 0; k < micro::rows; k++)
+        own[k] = load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
+#pragma unroll
+    for (int k = 0; k < micro::rows; k++) {
+        tile.row[k].whole = moved_of(own[k], result_of);
+        result_of.template keep<loaded, STORE>(src + k * ld, own[k]);
+    }
+}
+
 /* Read micro-tiles from the source. src points to the first element of the thread's first one. Row
  * `end` and later rows do not exist. */
 __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const element *src,
@@ -190,11 +207,7 @@ __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const elem
 #pragma unroll
     for (int i = 0; i < in_flight; i++) {
         if (row + i * micro_step < end)
-#pragma unroll
-            for (int k = 0; k < micro::rows; k++)
-                tile[i].row[k].whole = moved_of(
-                    load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld)),
-                    result_of);
+            read_micro(tile[i], src, ld, result_of);
         src += micro_step * micro::rows * ld;
     }
 }
@@ -285,14 +298,17 @@ __device__ __forceinline__ void copy_edge(result *dst, const element *src, long 
                                           const step &result_of)
 {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < rows * cols; i += THREADS)
+    for (int i = threadIdx.x; i < rows * cols; i += THREADS) {
 #if STEP
+        const element own = src[i % rows * ld_src + i / rows];
+
         dst[i / rows * ld_dst + i % rows] =
-            result_of(src[i % rows * ld_src + i / rows],
-                      result_of.template at<1>(dst + i / rows * ld_dst + i % rows));
+            result_of(own, result_of.template at<1>(dst + i / rows * ld_dst + i % rows));
+        result_of.template keep<1>(src + i % rows * ld_src + i / rows, own);
 #else /* with a call, CUDA 13.0 schedules the move otherwise */
         dst[i / rows * ld_dst + i % rows] = src[i % rows * ld_src + i / rows];
 #endif
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -301,14 +317,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
               batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
     const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
+    const step result_of{STEP_ARGUMENT};
 
-    if (tile.matrix >= matrices_of(batch))
+    if (result_of.skips())
         return;
+    if (tile.matrix >= matrices_of(batch)) {
+        result_of.finish();
+        return;
+    }
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
-    const step result_of{STEP_ARGUMENT};
     result *to =
         static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     /* What whole micro-tiles cover. */
@@ -346,7 +366,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         to += LAYOUT == LAYOUT_NONE ? in_flight * micro_step * micro::rows : 0;
     }
     if constexpr (LAYOUT != LAYOUT_NONE) {
+        result_of.gather_largest();
         __syncthreads();
+        result_of.send_largest();
         write_rows(to, shared, ld_dst, whole_rows, whole_cols, result_of, common);
+        result_of.write_largest();
+    } else {
+        result_of.finish();
     }
 }

@@ -53,16 +53,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     const int row = writes_coalesce ? threadIdx.x : threadIdx.y;
     const int col = writes_coalesce ? threadIdx.y : threadIdx.x;
 
-    if (tile.matrix >= matrices_of(batch) || row >= tile.rows || col >= tile.cols)
-        return;
-
-    const batch_place<AXES> place = place_in(batch, tile.matrix);
-    const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src +
-                                  (tile.first_row + row) * ld_src + (tile.first_col + col);
-    word<RESULT_SIZE> *to = static_cast<word<RESULT_SIZE> *>(dst) + place * stride_dst +
-                            (tile.first_col + col) * ld_dst + (tile.first_row + row);
     const step result_of{STEP_ARGUMENT};
-    const auto there = result_of.template at<1>(to);
 
-    store<STORE_PLAIN>(to, result_of(load<cache_operator>(from), there));
+    if (result_of.skips())
+        return;
+    if (tile.matrix < matrices_of(batch) && row < tile.rows && col < tile.cols) {
+        const batch_place<AXES> place = place_in(batch, tile.matrix);
+        const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) +
+                                      place * stride_src + (tile.first_row + row) * ld_src +
+                                      (tile.first_col + col);
+        word<RESULT_SIZE> *to = static_cast<word<RESULT_SIZE> *>(dst) + place * stride_dst +
+                                (tile.first_col + col) * ld_dst + (tile.first_row + row);
+        const auto there = result_of.template at<1>(to);
+        const word<ELEM_SIZE> own = load<cache_operator>(from);
+
+        store<STORE_PLAIN>(to, result_of(own, there));
+        result_of.template keep<1>(from, own);
+    }
+    result_of.finish();
 }

@@ -247,8 +247,8 @@ constexpr int bank_elements = ELEM_SIZE < 4 ? 4 / ELEM_SIZE : 1;
 constexpr int narrow_parts = chunk_elements > part_rows ? chunk_elements / part_rows : 1;
 constexpr int rotated_parts = narrows ? narrow_parts : parts;
 
-/* Return the row, of those of a vector, whose element a thread gathers at this place. It begins with
- * part `first`, or with row `first` if elements become narrower. */
+/* Return the row, of those of a vector, whose element a thread gathers at this place. It begins
+ * with part `first`, or with row `first` if elements become narrower. */
 __device__ __forceinline__ int gathered_row(int place, int first)
 {
     if constexpr (narrows)
@@ -398,52 +398,6 @@ __device__ __forceinline__ int results_to_boundary(const result *address)
     return bytes_to_boundary<ALIGN>(address) / RESULT_SIZE;
 }
 
-/* Write the first bytes of a vector, which is on its boundary: whole results, in few stores. */
-__device__ __forceinline__ void store_front(unsigned char *to, uint4 from, int bytes)
-{
-    if (bytes & 8) {
-        store<STORE_PLAIN>(reinterpret_cast<uint2 *>(to), uint2{from.x, from.y});
-        from.x = from.z;
-        from.y = from.w;
-        to += 8;
-    }
-    if (RESULT_SIZE <= 4 && bytes & 4) {
-        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(to), from.x);
-        from.x = from.y;
-        to += 4;
-    }
-    if (RESULT_SIZE <= 2 && bytes & 2) {
-        *reinterpret_cast<unsigned short *>(to) = (unsigned short)from.x;
-        from.x >>= 16;
-        to += 2;
-    }
-    if (RESULT_SIZE == 1 && bytes & 1)
-        *to = (unsigned char)from.x;
-}
-
-/* The same for the last bytes, which end at `to`. */
-__device__ __forceinline__ void store_back(unsigned char *to, uint4 from, int bytes)
-{
-    if (bytes & 8) {
-        to -= 8;
-        store<STORE_PLAIN>(reinterpret_cast<uint2 *>(to), uint2{from.z, from.w});
-        from.z = from.x;
-        from.w = from.y;
-    }
-    if (RESULT_SIZE <= 4 && bytes & 4) {
-        to -= 4;
-        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(to), from.w);
-        from.w = from.z;
-    }
-    if (RESULT_SIZE <= 2 && bytes & 2) {
-        to -= 2;
-        *reinterpret_cast<unsigned short *>(to) = (unsigned short)(from.w >> 16);
-        from.w <<= 16;
-    }
-    if (RESULT_SIZE == 1 && bytes & 1)
-        to[-1] = (unsigned char)(from.w >> 24);
-}
-
 /* Results that need their place have it for whole vectors and single results. */
 constexpr bool ends_in_parts = ENDS && !step::needs_place;
 
@@ -487,11 +441,11 @@ write_vectors(result *to, unsigned shared, const int (&offsets)[store_rows], int
             if (!ends_in_parts || (own.first <= 0 && own.last >= store_rows))
                 store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to), gathered);
             else if (own.first <= 0)
-                store_front(reinterpret_cast<unsigned char *>(to), gathered,
-                            own.last * RESULT_SIZE);
+                store_front<RESULT_SIZE>(reinterpret_cast<unsigned char *>(to), gathered,
+                                         own.last * RESULT_SIZE);
             else
-                store_back(reinterpret_cast<unsigned char *>(to + store_rows), gathered,
-                           (store_rows - own.first) * RESULT_SIZE);
+                store_back<RESULT_SIZE>(reinterpret_cast<unsigned char *>(to + store_rows),
+                                        gathered, (store_rows - own.first) * RESULT_SIZE);
         }
         to += step_cols * ld;
     }
@@ -522,6 +476,78 @@ __device__ __forceinline__ void write_ends(result *to, const unsigned char *shar
     }
 }
 
+/* Keep the tile's rows as they lie, without the halo after them. They begin anywhere in shared
+ * memory, and anywhere else where they are kept. So units are stored there from boundary to
+ * boundary, and each is shifted out of two chunks. A row has one unit less than row_units that is
+ * whole, or as many. What is left at its end is the last unit's thread's, and what is left at its
+ * beginning is done later, a row by a thread. */
+template <class chosen>
+__device__ __forceinline__ void keep_unit(unsigned shared, int offset, const element *from, int col,
+                                          int cols, const chosen &result_of)
+{
+    constexpr int unit = chosen::unit;
+    const int start = offset + col * ELEM_SIZE;
+    vector<16, unit * ELEM_SIZE> own;
+
+    if (col >= 0 && col + unit <= cols) {
+        const int last = start + unit * ELEM_SIZE - 1;
+        vector<16, 4> chunk[2];
+
+        chunk[0].whole = load_shared<uint4>(shared + (start & -16));
+        chunk[1].whole = load_shared<uint4>(shared + (last & -16));
+        own.whole = funnel_shift<ELEM_SIZE, 16>(chunk[0], chunk[1], start & 15).whole;
+        result_of.template keep<unit>(from + col, own.part[0]);
+    } else { /* a row's end, where a chunk may have nothing of it */
+        vector<unit * ELEM_SIZE, ELEM_SIZE> single{};
+
+#pragma unroll
+        for (int i = 0; i < unit; i++)
+            if (col + i >= 0 && col + i < cols)
+                single.part[i] =
+                    (element)load_extended<ELEM_SIZE, loaded>(shared + start + i * ELEM_SIZE);
+        result_of.keep_part(from + col, single.whole, -col, minimum(cols - col, unit));
+    }
+}
+
+template <class chosen>
+__device__ __forceinline__ void keep_rows(const unsigned char *shared, row_layout layout,
+                                          const element *from, long long ld, rows_inside inside,
+                                          int cols, const chosen &result_of)
+{
+    if constexpr (chosen::has_outputs) {
+        constexpr int unit = chosen::unit, row_units = tile_cols / unit;
+        const int first = inside.first, last = minimum(inside.last, tile_rows);
+        const unsigned base = shared_address(shared);
+
+        if (cols < unit) { /* a unit could be cut at both ends */
+            for (int i = threadIdx.x; i < (last - first) * cols; i += THREADS) {
+                const int row = first + i / cols, col = i % cols;
+
+                result_of.template keep<1>(from + row * ld + col,
+                                           *reinterpret_cast<const element *>(
+                                               shared + layout.offset(row) + col * ELEM_SIZE));
+            }
+            return;
+        }
+#pragma unroll 2
+        for (int i = threadIdx.x; i < (last - first) * row_units; i += THREADS) {
+            const int row = first + i / row_units;
+            const element *start = from + row * ld;
+            const int col = result_of.to_boundary(start) + i % row_units * unit;
+
+            if (col < cols)
+                keep_unit(base, layout.offset(row), start, col, cols, result_of);
+        }
+        for (int row = first + threadIdx.x; row < last; row += THREADS) {
+            const element *start = from + row * ld;
+            const int boundary = result_of.to_boundary(start);
+
+            if (boundary > 0)
+                keep_unit(base, layout.offset(row), start, boundary - unit, cols, result_of);
+        }
+    }
+}
+
 /* Blocks per multiprocessor for which registers must suffice; 0: no limit. For results of 1 byte,
  * the offsets of sixteen elements would take too many registers. */
 constexpr int min_blocks = RESULT_SIZE == 1 && SRC_BYTES > 128 ? 1536 / THREADS : 0;
@@ -535,9 +561,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
         tile_of_block<tile_rows, tile_cols, order, group, SPREAD>(rows + halo_rows, cols);
+    const step result_of{STEP_ARGUMENT};
 
-    if (tile.matrix >= matrices_of(batch))
+    if (result_of.skips())
         return;
+    if (tile.matrix >= matrices_of(batch)) {
+        result_of.finish();
+        return;
+    }
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *matrix = static_cast<const element *>(src) + place * stride_src;
@@ -547,7 +578,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     const long long row_bytes = ld_src * ELEM_SIZE;
     const rows_inside inside = rows_of_tile(first_row, rows, row_bytes);
     const row_layout layout(from, ld_src);
-    const step result_of{STEP_ARGUMENT};
 
     read_inner_rows(shared, layout, from, row_bytes, inside, tile.cols * ELEM_SIZE);
     if constexpr (ELEM_SIZE < 16)
@@ -559,8 +589,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     result *to = static_cast<result *>(dst) + place * stride_dst + (tile.first_col + col) * ld_dst +
                  first_row;
     const int boundary = results_to_boundary(to);
-    const int row =
-        boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % lanes) * store_rows;
+    const int row = boundary + (threadIdx.x / 32 % sections * 8 + threadIdx.x % lanes) * store_rows;
     int offsets[store_rows];
 
 #pragma unroll
@@ -590,4 +619,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
                    minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col, result_of);
+    keep_rows(shared, layout, reinterpret_cast<const element *>(from), ld_src, inside, tile.cols,
+              result_of);
+    result_of.finish();
 }

@@ -4,8 +4,9 @@
  * A step is what a template does to an element between its load and its store. A template names it
  * by step_of<STEP, ELEM_SIZE>, and does not know which one it is. STEP has the operations and the
  * numbers of both types, a byte each, as src/problem/step.h and src/numbers/numbers.h count them.
- * It is 0 for problems without arithmetic, whose step is move: it does nothing. A step is made from
- * STEP_ARGUMENT, which is empty unless STEP_NUMBERS is 1, or 2 for a step with channels.
+ * Above these is the type of a second result. It is 0 for problems without arithmetic, whose step
+ * is move: it does nothing. A step is made from STEP_ARGUMENT, which is empty unless STEP_NUMBERS
+ * is 1, or 2 for a step with channels.
  *
  * If needs_place is set, results depend on where they are stored. Then at() gets what a place has
  * for them, to be called for all vectors in flight before the first store:
@@ -26,7 +27,10 @@ enum {
     STEP_AFFINE = 16,
     STEP_BETA = 32,
     STEP_NOSAT = 64,
-    STEP_MIXED = 128 /* results side by side may have unlike channels */
+    STEP_BOTH = 128,
+    STEP_AMAX = 256,
+    STEP_AMAX_NAN = 512,
+    STEP_MIXED = 1024 /* results side by side may have unlike channels */
 };
 
 /* The last parameters of a kernel whose step takes numbers, and the arguments of step_of. */
@@ -34,15 +38,46 @@ enum {
 #define AT_STEP_PARAMETER_1 , const at::step_numbers numbers
 #define AT_STEP_PARAMETER_2 , const at::channel_places channels, const at::step_numbers numbers
 #define AT_STEP_ARGUMENT_0
-#define AT_STEP_ARGUMENT_1        numbers, dst
-#define AT_STEP_ARGUMENT_2        numbers, dst, channels
+#define AT_STEP_ARGUMENT_1        numbers, dst, src
+#define AT_STEP_ARGUMENT_2        numbers, dst, src, channels
 #define AT_STEP_JOIN(name, has)   name##has
 #define AT_STEP_CHOOSE(name, has) AT_STEP_JOIN(name, has)
 #define STEP_PARAMETER            AT_STEP_CHOOSE(AT_STEP_PARAMETER_, STEP_NUMBERS)
 #define STEP_ARGUMENT             AT_STEP_CHOOSE(AT_STEP_ARGUMENT_, STEP_NUMBERS)
 
+/* What a template calls for what a step gives besides its results (outputs.cuh). Most steps give
+ * nothing. Each block of a launch calls finish() once, with all of its threads, unless the launch
+ * skips(). */
+struct no_outputs {
+    static constexpr bool has_outputs = false;
+
+    __device__ __forceinline__ bool skips() const
+    {
+        return false;
+    }
+    /* Keep the second results of adjacent elements, and take note of their largest magnitude. */
+    template <int count, int cache_operator = STORE_PLAIN, class T>
+    __device__ __forceinline__ void keep(const void *, const T &) const
+    {
+    }
+    __device__ __forceinline__ void finish() const
+    {
+    }
+    /* The same in three steps, for a block that has a barrier after its last element: before the
+     * barrier, after it, and at the end. */
+    __device__ __forceinline__ void gather_largest() const
+    {
+    }
+    __device__ __forceinline__ void send_largest() const
+    {
+    }
+    __device__ __forceinline__ void write_largest() const
+    {
+    }
+};
+
 /* Elements as they are. */
-template <int bytes> struct move {
+template <int bytes> struct move : no_outputs {
     static constexpr int result_bytes = bytes;
     static constexpr bool needs_place = false, mixes = false;
 
@@ -109,7 +144,7 @@ template <int bytes> struct move {
     }
 };
 
-template <int code> struct arithmetic {
+template <long long code> struct arithmetic : no_outputs {
     static constexpr int operations = code >> 16;
     using source_parts = parts_of<(code >> 8 & 0xff)>;
     using result_parts = parts_of<(code & 0xff)>;
@@ -146,13 +181,14 @@ template <int code> struct arithmetic {
         : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}}), inverse(given)
     {
     }
-    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst)
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
+                                          const void *)
         : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst))
     {
     }
     __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
-                                          const channel_places &places)
+                                          const void *, const channel_places &places)
         : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst)),
           channels(places, numbers, dst)
@@ -429,13 +465,5 @@ template <int code> struct arithmetic {
         return result_at<1>(element, there, own, 0);
     }
 };
-
-template <int code, int bytes> struct step_choice {
-    using type = arithmetic<code>;
-};
-template <int bytes> struct step_choice<0, bytes> {
-    using type = move<bytes>;
-};
-template <int code, int bytes> using step_of = typename step_choice<code, bytes>::type;
 
 } // namespace at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of transpose.cuh: the numbers that a launch gives to a step, for all elements or for those of
- * a channel, and the elements of its second source. */
+/* Part of transpose.cuh: the numbers that a launch gives to a step, for all elements or for those
+ * of a channel, and the elements of its second source. */
 namespace at
 {
 
@@ -10,12 +10,20 @@ struct step_number {
         *at; /* float or double, as values are, and two of them if they are complex; or NULL */
     double value[2];
 };
+/* Where it wants what a step gives besides its results. */
+struct step_outputs {
+    void *kept;       /* second results, laid out as the source */
+    void *largest;    /* a float: the largest magnitude in the source */
+    const void *skip; /* an int, or NULL; unless it is 0, the kernel writes nothing */
+    void *scratch;    /* 8 bytes, which are 0 before a launch and after it */
+};
 struct step_numbers {
     step_number number; /* of scale, divide and alpha */
     step_number beta;
     const void *second; /* the second source; not read if beta is 0 */
     /* Two numbers for each channel, float or double as values are. NULL changes nothing. */
     const void *channel_scale, *channel_shift;
+    step_outputs outputs;
 };
 
 /* Numbers below 2^62 are divided with one multiplication. */

@@ -22,4 +22,8 @@
 
 #include "step.cuh"
 
+#include "largest.cuh"
+
+#include "outputs.cuh"
+
 #endif

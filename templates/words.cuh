@@ -4,7 +4,6 @@
 namespace at
 {
 
-
 /* The type that one instruction moves. A transpose does not compute with elements, so only their
  * size matters: float, int and half2 are all word<4>. */
 template <int bytes> struct word_of;
@@ -173,6 +172,54 @@ template <int cache_operator, class T> __device__ __forceinline__ void store(T *
         __stcg(to, value);
     else
         __stwb(to, value);
+}
+
+/* Store the first bytes of a vector, which is on its boundary: whole elements, in few stores. */
+template <int element_bytes>
+__device__ __forceinline__ void store_front(unsigned char *to, uint4 from, int bytes)
+{
+    if (bytes & 8) {
+        store<STORE_PLAIN>(reinterpret_cast<uint2 *>(to), uint2{from.x, from.y});
+        from.x = from.z;
+        from.y = from.w;
+        to += 8;
+    }
+    if (element_bytes <= 4 && bytes & 4) {
+        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(to), from.x);
+        from.x = from.y;
+        to += 4;
+    }
+    if (element_bytes <= 2 && bytes & 2) {
+        *reinterpret_cast<unsigned short *>(to) = (unsigned short)from.x;
+        from.x >>= 16;
+        to += 2;
+    }
+    if (element_bytes == 1 && bytes & 1)
+        *to = (unsigned char)from.x;
+}
+
+/* The same for the last bytes, which end at `to`. */
+template <int element_bytes>
+__device__ __forceinline__ void store_back(unsigned char *to, uint4 from, int bytes)
+{
+    if (bytes & 8) {
+        to -= 8;
+        store<STORE_PLAIN>(reinterpret_cast<uint2 *>(to), uint2{from.z, from.w});
+        from.z = from.x;
+        from.w = from.y;
+    }
+    if (element_bytes <= 4 && bytes & 4) {
+        to -= 4;
+        store<STORE_PLAIN>(reinterpret_cast<unsigned *>(to), from.w);
+        from.w = from.z;
+    }
+    if (element_bytes <= 2 && bytes & 2) {
+        to -= 2;
+        *reinterpret_cast<unsigned short *>(to) = (unsigned short)(from.w >> 16);
+        from.w <<= 16;
+    }
+    if (element_bytes == 1 && bytes & 1)
+        to[-1] = (unsigned char)(from.w >> 24);
 }
 
 /* Transpose a block of size x size elements. A row of it is one word; so is a column of the result.

@@ -168,11 +168,20 @@ static enum at_outcome predict_kernel(struct emu_device *device, const struct at
      * tiles, so running them a second time restores the matrix. */
     int times = call->args[0] == call->args[1] ? 2 : 1;
     enum at_status status = AT_OK;
+    void *place = call->state_bytes > 0
+                      ? at_emu_memory_host(device->memory, call->state, call->state_bytes)
+                      : NULL;
+    void *state = at_alloc_raw(call->state_bytes + 1);
 
+    if (place)
+        memcpy(state, place, call->state_bytes);
     for (int i = 0; i < times && status == AT_OK; i++)
         status = at_predict_launch(&device->base.info, &device->rates, device->memory, &launch,
                                    &whole, call->kernel->registers, call->kernel->shared_bytes,
                                    call->cold, &prediction, err);
+    if (place)
+        memcpy(place, state, call->state_bytes);
+    at_free(state);
     if (status != AT_OK) {
         at_fail_within(err, "predicting its time");
         return AT_LAUNCH;

@@ -317,9 +317,13 @@ static void load_part(const struct at_emu_op *op, struct at_emu_warp *warp, uint
     if (space == AT_EMU_LOCAL)
         unwritten = unwritten_local(warp, lanes, bytes, address);
     for (uint32_t k = 0; k < op->units; k++) {
+        uint32_t own = unwritten;
+
         load_unit(op, warp, lanes, op->row[k], k * op->unit_bytes, host);
+        if (unwritten && space == AT_EMU_SHARED) /* a vector may begin or end between two rows */
+            own = at_emu_shared_unwritten(warp, lanes, op->unit_bytes, address, k * op->unit_bytes);
         if (unwritten)
-            at_emu_undefined_mark(warp, op->row[k], lanes, unwritten,
+            at_emu_undefined_mark(warp, op->row[k], lanes, own,
                                   at_emu_origin(warp, op) |
                                       (space == AT_EMU_LOCAL ? AT_EMU_ORIGIN_LOCAL : 0));
     }

@@ -302,6 +302,19 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
     return note(op, warp, lanes, store, atomic, bytes, address, 0, undefined, unwritten);
 }
 
+uint32_t at_emu_shared_unwritten(const struct at_emu_warp *warp, uint32_t lanes, uint32_t bytes,
+                                 const uint64_t address[AT_WARP], uint32_t first_byte)
+{
+    const struct at_emu_shared *shared = &warp->block->shared;
+    uint32_t unwritten = 0;
+
+    AT_EACH_OF (i, lanes)
+        for (uint32_t at = 0; at < bytes; at++)
+            if (at_emu_tick_of(shared->written[address[i] + first_byte + at]) < shared->first)
+                unwritten |= at_lane_bit[i];
+    return unwritten;
+}
+
 bool at_emu_shared_note_store(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                               uint32_t bytes, const uint64_t address[AT_WARP])
 {
