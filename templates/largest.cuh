@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of transpose.cuh: the largest magnitude of a source, from a thread's elements to the
- * launch's.
- */
+/* Part of transpose.cuh: the largest magnitude of a source, from a thread's elements to those of
+ * the launch. */
 namespace at
 {
 

@@ -190,13 +190,13 @@ __device__ __forceinline__ void read_micro(micro &tile, const element *src, long
     word<LOAD_BYTES> own[micro::rows];
 
 #pragma unroll
-    for (int k = 0; k < micro::rows; k++)
-        own[k] = load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
-#pragma unroll
     for (int k = 0; k < micro::rows; k++) {
+        own[k] = load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
         tile.row[k].whole = moved_of(own[k], result_of);
-        result_of.template keep<loaded, STORE>(src + k * ld, own[k]);
     }
+#pragma unroll
+    for (int k = 0; k < micro::rows; k++)
+        result_of.template keep<loaded, STORE>(src + k * ld, own[k]);
 }
 
 /* Read micro-tiles from the source. src points to the first element of the thread's first one. Row
@@ -316,19 +316,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
-    const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
-    const step result_of{STEP_ARGUMENT};
-
-    if (result_of.skips())
+    if (step{STEP_ARGUMENT}.skips())
         return;
+
+    const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
+
     if (tile.matrix >= matrices_of(batch)) {
-        result_of.finish();
+        step{STEP_ARGUMENT}.finish();
         return;
     }
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *from = static_cast<const element *>(src) + place * stride_src +
                           tile.first_row * ld_src + tile.first_col;
+    const step result_of{STEP_ARGUMENT};
     result *to =
         static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     /* What whole micro-tiles cover. */

@@ -87,6 +87,13 @@ constexpr int halo_rows = ALIGN / RESULT_SIZE;
 constexpr int held_rows = tile_rows + halo_rows;
 constexpr int store_rows = 16 / RESULT_SIZE;
 
+/* Where rows are kept as they lie, they are stored from boundary to boundary, too. If they begin at
+ * different distances from one, a block reads a few more columns than it keeps, before its own
+ * ones, unless these are the matrix's first. They take at most a chunk. */
+constexpr int halo_cols = step::keeps ? step::unit : 0;
+constexpr int halo_bytes = step::keeps ? 16 : 0; /* in shared memory */
+constexpr int held_cols = tile_cols + halo_cols;
+
 /* Tiles are taken by column, so that successive blocks extend the same rows of the destination. A
  * row's piece begins and ends within a line of 128 bytes, which the tile beside it needs, too. In a
  * tall matrix the line would have left L2 by then, so only a group of rows of tiles is taken at a
@@ -110,7 +117,7 @@ struct row_layout {
 
     __device__ __forceinline__ row_layout(const unsigned char *from, long long ld_src)
     {
-        constexpr int pitch_min = SRC_BYTES + 15;
+        constexpr int pitch_min = SRC_BYTES + halo_bytes + 15;
         const int row_bytes = (int)(ld_src % 128) * ELEM_SIZE;
 
         first = bytes_past_boundary<128>(from);
@@ -163,7 +170,7 @@ __device__ __forceinline__ void read_inner_rows(unsigned char *shared, row_layou
                                                 const unsigned char *from, long long row_bytes,
                                                 rows_inside inside, int bytes)
 {
-    constexpr int lines = SRC_BYTES / 128 + 1; /* that a row can touch */
+    constexpr int lines = SRC_BYTES / 128 + (halo_cols ? 2 : 1); /* that a row can touch */
     constexpr int in_flight = ASYNC ? lines : UNROLL;
     constexpr int step_rows = THREADS / 8;
     const unsigned in_line = threadIdx.x % 8 * 16;
@@ -220,8 +227,8 @@ __device__ __forceinline__ void read_end_rows(unsigned char *shared, row_layout 
     const int tail = inside.last - inside.inner_last;
 
 #pragma unroll 1
-    for (int i = threadIdx.x; i < (head + tail) * tile_cols; i += THREADS) {
-        const int number = i / tile_cols, col = i % tile_cols;
+    for (int i = threadIdx.x; i < (head + tail) * held_cols; i += THREADS) {
+        const int number = i / held_cols, col = i % held_cols;
         const int row = number < head ? inside.first + number : inside.inner_last + number - head;
 
         if (col < cols)
@@ -476,51 +483,59 @@ __device__ __forceinline__ void write_ends(result *to, const unsigned char *shar
     }
 }
 
-/* Keep the tile's rows as they lie, without the halo after them. They begin anywhere in shared
- * memory, and anywhere else where they are kept. So units are stored there from boundary to
- * boundary, and each is shifted out of two chunks. A row has one unit less than row_units that is
- * whole, or as many. What is left at its end is the last unit's thread's, and what is left at its
- * beginning is done later, a row by a thread. */
-template <class chosen>
-__device__ __forceinline__ void keep_unit(unsigned shared, int offset, const element *from, int col,
-                                          int cols, const chosen &result_of)
+/* Return `count` adjacent elements from shared memory, which begin anywhere: shift them out of two
+ * chunks. */
+template <int count>
+__device__ __forceinline__ word<count * ELEM_SIZE> elements_at(unsigned shared, int offset)
 {
-    constexpr int unit = chosen::unit;
-    const int start = offset + col * ELEM_SIZE;
-    vector<16, unit * ELEM_SIZE> own;
+    vector<16, 4> chunk[2];
+    vector<16, count * ELEM_SIZE> own;
 
-    if (col >= 0 && col + unit <= cols) {
-        const int last = start + unit * ELEM_SIZE - 1;
-        vector<16, 4> chunk[2];
-
-        chunk[0].whole = load_shared<uint4>(shared + (start & -16));
-        chunk[1].whole = load_shared<uint4>(shared + (last & -16));
-        own.whole = funnel_shift<ELEM_SIZE, 16>(chunk[0], chunk[1], start & 15).whole;
-        result_of.template keep<unit>(from + col, own.part[0]);
-    } else { /* a row's end, where a chunk may have nothing of it */
-        vector<unit * ELEM_SIZE, ELEM_SIZE> single{};
-
-#pragma unroll
-        for (int i = 0; i < unit; i++)
-            if (col + i >= 0 && col + i < cols)
-                single.part[i] =
-                    (element)load_extended<ELEM_SIZE, loaded>(shared + start + i * ELEM_SIZE);
-        result_of.keep_part(from + col, single.whole, -col, minimum(cols - col, unit));
-    }
+    chunk[0].whole = load_shared<uint4>(shared + (offset & -16));
+    chunk[1].whole = load_shared<uint4>(shared + (offset + count * ELEM_SIZE - 1 & -16));
+    own.whole = funnel_shift<ELEM_SIZE, 16>(chunk[0], chunk[1], offset & 15).whole;
+    return own.part[0];
 }
 
+/* The same at the end of a row, whose chunks may have nothing beyond it: only the elements from
+ * `begin` to before `end`. */
+template <int count>
+__device__ __forceinline__ word<count * ELEM_SIZE> elements_of(unsigned shared, int offset,
+                                                               int begin, int end)
+{
+    vector<count * ELEM_SIZE, ELEM_SIZE> own{};
+
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        if (i >= begin && i < end)
+            own.part[i] =
+                (element)load_extended<ELEM_SIZE, loaded>(shared + offset + i * ELEM_SIZE);
+    return own.whole;
+}
+
+/* The columns of a tile that are kept: `cols` of its own, after `halo` others. */
+struct kept_cols {
+    int halo, cols;
+    bool at_end; /* the next tile does not keep what is left of a unit */
+};
+
+/* Keep the tile's rows as they lie, without the halo of rows after them. They begin anywhere in
+ * shared memory, and anywhere else where they are kept. So whole units are stored there, from
+ * boundary to boundary, and then the ends of each row. from: the first of the tile's own columns.
+ */
 template <class chosen>
 __device__ __forceinline__ void keep_rows(const unsigned char *shared, row_layout layout,
                                           const element *from, long long ld, rows_inside inside,
-                                          int cols, const chosen &result_of)
+                                          kept_cols kept, const chosen &result_of)
 {
     if constexpr (chosen::has_outputs) {
         constexpr int unit = chosen::unit, row_units = tile_cols / unit;
-        const int first = inside.first, last = minimum(inside.last, tile_rows);
+        const int first = inside.first, count = minimum(inside.last, tile_rows) - first;
+        const int halo = kept.halo, cols = kept.cols;
         const unsigned base = shared_address(shared);
 
-        if (cols < unit) { /* a unit could be cut at both ends */
-            for (int i = threadIdx.x; i < (last - first) * cols; i += THREADS) {
+        if (halo + cols < unit) { /* a unit could be cut at both ends */
+            for (int i = threadIdx.x; i < count * cols; i += THREADS) {
                 const int row = first + i / cols, col = i % cols;
 
                 result_of.template keep<1>(from + row * ld + col,
@@ -530,20 +545,34 @@ __device__ __forceinline__ void keep_rows(const unsigned char *shared, row_layou
             return;
         }
 #pragma unroll 2
-        for (int i = threadIdx.x; i < (last - first) * row_units; i += THREADS) {
+        for (int i = threadIdx.x; i < count * row_units; i += THREADS) {
             const int row = first + i / row_units;
             const element *start = from + row * ld;
-            const int col = result_of.to_boundary(start) + i % row_units * unit;
+            const int boundary = result_of.to_boundary(start);
+            const int col = (boundary > 0 ? boundary - halo : 0) + i % row_units * unit;
 
-            if (col < cols)
-                keep_unit(base, layout.offset(row), start, col, cols, result_of);
+            if (col + unit <= cols)
+                result_of.template keep<unit>(
+                    start + col,
+                    elements_at<unit>(base, layout.offset(row) + (col + halo) * ELEM_SIZE));
         }
-        for (int row = first + threadIdx.x; row < last; row += THREADS) {
+        if (halo > 0 && !kept.at_end)
+            return;
+#pragma unroll 1
+        for (int i = threadIdx.x; i < 2 * count; i += THREADS) {
+            const bool is_tail = i >= count;
+            const int row = first + (is_tail ? i - count : i);
             const element *start = from + row * ld;
             const int boundary = result_of.to_boundary(start);
+            const int whole = boundary > 0 ? boundary - halo : 0;
+            const int col = is_tail ? whole + ((cols - whole) & -unit) : boundary - unit;
 
-            if (boundary > 0)
-                keep_unit(base, layout.offset(row), start, boundary - unit, cols, result_of);
+            if (is_tail ? kept.at_end && col < cols : halo == 0 && boundary > 0)
+                result_of.keep_part(
+                    start + col,
+                    elements_of<unit>(base, layout.offset(row) + (col + halo) * ELEM_SIZE,
+                                      is_tail ? 0 : -col, is_tail ? cols - col : unit),
+                    is_tail ? 0 : -col, is_tail ? cols - col : unit);
         }
     }
 }
@@ -557,31 +586,34 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
+    if (step{STEP_ARGUMENT}.skips())
+        return;
+
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
         tile_of_block<tile_rows, tile_cols, order, group, SPREAD>(rows + halo_rows, cols);
-    const step result_of{STEP_ARGUMENT};
 
-    if (result_of.skips())
-        return;
     if (tile.matrix >= matrices_of(batch)) {
-        result_of.finish();
+        step{STEP_ARGUMENT}.finish();
         return;
     }
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
     const element *matrix = static_cast<const element *>(src) + place * stride_src;
     const long long first_row = tile.first_row - halo_rows;
-    const unsigned char *from =
-        reinterpret_cast<const unsigned char *>(matrix + first_row * ld_src + tile.first_col);
+    const bool has_halo = halo_cols > 0 && ld_src % step::unit != 0;
+    const int halo = has_halo && tile.first_col > 0 ? halo_cols : 0;
+    const element *own = matrix + first_row * ld_src + tile.first_col;
+    const unsigned char *from = reinterpret_cast<const unsigned char *>(own - halo);
     const long long row_bytes = ld_src * ELEM_SIZE;
     const rows_inside inside = rows_of_tile(first_row, rows, row_bytes);
     const row_layout layout(from, ld_src);
+    const step result_of{STEP_ARGUMENT};
 
-    read_inner_rows(shared, layout, from, row_bytes, inside, tile.cols * ELEM_SIZE);
+    read_inner_rows(shared, layout, from, row_bytes, inside, (tile.cols + halo) * ELEM_SIZE);
     if constexpr (ELEM_SIZE < 16)
-        read_end_rows(shared, layout, from, row_bytes, inside, tile.cols);
+        read_end_rows(shared, layout, from, row_bytes, inside, tile.cols + halo);
 
     /* All columns of a thread are equally far from a boundary, because step_cols results are a
      * multiple of ALIGN. */
@@ -598,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
 
         if constexpr (ends_in_parts) /* only the tile's rows were loaded */
             gathered = max(min(gathered, inside.last - 1), inside.first);
-        offsets[i] = layout.offset(gathered) + col * ELEM_SIZE;
+        offsets[i] = layout.offset(gathered) + (col + halo) * ELEM_SIZE;
     }
 
     typename step::template beside<store_rows> common{};
@@ -616,10 +648,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
                       row >= inside.first && row + store_rows <= inside.last ? tile.cols - col : 0,
                       own_rows(row, inside), result_of, common);
     if (!ends_in_parts && (first_row < 0 || inside.last < held_rows))
-        write_ends(to, shared + col * ELEM_SIZE, layout, boundary,
+        write_ends(to, shared + (col + halo) * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
                    minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col, result_of);
-    keep_rows(shared, layout, reinterpret_cast<const element *>(from), ld_src, inside, tile.cols,
-              result_of);
+    keep_rows(shared, layout, own, ld_src, inside,
+              {halo, tile.cols, !has_halo || tile.first_col + tile.cols == cols}, result_of);
     result_of.finish();
 }

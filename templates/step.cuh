@@ -49,7 +49,8 @@ enum {
  * nothing. Each block of a launch calls finish() once, with all of its threads, unless the launch
  * skips(). */
 struct no_outputs {
-    static constexpr bool has_outputs = false;
+    static constexpr bool has_outputs = false, keeps = false;
+    static constexpr int unit = 1;
 
     __device__ __forceinline__ bool skips() const
     {
@@ -181,14 +182,13 @@ template <long long code> struct arithmetic : no_outputs {
         : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}}), inverse(given)
     {
     }
-    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
-                                          const void *)
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst, const void *)
         : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst))
     {
     }
-    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
-                                          const void *, const channel_places &places)
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst, const void *,
+                                          const channel_places &places)
         : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst)),
           channels(places, numbers, dst)

@@ -99,9 +99,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     point.values[AT_NAME_RESULT_SIZE] = at_problem_elem_size(problem, AT_DESTINATION);
     point.values[AT_NAME_MOVED_SIZE] =
         at_problem_elem_size(problem, at_problem_moved_side(problem));
-    point.values[AT_NAME_KEPT_SIZE] = at_step_has(&problem->step, AT_BOTH)
-                                          ? at_step_kept_bytes(&problem->step)
-                                          : point.values[AT_NAME_RESULT_SIZE];
+    point.values[AT_NAME_KEPT_SIZE] = at_step_kept_bytes(&problem->step);
     point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
     point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;
     point.values[AT_NAME_WORD_BYTES] = at_problem_word_bytes(problem);

@@ -124,29 +124,31 @@ measured() {
     done
 }
 
-@test "a kernel that computes something else is wrong" {
-    need_nvrtc
-    cp -r "$BATS_FILE_TMPDIR/data" wrong
-    rm wrong/templates
-    cp -r "$srcdir/templates" wrong
-    sed -i 's/__fmul_rn(x, y)/__fadd_rn(x, y)/' wrong/templates/numbers.cuh
-    AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
-        33x17:bf16:e4m3,scale
-    [ "$status" -ne 0 ]
-    [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
-}
+# FILE PROBLEM REPLACEMENT: with it, the template computes something else.
+mistakes=(
+    'numbers.cuh 33x17:bf16:e4m3,scale s/__fmul_rn(x, y)/__fadd_rn(x, y)/'
+    # A channel's numbers are found by the place of a result, in the whole grid.
+    'step_numbers.cuh 33x17:u8:f32,affine s/found = within \/ places.run/found = within \/ places.run \/ 2/'
+    'outputs.cuh 33x17:bf16:e4m3,both s/(from - first)/(from - first) \/ 2 * 2/'
+    'outputs.cuh 33x17:f32,amax s/largest.template take<count>(whole)/(void)whole/'
+    'largest.cuh 33x17:f32,amax s/unsigned long long \*>(scratch) = 0/unsigned *>(scratch) = 0/'
+)
 
-# A channel's numbers are found by the place of a result, in the whole grid.
-@test "a kernel that takes another channel's numbers is wrong" {
+@test "a kernel that computes something else is wrong" {
+    local mistake file problem
     need_nvrtc
-    cp -r "$BATS_FILE_TMPDIR/data" wrong
-    rm wrong/templates
-    cp -r "$srcdir/templates" wrong
-    sed -i 's/found = within \/ places.run/found = within \/ places.run \/ 2/' wrong/templates/step_numbers.cuh
-    AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
-        33x17:u8:f32,affine
-    [ "$status" -ne 0 ]
-    [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
+    for mistake in "${mistakes[@]}"; do
+        read -r file problem mistake <<<"$mistake"
+        rm -rf wrong
+        cp -r "$BATS_FILE_TMPDIR/data" wrong
+        rm wrong/templates
+        cp -r "$srcdir/templates" wrong
+        sed -i "$mistake" "wrong/templates/$file"
+        AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
+            "$problem"
+        [ "$status" -ne 0 ]
+        [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
+    done
 }
 
 @test "a problem with a step is looked up, and named as a guess, by the move of the same elements" {

@@ -285,7 +285,8 @@ bool at_emu_shared_note(const struct at_emu_op *op, struct at_emu_warp *warp, ui
                         bool store, bool atomic, uint32_t bytes, const uint64_t address[AT_WARP],
                         uint32_t undefined, uint32_t *unwritten);
 
-/* The lanes that have unwritten ones among these bytes, from `first_byte` after their address on. */
+/* The lanes that have unwritten ones among these bytes, from `first_byte` after their address on.
+ */
 uint32_t at_emu_shared_unwritten(const struct at_emu_warp *warp, uint32_t lanes, uint32_t bytes,
                                  const uint64_t address[AT_WARP], uint32_t first_byte);
 /* The same for a store, unit by unit. */
