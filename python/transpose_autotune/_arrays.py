@@ -75,6 +75,11 @@ def dense(shape: Sequence[int]) -> Tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def room_of(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements from an array's first to its last."""
+    return 1 + sum((extent - 1) * abs(stride) for extent, stride in zip(shape, strides))
+
+
 def view_interface(x: Any) -> View:
     """__cuda_array_interface__
     (https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html)"""
@@ -114,11 +119,16 @@ class Kind:
         """The current stream."""
         return view.stream or 0
 
-    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
-        """A new array like x, dense, of this type."""
-        if not hasattr(x, "__array_namespace__"):
-            raise TypeError(f"cannot make an array of type {type(x).__name__}: give `out`")
-        return x.__array_namespace__().empty(shape, dtype=dtype, device=x.device)
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int],
+              strides: Optional[Sequence[int]] = None) -> Any:
+        """A new array like x, of this type. Strides are in elements; None: dense."""
+        if not hasattr(x, "__array_namespace__") or strides:
+            raise TypeError(f"cannot make an array of type {type(x).__name__}{' with gaps' if strides else ''}: give "
+                            "`out`")
+        namespace = x.__array_namespace__()
+        if isinstance(dtype, str):
+            dtype = getattr(namespace, dtype, dtype)
+        return namespace.empty(shape, dtype=dtype, device=x.device)
 
     def finish(self, stream: int) -> None:
         """Called when the work is in the stream."""
@@ -154,17 +164,24 @@ class CuPy(Kind):
     def stream(self, view: View) -> int:
         return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
 
-    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int],
+              strides: Optional[Sequence[int]] = None) -> Any:
         cupy = sys.modules["cupy"]
-        if stream is None:
+        if stream is not None:
+            with cupy.cuda.ExternalStream(stream):  # the memory pool knows by this when it may be used again
+                return self.empty(x, shape, dtype, None, strides)
+        if strides is None:
             return cupy.empty(shape, dtype)
-        with cupy.cuda.ExternalStream(stream):  # the memory pool knows by this when it may be used again
-            return cupy.empty(shape, dtype)
+        room = cupy.empty(room_of(shape, strides), dtype)
+        return cupy.ndarray(shape, dtype, room.data, tuple(stride * room.itemsize for stride in strides))
 
 
 class Numba(Kind):
-    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
-        return sys.modules["numba.cuda"].device_array(shape, dtype)
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int],
+              strides: Optional[Sequence[int]] = None) -> Any:
+        size = sys.modules["numpy"].dtype(dtype).itemsize
+        in_bytes = None if strides is None else tuple(stride * size for stride in strides)
+        return sys.modules["numba.cuda"].device_array(shape, dtype, in_bytes)
 
 
 class Jax(Kind):
@@ -178,8 +195,10 @@ class Jax(Kind):
         x.block_until_ready()
         return View(*_dlpack.read(x.__dlpack__()))
 
-    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int]) -> Any:
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int],
+              strides: Optional[Sequence[int]] = None) -> Any:
         jax = sys.modules["jax"]
+        assert strides is None  # JAX's arrays are dense
         if not hasattr(jax.lax, "empty"):  # which, unlike jax.numpy.empty, fills nothing
             return jax.numpy.empty(shape, dtype, device=x.sharding)
         with jax.default_device(x.device):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, overload
 
 from . import _cuda
-from ._arrays import Jax, View, kind_of, stream_number, type_name
+from ._arrays import Jax, Kind, View, kind_of, stream_number, type_name
 from ._library import AutotuneError, Status
 from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
-from ._operands import MOVE, Operands, expected_operands, step_of
+from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
+from ._scratch import scratch_for
 
 T = TypeVar("T")
 
@@ -55,6 +56,16 @@ def alignment(addresses: int) -> int:
     return min(16, addresses & -addresses) or 16
 
 
+def results_of(out: Any, given: Operands) -> Tuple[Any, ...]:
+    """The caller's arrays for the results."""
+    count = len(given.results(None, None))
+    if count == 1:
+        return (out,)
+    if not isinstance(out, tuple) or len(out) != count:
+        raise TypeError(f"out has to be a tuple of {count} arrays, as the results are")
+    return out
+
+
 def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) -> None:
     """The result's type is dtype, or for None that of the source."""
     if target.shape != shape:
@@ -71,9 +82,40 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
         raise ValueError("out is read-only")
 
 
-def start(plan: Plan, source: View, target: View, stream: int, given: Operands, view: Callable[[Any], View]) -> None:
-    """Execute the plan. `view` looks at the caller's arrays."""
-    operands: Dict[str, Any] = {}
+def check_outputs(source: View, targets: Sequence[View], given: Operands) -> Dict[str, At]:
+    """Check the results after the first. Returns their addresses, by the library's names."""
+    outputs: Dict[str, At] = {}
+    for i, (name, expected) in enumerate(expected_outputs(given, source, targets[0]).items(), 1):
+        expected.check(f"out[{i}]", targets[i], source.device)
+        if targets[i].readonly:
+            raise ValueError(f"out[{i}] is read-only")
+        if source.size and targets[i].pointer in (source.pointer, *(view.pointer for view in targets[:i])):
+            raise ValueError(f"out[{i}] is at the address of another array")
+        outputs[name] = At(targets[i].pointer)
+    return outputs
+
+
+def run(source: View, targets: Sequence[View], dims: Tuple[int, ...], stream: int, given: Operands,
+        view: Callable[[Any], View]) -> Optional[Plan]:
+    """Check the results and start the work. `view` looks at the caller's arrays. Returns the plan; None: there is
+    nothing to move."""
+    check_out(source, targets[0], tuple(source.shape[dim] for dim in dims), given.dtype)
+    outputs = check_outputs(source, targets, given)
+    if not source.size:
+        if "largest" in outputs:
+            if given.skip is not None:
+                raise ValueError("skip does not go with an array without elements")
+            _cuda.clear_word(outputs["largest"], stream)
+        return None
+    step = None if given is MOVE else step_of(source.type, targets[0].type, given.operations(len(dims)))
+    plan = plan_for(problem_of(source, targets[0], dims, step, outputs.get("dst2", 0)), source.device, stream)
+    _start(plan, source, targets[0], stream, given, view, outputs)
+    return plan
+
+
+def _start(plan: Plan, source: View, target: View, stream: int, given: Operands, view: Callable[[Any], View],
+           outputs: Dict[str, At]) -> None:
+    operands: Dict[str, Any] = {**outputs}
     for name, expected in () if given is MOVE else expected_operands(given, source, target).items():
         value = getattr(given, name)
         if not isinstance(value, expected.host):
@@ -89,14 +131,17 @@ def start(plan: Plan, source: View, target: View, stream: int, given: Operands, 
 def execute(plan: Plan, dst: int, src: int, stream: int, operands: Dict[str, Any]) -> None:
     """Execute the plan with numbers and addresses, which have the names of operands."""
     if operands:
+        if "largest" in operands:
+            operands["scratch"] = scratch_for(plan.device, stream)
         plan.execute_with(dst, src, stream, src2=operands.pop("other", 0), **operands)
     else:
         plan.execute(dst, src, stream)
 
 
-def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional[str] = None) -> Problem:
-    """The problem of two views."""
-    align = alignment(source.pointer | target.pointer)
+def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional[str] = None,
+               dst2: int = 0) -> Problem:
+    """The problem of two views, and of the address of a second result."""
+    align = alignment(source.pointer | target.pointer | dst2)
     if not source.shape:  # a single element
         return Problem((1,), source.itemsize, (0,), align=align, step=step)
     return Problem(source.shape, source.itemsize, dims,
@@ -119,7 +164,7 @@ def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
 
 
 def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, given: Operands) -> Any:
-    kind, dtype = kind_of(x), given.dtype
+    kind = kind_of(x)
     is_usual = out is None and stream is None and given is MOVE
     key = kind.key(x, dims) if is_usual else None
     known = None if key is None else _known.get(key)
@@ -134,18 +179,21 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
         number = kind.stream(source) if asked is None else asked
         if source.stream is not None:
             _cuda.order(source.stream, number)
-        result = kind.empty(x, shape, dtype or getattr(x, "dtype", None), asked) if out is None else out
-        other = kind if out is None else kind_of(out)
-        target = other.view(result, number)
-        check_out(source, target, shape, dtype)
-        if source.size:
-            step = None if given is MOVE else step_of(source.type, target.type, given.operations(rank))
-            plan = plan_for(problem_of(source, target, permutation, step), source.device, number)
-            start(plan, source, target, number, given, lambda array: _view_there(array, number))
-            if key is not None and target.pointer % 16 == 0:  # as allocators always have it
-                _known[key] = plan, shape
+        results = _new_results(kind, x, source, shape, given, asked) if out is None else results_of(out, given)
+        targets = [(kind if out is None else kind_of(result)).view(result, number) for result in results]
+        plan = run(source, targets, permutation, number, given, lambda array: _view_there(array, number))
+        if plan and key is not None and targets[0].pointer % 16 == 0:  # as allocators always have it
+            _known[key] = plan, shape
         kind.finish(number)
-    return result
+    return results if len(results) > 1 else results[0]
+
+
+def _new_results(kind: Kind, x: Any, source: View, shape: Tuple[int, ...], given: Operands,
+                 stream: Optional[int]) -> Tuple[Any, ...]:
+    strides = None if source.is_dense or not source.size else source.strides
+    layouts = {"dst": (shape, None), "dst2": (source.shape, strides), "largest": ((), None)}
+    return tuple(kind.empty(x, layouts[name][0], dtype, stream, layouts[name][1])
+                 for name, dtype in given.results(getattr(x, "dtype", None), "float32").items())
 
 
 def _view_there(array: Any, stream: int) -> View:
@@ -156,12 +204,19 @@ def _view_there(array: Any, stream: int) -> View:
     return view
 
 
-def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: Any, scale: Any, alpha: Any, beta: Any,
-          other: Any, *channels: Any) -> Any:
+_LARGEST = {None: None, False: None, True: "amax", "nan": "amax=nan"}
+
+
+def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, both: Any, amax: Any, dtype: Any, scale: Any,
+          alpha: Any, beta: Any, other: Any, *others: Any) -> Any:
+    if amax not in _LARGEST:
+        raise ValueError(f"amax is {amax!r}, and has to be True, False or \"nan\"")
     if beta is None and other is not None:
         beta = 1
-    given = dtype, scale, alpha, beta, other, *channels
+    given = None if both is False else both, _LARGEST[amax], dtype, scale, alpha, beta, other, *others
     operands = Operands(*given) if any(one is not None for one in given[:-1]) else MOVE
+    if operands.skip is not None and out is None:
+        raise TypeError("skip leaves arrays as they are: give `out`")
     if operands.beta is not None and operands.other is None and out is None:
         raise TypeError("beta needs what it is multiplied with: give `other`, or `out`")
     torch = sys.modules.get("torch")
@@ -175,9 +230,20 @@ def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, dtype: A
     return permute_it(x, None if dims is None else tuple(dims), out, stream, operands)
 
 
+@overload
 def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
               alpha: Any = None, beta: Any = None, other: Optional[T] = None, channel_scale: Any = None,
-              channel_shift: Any = None, channel_axis: int = -1) -> T:
+              channel_shift: Any = None, channel_axis: int = -1) -> T: ...
+
+
+@overload
+def transpose(x: T, out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
+              alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None) -> Tuple[T, ...]: ...
+
+
+def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None, alpha: Any = None,
+              beta: Any = None, other: Any = None, channel_scale: Any = None, channel_shift: Any = None,
+              channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None) -> Any:
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
@@ -190,17 +256,38 @@ def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any =
 
     `alpha` is a scale that may be complex. To that is added `beta`, by default 1, times `other`, an array like the
     result; without `other`, times what `out` has. `channel_scale` and `channel_shift` have a number for each index
-    of the axis `channel_axis` of x: one to multiply with, before beta, and one to add. Raises AutotuneError if the
-    library refuses."""
-    result: T = _call(x, None, out, stream, dtype, scale, alpha, beta, other, channel_scale, channel_shift, channel_axis)
-    return result
+    of the axis `channel_axis` of x: one to multiply with, before beta, and one to add.
+
+    With `both`, the results are also stored as they lie, in an array with x's shape and strides. It has the type
+    of the first result, or for both=TYPE its own. With `amax`, the largest magnitude of x, before any operation,
+    is also found: a float32 array without axes, on the device. It ignores NaN, which amax="nan" does not. These
+    two go without beta and channels. The result is then a tuple: transposed, as it lies, largest magnitude; only
+    what was asked for. `out` is the same, and `skip` may be an int32 array of one number on the device: if that is
+    not 0, nothing is written.
+
+    Raises AutotuneError if the library refuses."""
+    return _call(x, None, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
+                 channel_axis)
 
 
+@overload
 def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = None, *, dtype: Any = None,
             scale: Any = None, alpha: Any = None, beta: Any = None, other: Optional[T] = None,
-            channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> T:
+            channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> T: ...
+
+
+@overload
+def permute(x: T, dims: Sequence[int], out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None,
+            scale: Any = None, alpha: Any = None, both: Any = False, amax: Any = False,
+            skip: Any = None) -> Tuple[T, ...]: ...
+
+
+def permute(x: Any, dims: Sequence[int], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
+            alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
+            channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False,
+            skip: Any = None) -> Any:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
-    result: T = _call(x, dims, out, stream, dtype, scale, alpha, beta, other, channel_scale, channel_shift, channel_axis)
-    return result
+    return _call(x, dims, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
+                 channel_axis)

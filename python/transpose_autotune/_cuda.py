@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import byref, c_char_p, c_int, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from types import TracebackType
 from typing import Any, Dict, Optional, Type
 
@@ -94,6 +94,28 @@ def device_of(pointer: int) -> int:
 def is_capturing(stream: int) -> bool:
     state = c_int()
     return driver().cuStreamIsCapturing(c_void_p(stream), byref(state)) == 0 and state.value != 0
+
+
+def stream_identity(stream: int) -> int:
+    """A number that no other stream of the process has, earlier ones neither. A handle may be used again, and that of
+    the default stream per thread stands for many."""
+    number = c_uint64()
+    _check(driver().cuStreamGetId(c_void_p(stream), byref(number)), "the identity of a stream")
+    return number.value
+
+
+def cleared(size: int) -> int:
+    """New memory of the current context, whose bytes are 0. It is never freed."""
+    address = c_uint64()
+    _check(driver().cuMemAlloc_v2(byref(address), c_size_t(size)), "memory")
+    _check(driver().cuMemsetD8_v2(address, 0, c_size_t(size)), "clearing memory")
+    synchronize(0)
+    return address.value
+
+
+def clear_word(address: int, stream: int) -> None:
+    """Set 4 bytes to 0, in the stream."""
+    _check(driver().cuMemsetD32Async(c_uint64(address), 0, c_size_t(1), c_void_p(stream)), "clearing a number")
 
 
 def synchronize(stream: int) -> None:

@@ -104,25 +104,28 @@ def _view(buffer: Any, itemsize: int) -> View:
 
 def _execute(frame: Any) -> None:
     source, *others = (frame.arguments.items[i][0] for i in range(frame.arguments.size))
-    target = frame.results.items[0][0]
+    target, *outputs = (frame.results.items[i][0] for i in range(frame.results.size))
     itemsize, step, names, dims = _read_numbers(frame.attributes.items[0][0])
     stream = _stream_of(frame)
-    problem = problem_of(_view(source, itemsize), _view(target, itemsize), dims, step)
-    execute(plan_for(problem, _cuda.device_of(source.data), stream), target.data, source.data, stream,
-            {name: At(other.data) for name, other in zip(names, others)})
+    places = {name: At(buffer.data) for name, buffer in zip(names, (*others, *outputs))}
+    problem = problem_of(_view(source, itemsize), _view(target, itemsize), dims, step, places.get("dst2", 0))
+    execute(plan_for(problem, _cuda.device_of(source.data), stream), target.data, source.data, stream, places)
 
 
-# The one attribute of the call: the size of an element, which operands there are (bits), the step's text with its
-# length before it, the axes.
+# The one attribute of the call: the size of an element, which buffers there are after source and destination (bits),
+# the step's text with its length before it, the axes.
+
+_BUFFERS = (*Operands._fields, "dst2", "largest")  # operands, then further results
+
 
 def _write_numbers(itemsize: int, step: Optional[str], names: Sequence[str], dims: Sequence[int]) -> Any:
-    letters, bits = (step or "").encode(), sum(1 << Operands._fields.index(name) for name in names)
+    letters, bits = (step or "").encode(), sum(1 << _BUFFERS.index(name) for name in names)
     return numpy.array([itemsize, bits, len(letters), *letters, *dims], numpy.int64)
 
 
 def _read_numbers(given: Any) -> Tuple[int, Optional[str], Sequence[str], Tuple[int, ...]]:
     itemsize, bits, length, *rest = given.data[:given.size]
-    names = [name for i, name in enumerate(Operands._fields) if bits >> i & 1]
+    names = [name for i, name in enumerate(_BUFFERS) if bits >> i & 1]
     return itemsize, bytes(rest[:length]).decode() or None, names, tuple(rest[length:])
 
 
@@ -207,36 +210,43 @@ def _plainly(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any
     return result.astype(dtype)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
-def _compute(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any, axis: int) -> Any:
-    """The call. The axis is that of the channels, if there are any."""
-    result = jax.ShapeDtypeStruct(tuple(x.shape[dim] for dim in dims), dtype)
+# What is asked of a call is in Operands too, without the operands' values. It is a constant, with the result's type.
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _compute(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], asked: Operands) -> Any:
+    """The call. Returns all results."""
+    shapes = {"dst": tuple(x.shape[dim] for dim in dims), "dst2": x.shape, "largest": ()}
+    results = {name: jax.ShapeDtypeStruct(shapes[name], dtype)
+               for name, dtype in asked.results(x.dtype, numpy.dtype("float32")).items()}
     if x.size == 0:
-        return jax.numpy.zeros(result.shape, dtype)
-    names = [name for name in Operands._fields if name in operands]
-    step = step_of(x.dtype, dtype, Operands(channel_axis=axis, **operands).operations(x.ndim))
-    return jax.ffi.ffi_call(TARGET, result)(x, *(operands[name] for name in names),
-                                            numbers=_write_numbers(x.dtype.itemsize, step, names, dims))
+        return tuple(jax.numpy.zeros(result.shape, result.dtype) for result in results.values())
+    names = [name for name in _BUFFERS if name in operands or name in results]
+    step = step_of(x.dtype, asked.dtype, asked._replace(**operands).operations(x.ndim))
+    call = jax.ffi.ffi_call(TARGET, tuple(results.values()))
+    return tuple(call(x, *(operands[name] for name in names if name in operands),
+                      numbers=_write_numbers(x.dtype.itemsize, step, names, dims)))
 
 
-def _forward(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any, axis: int) -> Tuple[Any, Any]:
-    return _compute(x, operands, dims, dtype, axis), (x if operands else jax.numpy.zeros(0, x.dtype), operands)
+def _forward(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], asked: Operands) -> Tuple[Any, Any]:
+    return _compute(x, operands, dims, asked), (x if operands else jax.numpy.zeros(0, x.dtype), operands)
 
 
-def _backward(dims: Tuple[int, ...], dtype: Any, axis: int, kept: Any, gradient: Any) -> Tuple[Any, Any]:
+def _backward(dims: Tuple[int, ...], asked: Operands, kept: Any, gradients: Any) -> Tuple[Any, Any]:
+    """Only the first result has a gradient."""
     x, operands = kept
-    of_x, of_operands = None, {}
+    of_x, of_operands, axis, gradient = None, {}, asked.channel_axis, gradients[0]
     if jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
         factors = {name: operands[name] for name in ("scale", "alpha", "channel_scale") if name in operands}
         inverse = tuple(sorted(range(len(dims)), key=dims.__getitem__))
-        of_x = _compute(gradient, factors, inverse, x.dtype, dims.index(axis) if dims else 0)
+        back = Operands(dtype=x.dtype, channel_axis=dims.index(axis) if dims else 0)
+        of_x = _compute(gradient, factors, inverse, back)[0]
     if operands:
-        of_operands = jax.vjp(lambda given: _plainly(x, given, dims, dtype, axis), operands)[1](gradient)[0]
+        of_operands = jax.vjp(lambda given: _plainly(x, given, dims, asked.dtype, axis), operands)[1](gradient)[0]
     return of_x, of_operands
 
 
 _compute.defvjp(_forward, _backward)
-_compiled = jax.jit(_compute, static_argnums=(2, 3, 4))
+_compiled = jax.jit(_compute, static_argnums=(2, 3))
 
 
 def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
@@ -248,4 +258,8 @@ def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
     shape = tuple(x.shape[dim] for dim in permutation)
     expected = expected_operands(given, _view_of(x.shape, x.dtype), _view_of(shape, dtype))
     operands = {name: _read_operand(name, getattr(given, name), one) for name, one in expected.items()}
-    return _compiled(x, operands, permutation, dtype, given.channel_axis % x.ndim if given.has_channels else 0)
+    both = given.both if given.both is None or given.both is True else jax.numpy.dtype(given.both)
+    asked = Operands(dtype=dtype, both=both, amax=given.amax,
+                     channel_axis=given.channel_axis % x.ndim if given.has_channels else 0)
+    results = _compiled(x, operands, permutation, asked)
+    return results if len(results) > 1 else results[0]

@@ -13,6 +13,7 @@ from . import _nvrtc
 from ._places import LIBRARY
 
 RANK_MAX = 24
+SCRATCH_BYTES = 8   # of a launch that finds a largest magnitude
 
 
 class Status(enum.IntEnum):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _cuda
-from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct, PlanOptionsStruct,
-                       ScalarStruct, Status, TensorStruct, Tier, call, create, library, text)
+from ._library import (RANK_MAX, SCRATCH_BYTES, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
+                       PlanOptionsStruct, ScalarStruct, Status, TensorStruct, Tier, call, create, library, text)
 
 
 def swap_last(rank: int) -> Tuple[int, ...]:
@@ -291,16 +291,22 @@ class Plan:
             self._execute_again(dst, src, stream)
 
     def execute_with(self, dst: int, src: int, stream: int = 0, *, scale: Scalar = None, alpha: Scalar = None,
-                     beta: Scalar = None, src2: int = 0, channel_scale: int = 0, channel_shift: int = 0) -> None:
+                     beta: Scalar = None, src2: int = 0, channel_scale: int = 0, channel_shift: int = 0,
+                     dst2: int = 0, largest: int = 0, skip: int = 0, scratch: int = 0) -> None:
         """The same for a problem whose step takes numbers: each by its value, or as At, where the device has it.
-        With beta, src2 is the address of what it is multiplied with, laid out as dst. With affine, the last two are
-        the addresses of a number for each channel; 0: nothing is multiplied, or added."""
+        With beta, src2 is the address of what it is multiplied with, laid out as dst. With affine, the channels'
+        addresses are those of a number for each; 0: nothing is multiplied, or added.
+
+        dst2 gets the results as they lie, and largest a float. If the int at skip is not 0, nothing is written. With
+        amax, launches that may run at the same time need 8 bytes of scratch each, which are 0 before the first one;
+        0: the plan's own, for one launch at a time."""
         given = {"scale": scale, "alpha": alpha, "beta": beta}
         for name in self._numbers:
             if given[name] is None:
                 raise TypeError(f"the step {self.problem.step} takes {name}, which is missing")
         execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scalar_struct(scale),
-                                    scalar_struct(alpha), scalar_struct(beta), src2, channel_scale, channel_shift)
+                                    scalar_struct(alpha), scalar_struct(beta), src2, channel_scale, channel_shift, dst2,
+                                    largest, skip=skip, scratch=scratch, scratch_bytes=SCRATCH_BYTES if scratch else 0)
         call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:

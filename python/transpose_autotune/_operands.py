@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What transpose and permute compute on the way: the operands of a call, and what the library is told of them."""
+"""What transpose and permute compute on the way: operands and results, and what the library is told of them."""
 from __future__ import annotations
 
 import math
@@ -13,6 +13,8 @@ _PARTS = {"c64": "f32", "c128": "f64"}  # of complex numbers
 
 class Operands(NamedTuple):
     """As the caller has given them."""
+    both: Any = None        # the type of the results as they lie; True: that of the transposed ones
+    amax: Any = None        # as `autotune` spells it: "amax", or "amax=nan"
     dtype: Any = None
     scale: Any = None
     alpha: Any = None
@@ -20,11 +22,21 @@ class Operands(NamedTuple):
     other: Any = None       # None with beta: what `out` has
     channel_scale: Any = None
     channel_shift: Any = None
+    skip: Any = None
     channel_axis: int = -1
 
     @property
     def has_channels(self) -> bool:
         return self.channel_scale is not None or self.channel_shift is not None
+
+    def results(self, dtype: Any, float32: Any) -> Dict[str, Any]:
+        """The types of the results for an x of this type, in their order, by the library's names."""
+        types = {"dst": dtype if self.dtype is None else self.dtype}
+        if self.both is not None:
+            types["dst2"] = types["dst"] if self.both is True else self.both
+        if self.amax is not None:
+            types["largest"] = float32
+        return types
 
     def operations(self, rank: int) -> str:
         """The operations as `autotune` spells them, for an array with `rank` axes."""
@@ -35,6 +47,10 @@ class Operands(NamedTuple):
             words.append(f"affine={self.channel_axis % rank}")
         if self.beta is not None:
             words.append("beta")
+        if self.both is not None:
+            words.append("both" if self.both is True else f"both={type_name(self.both)}")
+        if self.amax is not None:
+            words.append(self.amax)
         return "".join("," + word for word in words)
 
 
@@ -48,7 +64,7 @@ def step_of(source: Any, result: Any, operations: str) -> Optional[str]:
         raise TypeError("these elements have no type, and cannot be cast or scaled")
     if names[0] == names[1] and not operations:
         return None
-    return ":".join(names) + operations
+    return ":".join(names) + operations.replace(f",both={names[1]}", ",both")  # two names would be two plans
 
 
 def computed_in(source: Any, result: Any) -> str:
@@ -83,8 +99,16 @@ def expected_operands(given: Operands, source: View, target: View) -> Dict[str, 
     type_ = computed_in(source.type, target.type)
     real, number = _PARTS.get(type_, type_), Expected(numbers.Complex, type_)
     expected = {"scale": Expected(numbers.Real, real), "alpha": number, "beta": number,
-                "other": Expected((), type_name(target.type), target.shape, target.strides or dense(target.shape))}
+                "other": Expected((), type_name(target.type), target.shape, target.strides or dense(target.shape)),
+                "skip": Expected((), "i32")}
     if given.has_channels:
         channels = Expected((), real, (source.shape[given.channel_axis],), (1,))
         expected.update(channel_scale=channels, channel_shift=channels)
     return {name: one for name, one in expected.items() if getattr(given, name) is not None}
+
+
+def expected_outputs(given: Operands, source: View, target: View) -> Dict[str, Expected]:
+    """What the results after the first have to be, in their order, by the library's names."""
+    layouts = {"dst2": (source.shape, source.strides or dense(source.shape)), "largest": ((), ())}
+    return {name: Expected((), type_name(kind), *layouts[name])
+            for name, kind in given.results(target.type, "float32").items() if name in layouts}

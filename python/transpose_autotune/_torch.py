@@ -10,9 +10,9 @@ if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
 from ._arrays import View, stream_number
-from ._calls import check_out, plan_for, problem_of, start
+from ._calls import results_of, run
 from ._objects import Plan, normalized, swap_last
-from ._operands import MOVE, Operands, computed_in, step_of
+from ._operands import MOVE, Operands, computed_in
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _OPERANDS = Operands._fields  # torch.compile of PyTorch 2.6 does not iterate over the member
@@ -62,31 +62,38 @@ def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
 
 def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
     """The same for a key that is not known."""
-    out = _new_like(x, dims, None)
-    plan = _permute_into(x, dims, out, MOVE)
+    results = _new_results(x, dims, MOVE)
+    plan, out = _permute_into(x, dims, results, MOVE), results[0]
     if plan and out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
         _new[key] = plan, tuple(out.shape)
     return out
 
 
-def _new_like(x: Any, dims: Tuple[int, ...], dtype: Any) -> Any:
-    return torch.empty(tuple(x.shape[dim] for dim in dims), dtype=dtype or x.dtype, device=x.device)
+def _is_expanded(x: Any) -> bool:
+    """Do elements share memory? A dense copy then takes the tensor's place."""
+    return 0 in x.stride() and x.numel() > 1
 
 
-def _permute_into(x: Any, dims: Tuple[int, ...], out: Any, given: Operands) -> Optional[Plan]:
+def _new_results(x: Any, dims: Tuple[int, ...], given: Operands) -> Tuple[Any, ...]:
+    made = []
+    for name, dtype in given.results(x.dtype, torch.float32).items():
+        if name == "dst2" and not _is_expanded(x):
+            made.append(x.new_empty_strided(x.shape, x.stride(), dtype=dtype))
+        else:
+            shapes = {"dst": [x.shape[dim] for dim in dims], "dst2": x.shape, "largest": ()}
+            made.append(x.new_empty(shapes[name], dtype=dtype))
+    return tuple(made)
+
+
+def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given: Operands) -> Optional[Plan]:
     """Returns the plan; None: the next tensor like this needs more than a plan."""
-    if not isinstance(out, torch.Tensor) or not out.is_cuda:
-        raise TypeError("out has to be a tensor on a GPU too")
-    if x.numel() == 0:
-        check_out(_view(x), _view(out), tuple(x.shape[dim] for dim in dims), given.dtype)
-        return None
-    expanded = 0 in x.stride() and x.numel() > 1
-    source, target = _view(x.contiguous() if expanded else x), _view(out)
-    check_out(source, target, tuple(source.shape[dim] for dim in dims), given.dtype)
-    stream = _current_stream(source.device)
-    step = None if given is MOVE else step_of(source.type, target.type, given.operations(len(dims)))
-    plan = plan_for(problem_of(source, target, dims, step), source.device, stream)
-    start(plan, source, target, stream, given, _view_operand)
+    for result in results:
+        if not isinstance(result, torch.Tensor) or not result.is_cuda:
+            raise TypeError("out has to be a tensor on a GPU too")
+    expanded = _is_expanded(x)
+    source = _view(x.contiguous() if expanded else x)
+    targets, stream = [_view(result) for result in results], _current_stream(source.device)
+    plan = run(source, targets, dims, stream, given, _view_operand)
     return None if expanded else plan
 
 
@@ -106,10 +113,9 @@ def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOV
             return _permute_here(x, dims, out, given)
     if out is None and given is MOVE:
         return _permute_new(x, dims)
-    if out is None:
-        out = _new_like(x, dims, given.dtype)
-    _permute_into(x, dims, out, given)
-    return out
+    results = _new_results(x, dims, given) if out is None else results_of(out, given)
+    _permute_into(x, dims, results, given)
+    return results if len(results) > 1 else results[0]
 
 
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given: Operands = MOVE) -> Any:
@@ -119,8 +125,13 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
         if out is not None or stream is not None:
             raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
                             "without gradients")
-        return operator(x, list(permutation), given.dtype, *_split(given.scale), *_split(given.alpha),
-                        *_split(given.beta), given.other, given.channel_scale, given.channel_shift, given.channel_axis)
+        inputs = (x, list(permutation), given.dtype, *_split(given.scale), *_split(given.alpha), *_split(given.beta),
+                  given.other, given.channel_scale, given.channel_shift, given.channel_axis)
+        if given.both is None and given.amax is None:
+            return operator(*inputs)
+        both = (given.dtype or x.dtype) if given.both is True else given.both
+        result, kept, largest = operator_with_outputs(*inputs, both, given.amax)
+        return (result, *([] if both is None else [kept]), *([] if given.amax is None else [largest]))
     if stream is None:
         return _permute_here(x, permutation, out, given)
     if not isinstance(stream, torch.cuda.Stream):
@@ -137,14 +148,16 @@ def _wants_gradient(x: Any, given: Operands) -> bool:
         isinstance(getattr(given, name), torch.Tensor) and getattr(given, name).requires_grad for name in _OPERANDS)
 
 
-# ---- the operator ----
+# ---- the operators ----
 
-# Its scale, alpha and beta are each a number, or a tensor of one.
-_SCHEMA = ("(Tensor x, int[] dims, ScalarType? dtype=None, Scalar? scale=None, Tensor? scale_at=None, "
+# Scale, alpha and beta are each a number, or a tensor of one. The second operator has all results. Those that nobody
+# wants have no elements.
+_SCHEMA = ("Tensor x, int[] dims, ScalarType? dtype=None, Scalar? scale=None, Tensor? scale_at=None, "
            "Scalar? alpha=None, Tensor? alpha_at=None, Scalar? beta=None, Tensor? beta_at=None, Tensor? other=None, "
-           "Tensor? channel_scale=None, Tensor? channel_shift=None, int channel_axis=-1) -> Tensor")
+           "Tensor? channel_scale=None, Tensor? channel_shift=None, int channel_axis=-1")
+_SCHEMA_OF_OUTPUTS = f"({_SCHEMA}, ScalarType? both=None, str? amax=None) -> (Tensor, Tensor, Tensor)"
 _INPUTS = ("x", "dims", "dtype", "scale", "scale_at", "alpha", "alpha_at", "beta", "beta_at", "other",
-           "channel_scale", "channel_shift", "channel_axis")
+           "channel_scale", "channel_shift", "channel_axis", "both", "amax")
 _WIDE = {"f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "c128": torch.complex128}
 
 
@@ -160,17 +173,36 @@ def _joined(number: Any, tensor: Any) -> Any:
     return number if tensor is None else tensor
 
 
-def _run_operator(x: Any, dims: Sequence[int], dtype: Any = None, scale: Any = None, scale_at: Any = None,
-                  alpha: Any = None, alpha_at: Any = None, beta: Any = None, beta_at: Any = None,
-                  *others: Any) -> Any:
-    given = Operands(dtype, _joined(scale, scale_at), _joined(alpha, alpha_at), _joined(beta, beta_at), *others)
-    if not given.operations(x.dim()) and dtype is None:
-        given = MOVE
-    return _permute_here(x.detach(), normalized(dims, x.dim()), None, given)
+def _taken(x: Any, dtype: Any = None, scale: Any = None, scale_at: Any = None, alpha: Any = None, alpha_at: Any = None,
+           beta: Any = None, beta_at: Any = None, other: Any = None, channel_scale: Any = None,
+           channel_shift: Any = None, channel_axis: int = -1, both: Any = None, amax: Any = None) -> Operands:
+    """The operands of inputs."""
+    given = Operands(both, amax, dtype, _joined(scale, scale_at), _joined(alpha, alpha_at), _joined(beta, beta_at),
+                     other, channel_scale, channel_shift, None, channel_axis)
+    return given if dtype is not None or given.operations(x.dim()) else MOVE
 
 
-def _fake(x: Any, dims: Sequence[int], dtype: Any = None, *_: Any) -> Any:
-    return x.new_empty([x.shape[dim] for dim in normalized(dims, x.dim())], dtype=dtype or x.dtype)
+def _run_operator(x: Any, dims: Sequence[int], *inputs: Any) -> Any:
+    return _permute_here(x.detach(), normalized(dims, x.dim()), None, _taken(x, *inputs))
+
+
+def _fake(x: Any, dims: Sequence[int], *inputs: Any) -> Any:
+    return _new_results(x, normalized(dims, x.dim()), _taken(x, *inputs))[0]
+
+
+def _all_outputs(x: Any, results: Tuple[Any, ...], given: Operands) -> Tuple[Any, ...]:
+    return (results[0], results[1] if given.both is not None else x.new_empty(0),
+            results[-1] if given.amax is not None else x.new_empty(0))
+
+
+def _run_with_outputs(x: Any, dims: Sequence[int], *inputs: Any) -> Tuple[Any, ...]:
+    results: Any = _run_operator(x, dims, *inputs)
+    return _all_outputs(x, results if isinstance(results, tuple) else (results,), _taken(x, *inputs))
+
+
+def _fake_with_outputs(x: Any, dims: Sequence[int], *inputs: Any) -> Tuple[Any, ...]:
+    given = _taken(x, *inputs)
+    return _all_outputs(x, _new_results(x, normalized(dims, x.dim()), given), given)
 
 
 # What elements are multiplied by, where it is a tensor.
@@ -188,6 +220,9 @@ def _keep(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
     ctx.dims, ctx.x_dtype = normalized(given["dims"], x.dim()), x.dtype
     ctx.axis = given["channel_axis"] % x.dim() if x.dim() else 0
     ctx.numbers = given["scale"], given["alpha"], given["beta"]
+    if isinstance(output, tuple):
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.set_materialize_grads(False)
     ctx.save_for_backward(x if any(needs[name] for name in _FACTORS) else None,
                           given["other"] if needs["beta_at"] else None, given["beta_at"],
                           *(given[name] for name in _FACTORS), given["channel_shift"] if needs["channel_shift"] else None)
@@ -203,7 +238,10 @@ def _summed(gradient: Any, shape: Tuple[int, ...], operand: Any) -> Any:
     return part.sum_to_size(shape).to(operand.dtype).reshape(operand.shape)
 
 
-def _backward(ctx: Any, gradient: Any) -> Tuple[Any, ...]:
+def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
+    """Of the first result."""
+    if gradient is None:
+        return tuple([None] * len(_INPUTS))
     x, other, beta_at, scale_at, alpha_at, channel_scale, channel_shift = ctx.saved_tensors
     scale, alpha, beta = map(_joined, ctx.numbers, (scale_at, alpha_at, beta_at))
     needs, found = _needs(ctx), dict.fromkeys(_INPUTS)
@@ -233,6 +271,12 @@ def _backward(ctx: Any, gradient: Any) -> Tuple[Any, ...]:
     return tuple(found.values())
 
 
-operator: Any = torch.library.custom_op("transpose_autotune::permute", _run_operator, mutates_args=(), schema=_SCHEMA)
-operator.register_fake(_fake)
-operator.register_autograd(_backward, setup_context=_keep)
+def _register(name: str, schema: str, run_it: Callable[..., Any], fake: Callable[..., Any]) -> Any:
+    made: Any = torch.library.custom_op(f"transpose_autotune::{name}", run_it, mutates_args=(), schema=schema)
+    made.register_fake(fake)
+    made.register_autograd(_backward, setup_context=_keep)
+    return made
+
+
+operator = _register("permute", f"({_SCHEMA}) -> Tensor", _run_operator, _fake)
+operator_with_outputs = _register("permute_with_outputs", _SCHEMA_OF_OUTPUTS, _run_with_outputs, _fake_with_outputs)

@@ -25,6 +25,10 @@ int driver_without_context; /* 1: no context is current until one is pushed */
 int driver_pushed;          /* contexts on the stack */
 int driver_waits;           /* streams that were told to wait for others */
 
+/* The last number that was set to 0, and in which stream. */
+unsigned long long driver_cleared;
+void *driver_cleared_in;
+
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                    void *stream, void **args, void **extra)
@@ -87,6 +91,25 @@ int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     (void)stream, (void)event, (void)flags;
     driver_waits++;
+    return 0;
+}
+
+int cuStreamGetId(void *stream, unsigned long long *id)
+{
+    *id = (unsigned long long)stream + 1;
+    return 0;
+}
+
+int cuMemsetD8_v2(unsigned long long address, unsigned char value, size_t bytes)
+{
+    memset((void *)address, value, bytes);
+    return 0;
+}
+
+int cuMemsetD32Async(unsigned long long address, unsigned value, size_t count, void *stream)
+{
+    driver_cleared = value == 0 && count == 1 ? address : 0;
+    driver_cleared_in = stream;
     return 0;
 }
 

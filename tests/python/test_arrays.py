@@ -15,7 +15,7 @@ from unittest import mock
 
 from transpose_autotune import At, AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
     transpose, use
-from transpose_autotune import _calls, _dlpack, _nvrtc
+from transpose_autotune import _calls, _dlpack, _nvrtc, _scratch
 
 driver = ctypes.CDLL("libcuda.so.1")
 
@@ -70,10 +70,11 @@ class Capsules:
 
 class Namespace:
     """A namespace of the array API."""
+    float32 = "its float32"
 
     @staticmethod
     def empty(shape, dtype, device):
-        return Member(shape, pointer=1 << 23)
+        return Member(shape, pointer={(50, 30): 1 << 23, (30, 50): 1 << 24}.get(shape, 1 << 25))
 
 
 class Member(Capsules):
@@ -84,7 +85,7 @@ class Member(Capsules):
         return Namespace
 
 
-class Arrays(unittest.TestCase):
+class WithPlans(unittest.TestCase):
     def setUp(self):
         use(Profile(os.path.join(os.environ["SOURCE"], "results", "nvidia-h200.yaml")))
 
@@ -95,6 +96,8 @@ class Arrays(unittest.TestCase):
         """The problem of the last plan."""
         return str(list(_calls._plans.values())[-1]).partition(" on ")[0]
 
+
+class Arrays(WithPlans):
     def test_interface(self):
         x, out = Interface((700, 1000)), Interface((1000, 700), pointer=1 << 22)
         self.assertIs(transpose(x, out), out)
@@ -440,6 +443,162 @@ class Arrays(unittest.TestCase):
             put("version", 13000)
             if kept:
                 os.environ["AUTOTUNE_NVRTC"] = kept
+
+
+class Outputs(WithPlans):
+    """Results as they lie, and the largest magnitude."""
+
+    def setUp(self):
+        super().setUp()
+        self.words = (ctypes.c_uint64 * 13).in_dll(driver, "fake_cuda_last")
+        self.place = ctypes.c_int.in_dll(driver, "fake_cuda_last_at")
+        self.place.value = 9
+        self.kept, self.largest = Interface((30, 50), pointer=1 << 23), Interface((), pointer=1 << 24)
+
+    def tearDown(self):
+        self.place.value = 0
+        super().tearDown()
+
+    def given(self):
+        """What the last kernel got: the addresses of the second result, of the largest magnitude and of skip."""
+        return tuple(self.words[9:12])
+
+    def test_results(self):
+        out, wide = Interface((50, 30), pointer=1 << 22), Interface((30, 50), "<f8", 1 << 23)
+        narrow = Capsules((50, 30), pointer=1 << 22, code=10, bits=8)
+        kept, skip = Capsules((30, 50), pointer=(1 << 23) + 1, code=10, bits=8), Interface((1,), "<i4", 1 << 25)
+        gaps, half = (256, 4), Interface((50, 30), "<f2", 1 << 22)
+        for x, outs, more, problem, wanted in (
+                (Interface((30, 50)), (out, self.kept), {"both": True}, "30x50:f32,both", (1 << 23, 0, 0)),
+                (Interface((30, 50)), (out, self.largest), {"amax": True, "both": False}, "30x50:f32,amax",
+                 (0, 1 << 24, 0)),
+                (Interface((30, 50)), (out, wide, self.largest), {"both": "float64", "amax": "nan", "skip": skip},
+                 "30x50:f32,both=f64,amax=nan", (1 << 23, 1 << 24, 1 << 25)),
+                (Interface((30, 50)), (narrow, kept, self.largest),
+                 {"dtype": "float8_e4m3fn", "scale": 0.5, "both": True, "amax": True},
+                 "30x50:f32:e4m3,offset_src=1,offset_dst=1,scale,both,amax", ((1 << 23) + 1, 1 << 24, 0)),
+                (Interface((30, 50), strides=gaps), (half, Interface((30, 50), "<f2", 1 << 23, (128, 2))),
+                 {"dtype": "float16", "both": True}, "30x50:f32:f16,ld_src=64,both", (1 << 23, 0, 0))):
+            with self.subTest(problem=problem):
+                self.assertIs(transpose(x, outs, **more), outs)
+                self.assertEqual((self.made(), self.given()), (problem, wanted))
+                self.assertEqual(self.words[12] != 0, "amax" in problem)
+        self.assertEqual({problem.align for _, problem in _calls._plans}, {16, 1})
+        transpose(Interface((30, 50)), (out, self.kept), both="float32")
+        self.assertEqual(len(_calls._plans), 5)  # as before: it is the type of the first result
+        self.place.value = 0  # the numbers of a tensor come elsewhere
+        tensor = Interface((2, 3, 4, 5), pointer=1 << 23)
+        permute(Interface((2, 3, 4, 5)), (3, 2, 1, 0), (Interface((5, 4, 3, 2), pointer=1 << 22), tensor), both=True)
+        self.assertEqual(self.made(), "2x3x4x5:f32,perm=3210,both")
+
+    def test_new_arrays(self):
+        with mock.patch.object(Namespace, "empty", side_effect=Namespace.empty) as empty:
+            results = transpose(Member((30, 50)), both=True, amax=True)
+        self.assertEqual([call[1]["dtype"] for call in empty.call_args_list], ["its float32"] * 3)
+        self.assertEqual([tuple(result.shape) for result in results], [(50, 30), (30, 50), ()])
+
+    def test_new_arrays_of_cupy(self):
+        """They have the source's strides, and room for that."""
+        class Array(Interface):
+            made = []
+
+            def __init__(self, shape, dtype, memory=None, strides=None):
+                self.shape, self.itemsize = (shape,) if isinstance(shape, int) else shape, int(dtype[-2:]) // 8
+                self.dtype, self.device = types.SimpleNamespace(str=f"<f{self.itemsize}"), types.SimpleNamespace(id=0)
+                self.data = memory or types.SimpleNamespace(ptr=(1 << 24) + 65536 * len(self.made))
+                dense = (math.prod(self.shape[i + 1:]) * self.itemsize for i in range(len(self.shape)))
+                self.strides = strides or tuple(dense)
+                self.made.append(self)
+
+        Array.__module__ = "cupy"
+        cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=31))
+        with mock.patch.dict(sys.modules, cupy=types.SimpleNamespace(cuda=cuda, ndarray=Array, empty=Array)):
+            x = Array((30, 50), "float32", strides=(256, 4))
+            first, second, largest = transpose(x, dtype="float16", both=True, amax=True)
+        self.assertEqual(self.made(), "30x50:f32:f16,ld_src=64,both,amax")
+        self.assertEqual((first.shape, first.itemsize, largest.shape, largest.itemsize), ((50, 30), 2, (), 4))
+        self.assertEqual((second.shape, second.strides), ((30, 50), (128, 2)))
+        self.assertIn((29 * 64 + 50,), [array.shape for array in Array.made])
+        self.assertEqual(self.given(), (second.data.ptr, largest.data.ptr, 0))
+
+    def test_refused(self):
+        x, out, both = Interface((30, 50)), Interface((50, 30), pointer=1 << 22), {"both": True}
+        for outs, more, error, words in (
+                (out, both, TypeError, "out has to be a tuple of 2 arrays"),
+                ((out, self.kept), {"both": True, "amax": True}, TypeError, "out has to be a tuple of 3 arrays"),
+                ((out, Interface((30, 50), "<f2", 1 << 23)), both, TypeError,
+                 r"out\[1\] on the device is 1500 numbers of type f32, and this is 1500 of type f16"),
+                ((out, self.kept), {"both": "float16"}, TypeError, "1500 numbers of type f16"),
+                ((out, Interface((50, 30), pointer=1 << 23)), both, ValueError,
+                 r"out\[1\] has to have the shape \(30, 50\) and the strides \(50, 1\)"),
+                ((out, Interface((30, 50), pointer=1 << 23, strides=(256, 4))), both, ValueError, r"strides \(50, 1\)"),
+                ((out, Interface((30, 50), pointer=64)), both, ValueError, r"out\[1\] is on device 1"),
+                ((out, Interface((30, 50), pointer=1 << 23, readonly=True)), both, ValueError, r"out\[1\] is read-only"),
+                ((out, x), both, ValueError, r"out\[1\] is at the address of another array"),
+                ((out, Interface((30, 50), pointer=1 << 22)), both, ValueError, "of another array"),
+                ((out, self.kept, Interface((), "<f8")), {"both": True, "amax": True}, TypeError,
+                 r"out\[2\] on the device is one number of type f32, and this is 1 of type f64"),
+                ((out, Interface((2,), pointer=1 << 24)), {"amax": True}, TypeError, r"out\[1\] .* and this is 2 of"),
+                ((out, self.largest), {"amax": "mean"}, ValueError, "amax is 'mean', and has to be True, False or"),
+                ((out, self.kept), {"both": True, "skip": Interface((), "<i8", 1 << 25)}, TypeError,
+                 "skip on the device is one number of type i32, and this is 1 of type i64"),
+                (None, {"both": True, "skip": Interface((), "<i4", 1 << 25)}, TypeError, "skip leaves arrays .*`out`"),
+                (out, {"skip": Interface((), "<i4", 1 << 25)}, AutotuneError, "member skip"),
+                ((out, self.kept), {"both": True, "beta": 2}, AutotuneError, "do not go with affine and beta"),
+                ((out, self.largest), {"amax": True, "channel_scale": Interface((50,), pointer=1 << 25)}, AutotuneError,
+                 "do not go with affine and beta")):
+            with self.subTest(words=words), self.assertRaisesRegex(error, words):
+                transpose(x, outs, **more)
+        square = Interface((40, 40))
+        with self.assertRaisesRegex(AutotuneError, "in place"):
+            transpose(square, (square, self.largest), amax=True)
+        with self.assertRaisesRegex(AutotuneError, "amax is for f16"):
+            transpose(Interface((30, 50), "<f8"), (Interface((50, 30), "<f8", 1 << 22), self.largest), amax=True)
+        with self.assertRaisesRegex(TypeError, "with gaps: give `out`"):
+            transpose(Member((30, 50), strides=(64, 1)), both=True)
+
+    def test_empty(self):
+        """The largest magnitude of nothing is 0."""
+        x, out = Interface((0, 50), pointer=0), Interface((50, 0), pointer=0)
+        before, kept = get("launches"), Interface((0, 50), pointer=0)
+        transpose(x, (out, kept, self.largest), stream=7, both=True, amax=True)
+        self.assertEqual((get("cleared", ctypes.c_uint64), get("cleared_in", ctypes.c_void_p)), (1 << 24, 7))
+        self.assertEqual(get("launches"), before)
+        with self.assertRaisesRegex(ValueError, "skip does not go with an array without elements"):
+            transpose(x, (out, self.largest), amax=True, skip=Interface((), "<i4", 1 << 25))
+
+    def test_scratch(self):
+        """Launches that may run at the same time have scratch of their own, which is 0."""
+        def scratch(stream, columns=50):
+            x, out = Interface((30, columns)), Interface((columns, 30), pointer=1 << 22)
+            transpose(x, (out, self.largest), stream=stream, amax=True)
+            return self.words[12]
+
+        first = scratch(5)
+        self.assertEqual(ctypes.c_uint64.from_address(first).value, 0)
+        self.assertEqual((scratch(5), scratch(5, 51)), (first, first))
+        others = [scratch(6), scratch(0)]
+        put("capturing", 1)
+        try:
+            others += [scratch(5), scratch(5), scratch(6, 51)]
+            with mock.patch.dict(_scratch._unused, {0: []}), self.assertRaisesRegex(AutotuneError, "no scratch left"):
+                scratch(5)
+        finally:
+            put("capturing", 0)
+        self.assertEqual(len({first, *others}), 6)
+        self.assertTrue(all(address % 8 == 0 for address in others))
+        with mock.patch.dict(_scratch._unused, {0: [first + 8]}):
+            scratch(5)
+            self.assertGreater(len(_scratch._unused[0]), 4000)
+
+    def test_plan(self):
+        plan = Plan(Problem((30, 50), 2, step="bf16:e4m3,scale,both,amax"))
+        plan.execute_with(1 << 22, 1 << 20, 7, scale=2, dst2=1 << 23, largest=1 << 24, skip=1 << 25, scratch=1 << 21)
+        self.assertEqual(self.words[9:], [1 << 23, 1 << 24, 1 << 25, 1 << 21])
+        plan.execute_with(1 << 22, 1 << 20, scale=2, dst2=1 << 23, largest=1 << 24)
+        self.assertNotIn(self.words[12], (0, 1 << 21))
+        with self.assertRaisesRegex(AutotuneError, "dst2 must be a device address"):
+            plan.execute_with(1 << 22, 1 << 20, scale=2, largest=1 << 24)
 
 
 if __name__ == "__main__":

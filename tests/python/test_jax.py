@@ -16,10 +16,12 @@ except ImportError:
 import numpy
 
 from transpose_autotune import permute, transpose
-from transpose_autotune import _cuda, _jax
+from transpose_autotune import _calls, _cuda, _jax
 
 
 class Plan:
+    device = 0
+
     def __init__(self, problem):
         if problem.shape == (13, 13):
             raise ValueError("thirteen is refused")
@@ -28,9 +30,10 @@ class Plan:
     def execute(self, dst, src, stream):
         self.execute_with(dst, src, stream)
 
-    def execute_with(self, dst, src, stream, src2=0, **places):
+    def execute_with(self, dst, src, stream, src2=0, dst2=0, largest=0, scratch=0, **places):
         shape, dims, step = self.problem.shape, self.problem.dims, self.problem.step
         source, result = types_of(step) or (f"V{self.problem.itemsize}",) * 2
+        assert bool(scratch) == bool(largest)
         real = "float64" if {"float64", "complex128"} & {source, result} else "float32"
         wide = {"float32": "complex64", "float64": "complex128"}[real] if result.startswith("complex") else real
 
@@ -55,6 +58,12 @@ class Plan:
             values = values * channels("channel_scale")
         if "channel_shift" in places:
             values = values + channels("channel_shift")
+        if dst2:
+            kept = [types_of(word[5:])[0] for word in step.split(",") if word.startswith("both=")] or [result]
+            memory(dst2, kept[0])[...] = values.astype(kept[0])
+        if largest:
+            magnitudes = numpy.abs(memory(src, source).astype("float32"))
+            memory(largest, "float32", ())[...] = (numpy.max if "amax=nan" in step else numpy.nanmax)(magnitudes)
         values = values.transpose(dims)
         if "beta" in places and memory(places["beta"], wide, ()) != 0:
             values = values + memory(places["beta"], wide, ()) * memory(src2, result, values.shape).astype(wide)
@@ -65,7 +74,7 @@ def types_of(step):
     """NumPy's names of a step's types."""
     names = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "e4m3": "float8_e4m3fn",
              "u8": "uint8", "i32": "int32", "c64": "complex64", "c128": "complex128"}
-    return step and [names[name] for name in step.partition(",")[0].split(":")]
+    return step and ([names[name] for name in step.partition(",")[0].split(":")] * 2)[:2]
 
 
 class Calls(unittest.TestCase):
@@ -73,7 +82,7 @@ class Calls(unittest.TestCase):
         if not _jax.register("cpu"):
             self.skipTest(f"XLA of JAX {jax.__version__} does not take the callback")
         for place, name, value in (_jax, "plan_for", lambda problem, device, stream: Plan(problem)), \
-                (_jax, "_stream_of", lambda frame: 5), (_cuda, "device_of", lambda pointer: 0), \
+                (_jax, "_stream_of", lambda frame: 5), (_calls, "scratch_for", lambda device, stream: 8), (_cuda, "device_of", lambda pointer: 0), \
                 (_jax, "HOST", "none"):
             patch = mock.patch.object(place, name, value)
             patch.start()
@@ -130,6 +139,37 @@ class Calls(unittest.TestCase):
                 with self.subTest(kind=kind, dtype=dtype, more=list(more)):
                     self.assertEqual(found.dtype, dtype)
                     self.assertTrue((found == wanted).all(), found)
+
+    def test_outputs(self):
+        x = jax.numpy.arange(-13.0, 11).reshape(2, 3, 4).at[1, 1, 1].set(jax.numpy.nan)
+        for kind, more, types in (
+                ("float32", {"both": True}, ["float32", "float32"]),
+                ("float32", {"amax": True}, ["float32", "float32"]),
+                ("bfloat16", {"dtype": "float8_e4m3fn", "scale": 0.5, "both": True, "amax": True},
+                 ["float8_e4m3fn", "float8_e4m3fn", "float32"]),
+                ("float32", {"dtype": "bfloat16", "both": "float64", "amax": "nan"}, ["bfloat16", "float64", "float32"])):
+            y = x.astype(kind)
+            wanted = [(y.transpose(2, 0, 1) * more.get("scale", 1)).astype(types[0])]
+            if "both" in more:
+                wanted.append((y * more.get("scale", 1)).astype(types[1]))
+            if "amax" in more:
+                wanted.append(jax.numpy.float32(jax.numpy.nan if more["amax"] == "nan" else 13))
+
+            def function(y):
+                return permute(y, (2, 0, 1), **more)
+
+            for found in function(y), jax.jit(function)(y):
+                with self.subTest(kind=kind, more=more):
+                    self.assertEqual([one.dtype for one in found], types)
+                    for one, other in zip(found, wanted):
+                        numpy.testing.assert_array_equal(one.astype("float64"), other.astype("float64"))
+        shapes = [one.shape for one in transpose(jax.numpy.ones((0, 3)), both=True, amax=True)]
+        self.assertEqual(shapes, [(3, 0), (0, 3), ()])
+        gradient = jax.grad(lambda x: (lambda first, kept, largest: first.sum() + (kept * largest).sum())(
+            *transpose(x, scale=3.0, both=True, amax=True)))(jax.numpy.ones((2, 3), "float32"))
+        self.assertTrue((gradient == 3).all())  # only of the first result
+        with self.assertRaisesRegex(TypeError, "skip leaves arrays"):
+            transpose(x, both=True, skip=jax.numpy.int32(1))
 
     def test_operands_refused(self):
         x = jax.numpy.ones((2, 3), "float32")

@@ -16,6 +16,8 @@ from transpose_autotune._operands import MOVE
 
 def run_on_host(x, dims, out, given=MOVE):
     assert out is None
+    amax = x.abs().float()
+    amax = (amax if given.amax == "amax=nan" else amax.nan_to_num(0, torch.inf)).amax() if given.amax else None
     result = x.clone()
     for factor in given.scale, given.alpha:
         if factor is not None:
@@ -25,10 +27,16 @@ def run_on_host(x, dims, out, given=MOVE):
         result = result * given.channel_scale.reshape(shape)
     if given.channel_shift is not None:
         result = result + given.channel_shift.reshape(shape)
-    result = result.permute(dims)
+    types = given.results(x.dtype, torch.float32)
+    kept, result = result, result.permute(dims)
     if given.beta is not None:
         result = result + given.beta * given.other
-    return result.to(given.dtype or x.dtype).clone(memory_format=torch.contiguous_format)
+    made = [result.to(types["dst"]).clone(memory_format=torch.contiguous_format)]
+    if given.both is not None:  # laid out as x, which has gaps
+        made.append(torch.empty_strided(x.shape, x.stride(), dtype=types["dst2"]).copy_(kept))
+    if given.amax:
+        made.append(amax)
+    return tuple(made) if len(made) > 1 else made[0]
 
 
 class Operator(unittest.TestCase):
@@ -137,6 +145,68 @@ class Operator(unittest.TestCase):
         calls, result = self.compiled(lambda x: transpose(x * 2, dtype=torch.float16, scale=0.5) + 1, x)
         self.assertTrue(torch.equal(result, x.t().to(torch.float16) + 1))
         self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+
+    def test_outputs(self):
+        x = torch.rand(3, 4, 8)[:, :, :5] - 0.5
+        x[1, 2, 3] = torch.nan
+        for more, types in (
+                ({"both": True}, [torch.float32] * 2),
+                ({"dtype": torch.float16, "scale": 0.5, "both": True, "amax": True}, [torch.float16] * 2),
+                ({"dtype": torch.float16, "both": torch.float64, "amax": "nan"}, [torch.float16, torch.float64]),
+                ({"amax": True, "scale": torch.tensor(3.0)}, [torch.float32])):
+            results, by = permute(x, (2, 0, 1), **more), more.get("scale", 1)
+            self.assertIsInstance(results, tuple)
+            self.assertEqual([one.dtype for one in results], types + [torch.float32] * ("amax" in more))
+            for found, wanted in zip(results, [x.permute(2, 0, 1), x][:len(types)]):
+                torch.testing.assert_close(found, (wanted * by).to(found.dtype), equal_nan=True)
+            if "both" in more:
+                self.assertEqual(results[1].stride(), x.stride())
+            if "amax" in more:
+                wanted = torch.nan if more["amax"] == "nan" else x.nan_to_num().abs().amax().item()
+                torch.testing.assert_close(results[-1], torch.tensor(wanted), equal_nan=True)
+                self.assertEqual(results[-1].shape, ())
+        with self.assertRaisesRegex(TypeError, "skip leaves arrays"):
+            transpose(x, both=True, skip=torch.zeros(1, dtype=torch.int32))
+
+    def test_checks_of_outputs(self):
+        """By PyTorch: of layouts and types that the fake operator tells, of gradients, of schemas."""
+        x = torch.rand(3, 4, 8)
+        for source in x, x[:, :, :5], x.requires_grad_():
+            for both, amax in (torch.float16, None), (None, "amax"), (torch.float32, "amax=nan"), (None, None):
+                torch.library.opcheck(_torch.operator_with_outputs,
+                                      (source, [2, 0, 1], torch.float32, 0.5, *[None] * 8, -1, both, amax))
+        for source, stride in (torch.empty(3, device="meta").expand(4, 3), (3, 1)), \
+                (torch.empty(4, 5, device="meta")[:, :3], (5, 1)):
+            kept = transpose(source, both=True, amax=True)[1]
+            self.assertEqual((kept.shape, kept.stride()), ((4, 3), stride))
+
+    def test_gradients_of_outputs(self):
+        """The first result has one, the others none."""
+        x = torch.rand(3, 4, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda x: transpose(x, scale=3.0, both=True)[0], (x,)))
+        scale = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda *given: transpose(given[0], scale=given[1], both=True)[0],
+                                                 (x, scale)))
+        first, kept, largest = transpose(x.float(), scale=3.0, both=True, amax=True)
+        self.assertEqual([one.requires_grad for one in (first, kept, largest)], [True, False, False])
+
+    def test_outputs_compiled_whole(self):
+        x = torch.rand(3, 4)
+
+        def function(x):
+            first, kept, largest = transpose(x * 2, dtype=torch.float16, both=True, amax=True)
+            return first + 1, kept, largest * 2
+
+        for dynamic in False, True:
+            calls, results = self.compiled(function, x, dynamic=dynamic)
+            for found, wanted in zip(results, (2 * x.t().to(torch.float16) + 1, (2 * x).to(torch.float16), 4 * x.max())):
+                torch.testing.assert_close(found, wanted)
+            self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+        x.requires_grad_()
+        first, kept, largest = torch.compile(function, backend="aot_eager", fullgraph=True)(x)
+        first.sum().backward()
+        self.assertTrue(torch.equal(x.grad, torch.full_like(x, 2)))
+        self.assertFalse(kept.requires_grad or largest.requires_grad)
 
     def compiled(self, function, *arguments, **options):
         """The calls in the graph of a function that is compiled whole, and its result."""

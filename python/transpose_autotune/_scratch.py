@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scratch of launches that find a largest magnitude: 8 bytes that are 0 before a launch, which leaves them so."""
+# Launches that may run at the same time must not share it. Those of one plan may: threads have streams of their own.
+# Launches of one stream run in turn, whatever their plans are. So a stream has its scratch for good, and it is cleared
+# once. New memory of a framework's allocator would need a launch more, each time, that clears it.
+# A captured launch runs in any stream, and beside those of other graphs. But launches of an executable graph wait for
+# each other. So a captured launch has scratch for itself alone, also for good. While a stream is captured, none can be
+# allocated: it is there before.
+from __future__ import annotations
+
+from typing import Dict, List
+
+from . import _cuda
+from ._library import SCRATCH_BYTES, AutotuneError, Status
+
+_COUNT = 8192   # are allocated together, when half as many are left
+
+_of_streams: Dict[int, int] = {}
+_unused: Dict[int, List[int]] = {}  # of each device
+
+
+def scratch_for(device: int, stream: int) -> int:
+    """The address for one launch in this stream of the device."""
+    unused = _unused.setdefault(device, [])
+    with _cuda.Current(device):
+        if _cuda.is_capturing(stream):
+            if not unused:
+                raise AutotuneError(Status.INVALID, "amax has no scratch left, and none can be allocated while a "
+                                    "stream is captured: call this once before")
+            return unused.pop()
+        if len(unused) < _COUNT // 2:
+            first = _cuda.cleared(_COUNT * SCRATCH_BYTES)
+            unused.extend(range(first, first + _COUNT * SCRATCH_BYTES, SCRATCH_BYTES))
+        identity = _cuda.stream_identity(stream)
+    return _of_streams.get(identity) or _of_streams.setdefault(identity, unused.pop())
