@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a case, or of a set: up to three sides and two more outputs. */
-enum { CHECKS_MAX = 5 * (AT_CASES_MAX + 2) };
+/* Of a case, or of a set: up to three sides and two more outputs; and of a skipped launch. */
+enum { CHECKS_MAX = 5 * (AT_CASES_MAX + 2) + 1 };
 
 /* ---- buffers ---- */
 
@@ -322,7 +322,8 @@ static struct at_step_number given(const struct at_buffers *buffers, const doubl
 /* Set a call's arguments: a kernel on a set, from src to dst, which may lie within the set's
  * buffers. A second source whose beta is 0 is not there. */
 static void put_args(struct at_call *call, const struct at_buffers *buffers,
-                     const struct at_problem *problem, int64_t set, at_address dst, at_address src)
+                     const struct at_problem *problem, int64_t set, at_address dst, at_address src,
+                     at_address skip)
 {
     const double *beta = buffers->operands.beta;
     bool has_second = buffers->second.pitch && (beta[0] != 0 || beta[1] != 0);
@@ -343,6 +344,7 @@ static void put_args(struct at_call *call, const struct at_buffers *buffers,
                                                        at_step_kept_bytes(step))
                                     : 0,
         .largest = buffers->values ? buffers->values + layout_of(step).largest : 0,
+        .skip = skip,
         .scratch = buffers->values ? buffers->values + layout_of(step).largest + LARGEST_BYTES : 0,
     };
 
@@ -462,15 +464,15 @@ static int64_t checked_size(const struct at_problem *problem, enum at_check_of w
                                                    : AT_DESTINATION);
 }
 
-/* Check that the largest magnitude was found, and the scratch left as it was. */
+/* Check that the largest magnitude has these bits, and that the scratch was left as it was. */
 static enum at_outcome check_largest(const struct at_bench *bench, const struct at_buffers *buffers,
-                                     at_address result, struct at_error *err)
+                                     uint32_t largest, at_address result, struct at_error *err)
 {
     at_address words = buffers->values + layout_of(&buffers->problem.step).largest;
     const struct {
         at_address start;
         uint64_t count, first;
-    } all[] = {{words, 1, buffers->largest},
+    } all[] = {{words, 1, largest},
                {words + LARGEST_BYTES, AT_STEP_SCRATCH_BYTES / sizeof(uint32_t), 0}};
     enum at_outcome outcome = AT_CORRECT;
 
@@ -478,6 +480,26 @@ static enum at_outcome check_largest(const struct at_bench *bench, const struct 
         outcome = at_harness_start(
             bench, AT_CHECK_WORDS, (int64_t)all[i].count,
             (struct at_call){.args = {all[i].start, all[i].count, all[i].first, result}}, err);
+    return outcome;
+}
+
+/* Check that outputs have nothing but poison: as the red zones of no element. */
+static enum at_outcome check_nothing(const struct at_bench *bench, const struct at_buffers *buffers,
+                                     int64_t set, at_address result, struct at_error *err)
+{
+    static const uint32_t poison = UINT32_C(0x01010101) * AT_POISON_BYTE;
+    const struct at_buffer *const outputs[] = {&buffers->dst, &buffers->kept};
+    enum at_outcome outcome = AT_CORRECT;
+
+    for (size_t i = 0; i < AT_COUNT(outputs) && outcome == AT_CORRECT; i++)
+        if (outputs[i]->pitch)
+            outcome = at_harness_start(
+                bench, AT_CHECK_SOURCE, outputs[i]->pitch,
+                (struct at_call){.args = {whole_of(outputs[i], set),
+                                          (uint64_t)outputs[i]->pitch / 2, 0, 1, result}},
+                err);
+    if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
+        outcome = check_largest(bench, buffers, poison, result, err);
     return outcome;
 }
 
@@ -503,7 +525,9 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
                                                sets ? (uint64_t)p->step.channels.run : 0};
 
     if (what == AT_OF_LARGEST)
-        return check_largest(bench, buffers, result, err);
+        return check_largest(bench, buffers, buffers->largest, result, err);
+    if (what == AT_OF_NOTHING)
+        return check_nothing(bench, buffers, set, result, err);
     if (filled || tensor)
         memcpy(call.args + 2, whole, sizeof whole);
     else
@@ -594,7 +618,7 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
     if (kernel)
-        put_args(&call, tuned, &run->problem, set, dst, src);
+        put_args(&call, tuned, &run->problem, set, dst, src, 0);
     else
         call.args[0] = dst, call.args[1] = src,
         call.args[2] = (uint64_t)(at_problem_bytes(&run->problem) / 2);
@@ -687,11 +711,29 @@ static enum at_outcome start_trial(struct verification *verification,
     enum at_outcome outcome = reset(bench, buffers, set, err);
 
     put_args(&call, buffers, &buffers->problem, set, at_buffer_of(&buffers->dst, set),
-             at_buffer_of(&buffers->src, set));
+             at_buffer_of(&buffers->src, set), 0);
     if (outcome == AT_CORRECT)
         outcome =
             timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
     return outcome == AT_CORRECT ? start_output_checks(verification, buffers, set, err) : outcome;
+}
+
+/* Start a launch that is to be skipped, and check that it writes nothing. The step's number serves
+ * as a flag, since it is not 0. */
+static enum at_outcome start_skipped(struct verification *verification,
+                                     const struct at_kernel *kernel, const struct at_launch *launch,
+                                     const struct at_buffers *buffers, struct at_error *err)
+{
+    struct at_bench *bench = verification->bench;
+    struct at_call call = {.kernel = kernel, .launch = *launch};
+    enum at_outcome outcome = reset(bench, buffers, 0, err);
+
+    put_args(&call, buffers, &buffers->problem, 0, at_buffer_of(&buffers->dst, 0),
+             at_buffer_of(&buffers->src, 0), number_at(buffers, 0));
+    if (outcome == AT_CORRECT)
+        outcome = bench->ops->start(bench->device, &call, err);
+    return outcome == AT_CORRECT ? start_check(verification, buffers, 0, AT_OF_NOTHING, err)
+                                 : outcome;
 }
 
 static enum at_outcome report(const struct started_check *check,
@@ -706,7 +748,10 @@ static enum at_outcome report(const struct started_check *check,
     int64_t zone = checked_buffer(buffers, check->what)->zone;
     char *problem = at_problem_format(&buffers->problem);
 
-    if (check->what == AT_OF_LARGEST)
+    if (check->what == AT_OF_NOTHING)
+        at_fail(err, AT_FAILED, "%s: a launch that is to be skipped has written something",
+                problem);
+    else if (check->what == AT_OF_LARGEST)
         at_fail(err, AT_FAILED,
                 "%s: the largest magnitude is not %g, or its scratch was not cleared", problem,
                 (double)at_f32_of(buffers->largest));
@@ -770,6 +815,9 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
         if (outcome == AT_CORRECT)
             outcome = start_source_checks(&verification, buffers, 0, err);
     }
+    if (trial_count > 0 && at_step_has_outputs(&tuned->problem.step) && outcome == AT_CORRECT)
+        outcome = start_skipped(&verification, kernel, &trials[0].launch,
+                                &bench->cases[trials[0].case_index], err);
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
         outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], timed, err);
         if (!timed || outcome != AT_CORRECT)

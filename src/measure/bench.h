@@ -93,14 +93,15 @@ struct at_check_result {
 
 /* What is checked: that the destination has the transposed source; that a source is as it was; in
  * place, that the destination has its first content, as after an even number of transposes; that
- * the second result is right; that the largest magnitude is. */
+ * the second result is right; that the largest magnitude is; that no output was written. */
 enum at_check_of {
     AT_OF_DESTINATION,
     AT_OF_SOURCE,
     AT_OF_SECOND,
     AT_OF_RESTORED,
     AT_OF_KEPT,
-    AT_OF_LARGEST
+    AT_OF_LARGEST,
+    AT_OF_NOTHING
 };
 
 /* Start a check of a set. The result goes to the device at `result`, which the caller has cleared

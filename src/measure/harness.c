@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { POISON = 0xa5, ELEMENT_MAX = 16 };
+enum { POISON = AT_POISON_BYTE, ELEMENT_MAX = 16 };
 
 /* Call what has one argument with the element's size as a constant, so that the compiler makes a
  * loop for each size. */

@@ -26,6 +26,9 @@ enum at_harness_kernel {
 enum at_outcome at_harness_start(const struct at_bench *bench, enum at_harness_kernel kernel,
                                  int64_t items, struct at_call call, struct at_error *err);
 
+/* What buffers are filled with where a kernel must not write, as in templates/harness.cu. */
+enum { AT_POISON_BYTE = 0xa5 };
+
 /* Which of the table's AT_STEP_VALUES elements is at this index of the source. */
 size_t at_harness_value(int64_t index);
 
