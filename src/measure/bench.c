@@ -349,8 +349,8 @@ static void put_args(struct at_call *call, const struct at_buffers *buffers,
     };
 
     at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
-    call->state = all.scratch;
-    call->state_bytes = all.scratch ? AT_STEP_SCRATCH_BYTES : 0;
+    call->state = all.largest;
+    call->state_bytes = all.largest ? LARGEST_BYTES + AT_STEP_SCRATCH_BYTES : 0;
 }
 
 enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,
