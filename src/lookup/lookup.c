@@ -106,9 +106,9 @@ static void add_copy(struct opening *opening, const struct at_entry *entry)
     struct at_problem problem;
     struct at_config config;
 
-    if (at_problem_parse(&problem, entry->problem, NULL) != AT_OK ||
-        at_config_parse(&config, lookup->families, lookup->family_count, entry->copy.method,
-                        NULL) != AT_OK)
+    if (at_config_parse(&config, lookup->families, lookup->family_count, entry->copy.method,
+                        NULL) != AT_OK ||
+        at_problem_parse(&problem, entry->problem, NULL) != AT_OK)
         return;
     problem = at_problem_copy_of(&problem);
     candidate.problem = at_problem_format(&problem);

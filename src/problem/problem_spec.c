@@ -204,8 +204,6 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                        {OFFSET_SRC, AT_SOURCE, true},
                        {OFFSET_DST, AT_DESTINATION, true}};
 
-    if (at_step_read_operation(&t->step, text, length))
-        return AT_OK;
     for (size_t i = 0; i < AT_COUNT(tensor_keys); i++) {
         const char *key = at_problem_keys[tensor_keys[i].key], *value;
         int side = tensor_keys[i].side;
@@ -229,6 +227,8 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                    ? AT_OK
                    : fail(t, key, value, left);
     }
+    if (at_step_read_operation(&t->step, text, length))
+        return AT_OK;
     return at_problem_fail(t->err, t->spec,
                            "unknown \"%.*s\"; with perm=, expected one of "
                            "strides_src=, strides_dst=, offset_src=, offset_dst=",
@@ -467,8 +467,6 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
 {
     size_t begin;
 
-    if (at_step_read_operation(step, text, length))
-        return AT_OK;
     if (has_key(text, length, IN_PLACE, &begin))
         return read_in_place(problem, text + begin, length - begin, spec, err);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
@@ -480,6 +478,8 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
             return at_problem_fail(err, spec, "%s is given twice", at_problem_keys[i]);
         return read_size(value, text + begin, length - begin, at_problem_keys[i], spec, err);
     }
+    if (at_step_read_operation(step, text, length))
+        return AT_OK;
     return at_problem_fail(err, spec,
                            "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
                            "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
