@@ -192,7 +192,7 @@ use_own() {
 
 @test "a winner that is now wrong or does not compile is broken" {
     use_own
-    sed -i 's/row >= tile.rows ||/row >= tile.rows - 1 ||/' own.cu # leaves a row out
+    sed -i 's/row < tile.rows \&\&/row < tile.rows - 1 \&\&/' own.cu # leaves a row out
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $output == *'64x96:f32 '*' broken   wrong: '* ]]
     echo '#error no more' >>own.cu
@@ -206,8 +206,8 @@ use_own() {
     own_family '0, 1' READ_ONLY=0 >own.yaml
     AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data "$AUTOTUNE" tune --quiet --gpu emu --space own.yaml \
         --family own --problem 256x256:f32 --replace --out best.yaml
-    # The winner now does its work eight times over.
-    sed -i 's/\( *\)store<.*);/\1for (int i = 0; i < 1 + 7 * DIRECTION; i++, __threadfence())\n&/' own.cu
+    # The winner now stores thirty-two times.
+    sed -i 's/\( *\)store<.*);/\1for (int i = 0; i < 1 + 31 * DIRECTION; i++, __threadfence())\n&/' own.cu
     grep -q threadfence own.cu
     run --separate-stderr -1 "$AUTOTUNE" check --quiet --gpu emu --space own.yaml best.yaml
     [[ $output == *'256x256:f32 '*' broken '*'slower than the default, by '* ]]
@@ -258,7 +258,7 @@ use_own() {
 
 @test "--out writes nothing if a winner is wrong" {
     use_own
-    sed -i 's/row >= tile.rows ||/row >= tile.rows - 1 ||/' own.cu # leaves a row out
+    sed -i 's/row < tile.rows \&\&/row < tile.rows - 1 \&\&/' own.cu # leaves a row out
     run -1 "$AUTOTUNE" check --quiet --gpu emu:a100 --out new.yaml --space own.yaml best.yaml
     [ ! -e new.yaml ]
 }
