@@ -58,9 +58,9 @@ static int words_are_wrong(const unsigned long long *words, int count,
 /* A kernel whose step takes a number gets the caller's; without a number there is no launch. */
 static void check_numbers(void)
 {
-    static const struct one_numbers one = {{0, {1, 0}}, {0, {0, 0}}, 0, 0, 0},
-                                    half = {{0, {0.5, 0}}, {0, {0, 0}}, dst, 0, 0},
-                                    past = {{0, {0.5, 0}}, {0, {0, 0}}, (char *)dst + 8, 0, 0};
+    static const struct one_numbers one = {.number = {0, {1, 0}}},
+                                    half = {.number = {0, {0.5, 0}}, .second = dst},
+                                    past = {.number = {0, {0.5, 0}}, .second = (char *)dst + 8};
     const struct one_tuned *step = &one_tuned_entries[ONE_R512_C512_B2_BF16_E4M3_SCALE_INDEX];
 
     CHECK(one, R512_C512_B2_BF16_E4M3_SCALE, step,
