@@ -58,10 +58,10 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
 
 /* Where parts of a table of values begin, after the elements of the source: those of the second
  * source, the results, the second results, the numbers, the largest magnitude, in 16 bytes, with
- * the scratch behind it, and the numbers of channels: the first ones of all, then the second ones.
- */
+ * the scratch behind it, a flag that skips a launch, and the numbers of channels: the first ones of
+ * all, then the second ones. */
 struct values_layout {
-    size_t seconds, results, kept, numbers, largest, channels, bytes;
+    size_t seconds, results, kept, numbers, largest, flag, channels, bytes;
 };
 
 enum { LARGEST_BYTES = 16 };
@@ -75,7 +75,8 @@ static struct values_layout layout_of(const struct at_step *step)
     at.kept = at.results + at_step_sets(step) * to;
     at.numbers = at.kept + AT_STEP_VALUES * (size_t)at_step_kept_bytes(step);
     at.largest = at.numbers + 4 * sizeof(double);
-    at.channels = at.largest + LARGEST_BYTES + AT_STEP_SCRATCH_BYTES;
+    at.flag = at.largest + LARGEST_BYTES + AT_STEP_SCRATCH_BYTES;
+    at.channels = at.flag + sizeof(double);
     at.bytes = at.channels + 2 * (size_t)step->channels.count * sizeof(double);
     return at;
 }
@@ -299,7 +300,8 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
     if (at_step_has(step, AT_AMAX))
         buffers->largest = find_largest(problem, table);
     put_numbers_of(buffers, table + at.numbers);
-    memset(table + at.largest, 0, LARGEST_BYTES + AT_STEP_SCRATCH_BYTES);
+    memset(table + at.largest, 0, at.flag - at.largest);
+    memset(table + at.flag, 1, sizeof(int));
     put_channels_of(step, table + at.channels);
     outcome = bench->ops->allocate(bench->device, (int64_t)at.bytes, &buffers->values, err);
     if (outcome == AT_CORRECT)
@@ -718,8 +720,7 @@ static enum at_outcome start_trial(struct verification *verification,
     return outcome == AT_CORRECT ? start_output_checks(verification, buffers, set, err) : outcome;
 }
 
-/* Start a launch that is to be skipped, and check that it writes nothing. The step's number serves
- * as a flag, since it is not 0. */
+/* Start a launch that is to be skipped, and check that it writes nothing. */
 static enum at_outcome start_skipped(struct verification *verification,
                                      const struct at_kernel *kernel, const struct at_launch *launch,
                                      const struct at_buffers *buffers, struct at_error *err)
@@ -729,7 +730,8 @@ static enum at_outcome start_skipped(struct verification *verification,
     enum at_outcome outcome = reset(bench, buffers, 0, err);
 
     put_args(&call, buffers, &buffers->problem, 0, at_buffer_of(&buffers->dst, 0),
-             at_buffer_of(&buffers->src, 0), number_at(buffers, 0));
+             at_buffer_of(&buffers->src, 0),
+             buffers->values + layout_of(&buffers->problem.step).flag);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->start(bench->device, &call, err);
     return outcome == AT_CORRECT ? start_check(verification, buffers, 0, AT_OF_NOTHING, err)
