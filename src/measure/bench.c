@@ -56,6 +56,16 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
     return buffers;
 }
 
+/* All sides: those that a problem does not have are without a pitch. */
+static const size_t sides[] = {offsetof(struct at_buffers, src), offsetof(struct at_buffers, dst),
+                               offsetof(struct at_buffers, second),
+                               offsetof(struct at_buffers, kept)};
+
+static const struct at_buffer *side_of(const struct at_buffers *buffers, size_t side)
+{
+    return (const struct at_buffer *)((const char *)buffers + sides[side]);
+}
+
 /* Where parts of a table of values begin, after the elements of the source: those of the second
  * source, the results, the second results, the numbers, the largest magnitude, in 16 bytes, with
  * the scratch behind it, a flag that skips a launch, and the numbers of channels: the first ones of
@@ -85,13 +95,13 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
                          const struct at_device_info *device)
 {
     struct at_buffers buffers = lay_out(problem, sets, device);
-    int64_t values = problem->step.given ? (int64_t)layout_of(&problem->step).bytes : 0, bytes;
+    int64_t values = problem->step.given ? (int64_t)layout_of(&problem->step).bytes : 0, bytes,
+            pitch = 0;
 
     /* A problem has at most 2^62 bytes, so the sum fits; the product may not. */
-    return __builtin_mul_overflow(sets,
-                                  buffers.src.pitch + buffers.dst.pitch + buffers.second.pitch +
-                                      buffers.kept.pitch,
-                                  &bytes) ||
+    for (size_t i = 0; i < AT_COUNT(sides); i++)
+        pitch += side_of(&buffers, i)->pitch;
+    return __builtin_mul_overflow(sets, pitch, &bytes) ||
                    __builtin_add_overflow(bytes, values, &bytes)
                ? INT64_MAX
                : bytes;
@@ -157,25 +167,18 @@ static enum at_outcome fill_second(const struct at_bench *bench, const struct at
     return at_harness_start(bench, AT_FILL_SECOND, elements, call, err);
 }
 
-/* Poison all sets of a side. */
-static enum at_outcome poison_side(const struct at_bench *bench, const struct at_buffers *buffers,
-                                   const struct at_buffer *side, struct at_error *err)
-{
-    return poison(bench, side->start, buffers->sets * side->pitch, err);
-}
-
 enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_buffers *buffers,
                                 struct at_error *err)
 {
     const struct at_problem *problem = &buffers->problem;
-    enum at_outcome outcome = poison_side(bench, buffers, &buffers->src, err);
+    enum at_outcome outcome = AT_CORRECT;
 
-    if (outcome == AT_CORRECT)
-        outcome = poison_side(bench, buffers, &buffers->dst, err);
-    if (outcome == AT_CORRECT && buffers->second.pitch)
-        outcome = poison_side(bench, buffers, &buffers->second, err);
-    if (outcome == AT_CORRECT && buffers->kept.pitch)
-        outcome = poison_side(bench, buffers, &buffers->kept, err);
+    for (size_t i = 0; i < AT_COUNT(sides) && outcome == AT_CORRECT; i++) {
+        const struct at_buffer *side = side_of(buffers, i);
+
+        if (side->pitch)
+            outcome = poison(bench, side->start, buffers->sets * side->pitch, err);
+    }
     for (int64_t set = 0; buffers->second.pitch && set < buffers->sets && outcome == AT_CORRECT;
          set++)
         outcome = fill_second(bench, buffers, set, err);
@@ -359,18 +362,15 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
                                 const struct at_gpu_case *wanted, struct at_error *err)
 {
     struct at_buffers made = lay_out(&wanted->problem, wanted->sets, at_bench_info(bench));
-    enum at_outcome outcome =
-        bench->ops->allocate(bench->device, made.sets * made.src.pitch, &made.src.start, err);
+    enum at_outcome outcome = AT_CORRECT;
 
-    if (outcome == AT_CORRECT)
-        outcome =
-            bench->ops->allocate(bench->device, made.sets * made.dst.pitch, &made.dst.start, err);
-    if (outcome == AT_CORRECT && made.second.pitch)
-        outcome = bench->ops->allocate(bench->device, made.sets * made.second.pitch,
-                                       &made.second.start, err);
-    if (outcome == AT_CORRECT && made.kept.pitch)
-        outcome =
-            bench->ops->allocate(bench->device, made.sets * made.kept.pitch, &made.kept.start, err);
+    for (size_t i = 0; i < AT_COUNT(sides) && outcome == AT_CORRECT; i++) {
+        struct at_buffer *side = (struct at_buffer *)((char *)&made + sides[i]);
+
+        if (side->pitch)
+            outcome =
+                bench->ops->allocate(bench->device, made.sets * side->pitch, &side->start, err);
+    }
     if (outcome == AT_CORRECT && made.problem.step.given)
         outcome = make_values(bench, &made, bench->case_count == 0, err);
     if (outcome == AT_CORRECT)
@@ -384,10 +384,8 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
 
 void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers)
 {
-    bench->ops->release(bench->device, buffers->src.start);
-    bench->ops->release(bench->device, buffers->dst.start);
-    bench->ops->release(bench->device, buffers->second.start);
-    bench->ops->release(bench->device, buffers->kept.start);
+    for (size_t i = 0; i < AT_COUNT(sides); i++)
+        bench->ops->release(bench->device, side_of(buffers, i)->start);
     bench->ops->release(bench->device, buffers->values);
     *buffers = (struct at_buffers){0};
 }
@@ -702,21 +700,31 @@ static enum at_outcome start_timed(struct at_bench *bench, const struct at_call 
     return outcome == AT_CORRECT ? bench->ops->mark(bench->device, AT_AFTER, err) : outcome;
 }
 
-/* Start a trial: reset the destination, run the kernel, check. */
+/* Reset the outputs and run the kernel. skip: the address of a flag, or 0. */
+static enum at_outcome start_afresh(struct at_bench *bench, const struct at_kernel *kernel,
+                                    const struct at_launch *launch,
+                                    const struct at_buffers *buffers, int64_t set, bool timed,
+                                    at_address skip, struct at_error *err)
+{
+    struct at_call call = {.kernel = kernel, .launch = *launch};
+    enum at_outcome outcome = reset(bench, buffers, set, err);
+
+    put_args(&call, buffers, &buffers->problem, set, at_buffer_of(&buffers->dst, set),
+             at_buffer_of(&buffers->src, set), skip);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    return timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
+}
+
+/* Start a trial, and check what it writes. */
 static enum at_outcome start_trial(struct verification *verification,
                                    const struct at_kernel *kernel, const struct at_launch *launch,
                                    const struct at_buffers *buffers, int64_t set, bool timed,
                                    struct at_error *err)
 {
-    struct at_bench *bench = verification->bench;
-    struct at_call call = {.kernel = kernel, .launch = *launch};
-    enum at_outcome outcome = reset(bench, buffers, set, err);
+    enum at_outcome outcome =
+        start_afresh(verification->bench, kernel, launch, buffers, set, timed, 0, err);
 
-    put_args(&call, buffers, &buffers->problem, set, at_buffer_of(&buffers->dst, set),
-             at_buffer_of(&buffers->src, set), 0);
-    if (outcome == AT_CORRECT)
-        outcome =
-            timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
     return outcome == AT_CORRECT ? start_output_checks(verification, buffers, set, err) : outcome;
 }
 
@@ -725,15 +733,10 @@ static enum at_outcome start_skipped(struct verification *verification,
                                      const struct at_kernel *kernel, const struct at_launch *launch,
                                      const struct at_buffers *buffers, struct at_error *err)
 {
-    struct at_bench *bench = verification->bench;
-    struct at_call call = {.kernel = kernel, .launch = *launch};
-    enum at_outcome outcome = reset(bench, buffers, 0, err);
+    at_address flag = buffers->values + layout_of(&buffers->problem.step).flag;
+    enum at_outcome outcome =
+        start_afresh(verification->bench, kernel, launch, buffers, 0, false, flag, err);
 
-    put_args(&call, buffers, &buffers->problem, 0, at_buffer_of(&buffers->dst, 0),
-             at_buffer_of(&buffers->src, 0),
-             buffers->values + layout_of(&buffers->problem.step).flag);
-    if (outcome == AT_CORRECT)
-        outcome = bench->ops->start(bench->device, &call, err);
     return outcome == AT_CORRECT ? start_check(verification, buffers, 0, AT_OF_NOTHING, err)
                                  : outcome;
 }

@@ -72,7 +72,7 @@ static inline void set_value(unsigned char *value, int64_t index, size_t bytes,
     uint64_t words[2];
 
     if (values) {
-        memcpy(value, values + mix_index(index) % AT_STEP_VALUES * bytes, bytes);
+        memcpy(value, values + at_harness_value(index) * bytes, bytes);
         return;
     }
     if (bytes <= sizeof(uint32_t)) {

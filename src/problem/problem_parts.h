@@ -49,9 +49,8 @@ struct at_step_reading {
 /* Cut "SOURCE:DESTINATION" after the first type. Returns its length. */
 size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t length);
 
-/* Read the name of an operation, which may be affine=AXIS, both=TYPE or amax=nan. False: it is
- * none.
- */
+/* Read the name of an operation, which may be affine=AXIS, both=TYPE or amax=nan. False: it
+ * is none. */
 bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length);
 
 /* Make the step that was read, of elements of this type. A cast to the same type without an

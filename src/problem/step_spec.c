@@ -19,30 +19,30 @@ size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t 
     return (size_t)(colon - text);
 }
 
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(word, text, length) == 0;
+}
+
 bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length)
 {
     const char *equals = memchr(text, '=', length);
     size_t name = equals ? (size_t)(equals - text) : length;
 
-    for (unsigned i = 0; i < AT_OPERATIONS; i++) {
-        bool whole = i == AT_AMAX_NAN || !equals; /* its name has a value */
-        size_t own = whole ? length : name;
-
-        if (strlen(at_operation_names[i]) != own || memcmp(at_operation_names[i], text, own) != 0 ||
-            (!whole && i != AT_AFFINE && i != AT_BOTH))
-            continue;
-        read->operations |= 1U << i;
-        if (i == AT_AMAX_NAN)
-            read->operations |= 1U << AT_AMAX;
-        if (!whole && i == AT_AFFINE) {
-            read->axis = equals + 1;
-            read->axis_length = length - name - 1;
-        } else if (!whole) {
-            read->kept = equals + 1;
-            read->kept_length = length - name - 1;
-        }
-        return true;
+    if (equals && is_word(text, name, at_operation_names[AT_AFFINE])) {
+        read->axis = equals + 1;
+        read->axis_length = length - name - 1;
+        length = name;
+    } else if (equals && is_word(text, name, at_operation_names[AT_BOTH])) {
+        read->kept = equals + 1;
+        read->kept_length = length - name - 1;
+        length = name;
     }
+    for (unsigned i = 0; i < AT_OPERATIONS; i++)
+        if (is_word(text, length, at_operation_names[i])) {
+            read->operations |= 1U << i | (i == AT_AMAX_NAN ? 1U << AT_AMAX : 0);
+            return true;
+        }
     return false;
 }
 
@@ -56,8 +56,7 @@ static enum at_status read_axis(int64_t *axis, const struct at_step_reading *rea
     if (!read->axis)
         return AT_OK;
     for (*axis = AT_ROWS_AXIS; *axis < AT_FIRST_AXIS; (*axis)++)
-        if (strlen(names[*axis]) == read->axis_length &&
-            memcmp(names[*axis], read->axis, read->axis_length) == 0)
+        if (is_word(read->axis, read->axis_length, names[*axis]))
             return AT_OK;
     if (at_integer_parse(read->axis, read->axis_length, axis) && *axis >= 0 &&
         *axis < AT_RANK_MAX) {
