@@ -166,6 +166,7 @@ template <long long code> struct arithmetic : no_outputs {
     static constexpr bool has_channels = (operations & STEP_AFFINE) != 0;
     static constexpr bool mixes = (operations & STEP_MIXED) != 0;
     static constexpr bool takes_numbers = multiplies || divides || has_channels || adds;
+    static constexpr bool computes = takes_numbers || source_parts::part != result_parts::part;
     static constexpr bool needs_place = has_channels || adds;
     /* What follows a quotient could make a small or large one count again. */
     static constexpr bool has_reciprocal =
@@ -363,7 +364,7 @@ template <long long code> struct arithmetic : no_outputs {
 
 #pragma unroll
         for (int k = 0; k < parts; k++)
-            if constexpr (takes_numbers || source_parts::part != result_parts::part)
+            if constexpr (computes)
                 to.part[k] = result::store(compute(from, own, second_at<count>(there, i), k));
             else
                 to.part[k] = from.part[k];
@@ -402,7 +403,7 @@ template <long long code> struct arithmetic : no_outputs {
     of_channels(const elements<count> &from, const place<count> &there,
                 const channel (&all)[count]) const
     {
-        if constexpr (count % 2 == 0 && is_8_bit_float(result_parts::part)) {
+        if constexpr (computes && count % 2 == 0 && is_8_bit_float(result_parts::part)) {
             vector<count, 2> pairs;
 
 #pragma unroll

@@ -73,6 +73,8 @@ cases=(
     'micro 128x64:bf16,amax=nan'
     'naive 200x96:f16,amax'
     'naive 33x20:f64:f32,both'
+    'micro 64x96:e4m3,both'
+    'skew 45x77:e5m2,both=e4m3,amax'
     'skew 67x83:bf16:e4m3,divide,both,amax'
     'skew 61x98:u8:f32,both=u8'
     'skew 99x77:c64,conj,both'
