@@ -27,7 +27,6 @@ template <long long code> struct arithmetic_with_outputs : arithmetic<results_co
     using keeper = arithmetic<kept_code(code)>;
 
     static constexpr int kept_bytes = keeper::result_bytes;
-    static constexpr bool has_outputs = true;
     static constexpr bool keeps = (code >> 16 & STEP_BOTH) != 0;
     static constexpr bool has_largest = (code >> 16 & STEP_AMAX) != 0;
     static constexpr bool propagates = (code >> 16 & STEP_AMAX_NAN) != 0;
@@ -130,6 +129,15 @@ template <long long code> struct arithmetic_with_outputs : arithmetic<results_co
             else
                 store_back<kept_bytes>(to + bytes, back.whole, (unit - begin) * kept_bytes);
         }
+    }
+
+    /* Take note of elements in a register each, unless keep() does. */
+    template <class T, int count> __device__ __forceinline__ void note(const T (&from)[count]) const
+    {
+        if constexpr (has_largest && !keeps)
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                largest.template take<1>((element)from[i]);
     }
 
     template <int count, int cache_operator>

@@ -287,6 +287,7 @@ __device__ __forceinline__ uint4 gather(unsigned shared, const int (&offsets)[st
 #pragma unroll
         for (int k = 0; k < part_rows; k++)
             rows[k] = load_extended<ELEM_SIZE, T>(shared + offsets[i * part_rows + k]);
+        result_of.note(rows);
         result.part[i] = result_of.of_registers(rows);
     }
     /* Rotate the parts, so that part 0 comes first. Rows may begin within one: then also shift. */
@@ -474,108 +475,133 @@ __device__ __forceinline__ void write_ends(result *to, const unsigned char *shar
         for (int i = threadIdx.x % lanes; i < head + tail; i += lanes) {
             const int row = i < head ? first + i : last - 1 - (i - head);
 
-            if (row >= first && row < last)
-                to[row] = result_of(*reinterpret_cast<const element *>(shared + layout.offset(row)),
-                                    result_of.template at<1>(to + row));
+            if (row >= first && row < last) {
+                const element own[] = {
+                    *reinterpret_cast<const element *>(shared + layout.offset(row))};
+
+                result_of.note(own);
+                to[row] = result_of(own[0], result_of.template at<1>(to + row));
+            }
         }
         shared += step_cols * ELEM_SIZE;
         to += step_cols * ld;
     }
 }
 
-/* Return `count` adjacent elements from shared memory, which begin anywhere: shift them out of two
- * chunks. */
-template <int count>
-__device__ __forceinline__ word<count * ELEM_SIZE> elements_at(unsigned shared, int offset)
-{
-    vector<16, 4> chunk[2];
-    vector<16, count * ELEM_SIZE> own;
-
-    chunk[0].whole = load_shared<uint4>(shared + (offset & -16));
-    chunk[1].whole = load_shared<uint4>(shared + (offset + count * ELEM_SIZE - 1 & -16));
-    own.whole = funnel_shift<ELEM_SIZE, 16>(chunk[0], chunk[1], offset & 15).whole;
-    return own.part[0];
-}
-
-/* The same at the end of a row, whose chunks may have nothing beyond it: only the elements from
- * `begin` to before `end`. */
-template <int count>
-__device__ __forceinline__ word<count * ELEM_SIZE> elements_of(unsigned shared, int offset,
-                                                               int begin, int end)
-{
-    vector<count * ELEM_SIZE, ELEM_SIZE> own{};
-
-#pragma unroll
-    for (int i = 0; i < count; i++)
-        if (i >= begin && i < end)
-            own.part[i] =
-                (element)load_extended<ELEM_SIZE, loaded>(shared + offset + i * ELEM_SIZE);
-    return own.whole;
-}
-
-/* The columns of a tile that are kept: `cols` of its own, after `halo` others. */
-struct kept_cols {
+/* What a tile keeps as it lies: rows from first to before last, and `cols` columns after `halo`
+ * others, which are in shared memory, too. */
+struct kept_tile {
+    unsigned shared;
+    row_layout layout;
+    const element *from; /* the first of these columns */
+    long long ld;
+    int first, last;
     int halo, cols;
     bool at_end; /* the next tile does not keep what is left of a unit */
+
+    __device__ __forceinline__ const element *start(int row) const
+    {
+        return from + row * ld;
+    }
+    __device__ __forceinline__ int offset(int row, int col) const
+    {
+        return layout.offset(row) + (col + halo) * ELEM_SIZE;
+    }
+    /* The column of a row's first whole unit: the row begins so far before a boundary. */
+    __device__ __forceinline__ int whole_from(int boundary) const
+    {
+        return boundary > 0 ? boundary - halo : 0;
+    }
 };
 
-/* Keep the tile's rows as they lie, without the halo of rows after them. They begin anywhere in
- * shared memory, and anywhere else where they are kept. So whole units are stored there, from
- * boundary to boundary, and then the ends of each row. from: the first of the tile's own columns.
- */
-template <class chosen>
-__device__ __forceinline__ void keep_rows(const unsigned char *shared, row_layout layout,
-                                          const element *from, long long ld, rows_inside inside,
-                                          kept_cols kept, const chosen &result_of)
+/* Keep the whole units of all rows. Neighbouring threads have neighbouring units. Rows that are a
+ * multiple of a unit apart are equally far from a boundary, and units have the same column. */
+template <bool aligned, class chosen>
+__device__ __forceinline__ void keep_units(const kept_tile &tile, const chosen &result_of)
 {
-    if constexpr (chosen::has_outputs) {
-        constexpr int unit = chosen::unit, row_units = tile_cols / unit;
-        const int first = inside.first, count = minimum(inside.last, tile_rows) - first;
-        const int halo = kept.halo, cols = kept.cols;
-        const unsigned base = shared_address(shared);
+    constexpr int unit = chosen::unit, row_units = tile_cols / unit;
+    constexpr int step_rows = THREADS / row_units;
+    constexpr bool is_steady = step_rows % unit == 0 && step_rows % store_rows == 0;
+    const int number = threadIdx.x % row_units * unit;
+    int row = tile.first + threadIdx.x / row_units;
+    const element *start = tile.start(row);
+    int col = tile.whole_from(result_of.to_boundary(start)) + number;
+    int offset = tile.offset(row, col);
 
-        if (halo + cols < unit) { /* a unit could be cut at both ends */
-            for (int i = threadIdx.x; i < count * cols; i += THREADS) {
-                const int row = first + i / cols, col = i % cols;
-
-                result_of.template keep<1>(from + row * ld + col,
-                                           *reinterpret_cast<const element *>(
-                                               shared + layout.offset(row) + col * ELEM_SIZE));
-            }
-            return;
-        }
+    static_assert(THREADS % row_units == 0, "a thread has the same unit of each of its rows");
 #pragma unroll 2
-        for (int i = threadIdx.x; i < count * row_units; i += THREADS) {
-            const int row = first + i / row_units;
-            const element *start = from + row * ld;
-            const int boundary = result_of.to_boundary(start);
-            const int col = (boundary > 0 ? boundary - halo : 0) + i % row_units * unit;
-
-            if (col + unit <= cols)
-                result_of.template keep<unit>(
-                    start + col,
-                    elements_at<unit>(base, layout.offset(row) + (col + halo) * ELEM_SIZE));
-        }
-        if (halo > 0 && !kept.at_end)
-            return;
-#pragma unroll 1
-        for (int i = threadIdx.x; i < 2 * count; i += THREADS) {
-            const bool is_tail = i >= count;
-            const int row = first + (is_tail ? i - count : i);
-            const element *start = from + row * ld;
-            const int boundary = result_of.to_boundary(start);
-            const int whole = boundary > 0 ? boundary - halo : 0;
-            const int col = is_tail ? whole + ((cols - whole) & -unit) : boundary - unit;
-
-            if (is_tail ? kept.at_end && col < cols : halo == 0 && boundary > 0)
-                result_of.keep_part(
-                    start + col,
-                    elements_of<unit>(base, layout.offset(row) + (col + halo) * ELEM_SIZE,
-                                      is_tail ? 0 : -col, is_tail ? cols - col : unit),
-                    is_tail ? 0 : -col, is_tail ? cols - col : unit);
+    for (; row < tile.last; row += step_rows) {
+        if (col + unit <= tile.cols)
+            result_of.template keep<unit>(
+                start + col, elements_at<ELEM_SIZE, unit, aligned>(tile.shared, offset));
+        start += step_rows * tile.ld;
+        if constexpr (is_steady) {
+            offset += tile.layout.distance(step_rows);
+        } else {
+            col = tile.whole_from(result_of.to_boundary(start)) + number;
+            offset = tile.offset(row + step_rows, col);
         }
     }
 }
+
+/* Keep what is before and after the whole units of each row. */
+template <class chosen>
+__device__ __forceinline__ void keep_ends(const kept_tile &tile, const chosen &result_of)
+{
+    constexpr int unit = chosen::unit;
+    const int count = tile.last - tile.first;
+
+#pragma unroll 1
+    for (int i = threadIdx.x; i < 2 * count; i += THREADS) {
+        const bool is_tail = i >= count;
+        const int row = tile.first + (is_tail ? i - count : i);
+        const element *start = tile.start(row);
+        const int boundary = result_of.to_boundary(start);
+        const int whole = tile.whole_from(boundary);
+        const int col = is_tail ? whole + ((tile.cols - whole) & -unit) : boundary - unit;
+        const int begin = is_tail ? 0 : -col, end = is_tail ? tile.cols - col : unit;
+
+        if (is_tail ? tile.at_end && col < tile.cols : tile.halo == 0 && boundary > 0)
+            result_of.keep_part(
+                start + col,
+                elements_between<ELEM_SIZE, unit>(tile.shared + tile.offset(row, col), begin, end),
+                begin, end);
+    }
+}
+
+/* Keep the tile's rows as they lie. They begin anywhere in shared memory, and anywhere else where
+ * they are kept. So whole units are stored there, from boundary to boundary, and then the ends of
+ * each row. If the source and what is kept are aligned alike, units are so in shared memory, too.
+ */
+template <class chosen>
+__device__ __forceinline__ void keep_rows(const kept_tile &tile, const chosen &result_of)
+{
+    if constexpr (chosen::keeps) {
+        constexpr int unit = chosen::unit;
+        const int whole = tile.whole_from(result_of.to_boundary(tile.start(tile.first)));
+
+        if (tile.halo + tile.cols < unit) { /* a unit could be cut at both ends */
+            for (int i = threadIdx.x; i < (tile.last - tile.first) * tile.cols; i += THREADS) {
+                const int row = tile.first + i / tile.cols, col = i % tile.cols;
+
+                result_of.template keep<1>(
+                    tile.start(row) + col,
+                    elements_between<ELEM_SIZE, 1>(tile.shared + tile.offset(row, col), 0, 1));
+            }
+            return;
+        }
+        if (tile.offset(tile.first, whole) % (unit * ELEM_SIZE) == 0)
+            keep_units<true>(tile, result_of);
+        else
+            keep_units<false>(tile, result_of);
+        if (tile.halo == 0 || tile.at_end)
+            keep_ends(tile, result_of);
+    }
+}
+
+/* What is kept comes first in small blocks, and the atomic instructions run beside the stores that
+ * follow. In large ones, warps would wait for too many others. */
+constexpr bool sends_early = step::keeps && step::has_largest && THREADS < 512;
 
 /* Blocks per multiprocessor for which registers must suffice; 0: no limit. For results of 1 byte,
  * the offsets of sixteen elements would take too many registers. */
@@ -633,12 +659,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         offsets[i] = layout.offset(gathered) + (col + halo) * ELEM_SIZE;
     }
 
+    const bool at_end = !has_halo || tile.first_col + tile.cols == cols;
+    const kept_tile kept{shared_address(shared),          layout, own,       ld_src, inside.first,
+                         minimum(inside.last, tile_rows), halo,   tile.cols, at_end};
     typename step::template beside<store_rows> common{};
     if constexpr (step::mixes)
         common = result_of.template beside_at<store_rows>(to + row);
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
+    if constexpr (sends_early) {
+        keep_rows(kept, result_of);
+        result_of.gather_largest();
+        __syncthreads();
+        result_of.send_largest();
+    }
     if constexpr (ends_in_parts)
         write_vectors(to + row, shared_address(shared), offsets, first, ld_dst,
                       row + store_rows > inside.first && row < inside.last ? tile.cols - col : 0,
@@ -651,7 +686,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         write_ends(to, shared + (col + halo) * ELEM_SIZE, layout, boundary,
                    first_row < 0 ? inside.first : boundary,
                    minimum(inside.last, boundary + tile_rows), ld_dst, tile.cols - col, result_of);
-    keep_rows(shared, layout, own, ld_src, inside,
-              {halo, tile.cols, !has_halo || tile.first_col + tile.cols == cols}, result_of);
-    result_of.finish();
+    if constexpr (sends_early) {
+        result_of.write_largest();
+    } else {
+        keep_rows(kept, result_of);
+        result_of.finish();
+    }
 }

@@ -49,7 +49,7 @@ enum {
  * nothing. Each block of a launch calls finish() once, with all of its threads, unless the launch
  * skips(). */
 struct no_outputs {
-    static constexpr bool has_outputs = false, keeps = false;
+    static constexpr bool keeps = false, has_largest = false;
     static constexpr int unit = 1;
 
     __device__ __forceinline__ bool skips() const
@@ -59,6 +59,11 @@ struct no_outputs {
     /* Keep the second results of adjacent elements, and take note of their largest magnitude. */
     template <int count, int cache_operator = STORE_PLAIN, class T>
     __device__ __forceinline__ void keep(const void *, const T &) const
+    {
+    }
+    /* Take note of the largest magnitude of elements in a register each, if no second results are
+     * kept. */
+    template <class T, int count> __device__ __forceinline__ void note(const T (&)[count]) const
     {
     }
     __device__ __forceinline__ void finish() const

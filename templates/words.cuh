@@ -346,6 +346,41 @@ template <int element_bytes, class T> __device__ __forceinline__ T load_extended
     return value;
 }
 
+/* Return `count` adjacent elements from shared memory. They have the alignment of their word, or
+ * begin anywhere: then shift them out of two chunks. */
+template <int element_bytes, int count, bool aligned>
+__device__ __forceinline__ word<count * element_bytes> elements_at(unsigned shared, int offset)
+{
+    constexpr int bytes = count * element_bytes;
+
+    if constexpr (aligned)
+        return (word<bytes>)load_extended<bytes, word<(bytes < 4 ? 4 : bytes)>>(shared + offset);
+
+    vector<16, 4> chunk[2];
+    vector<16, bytes> own;
+
+    chunk[0].whole = load_shared<uint4>(shared + (offset & -16));
+    chunk[1].whole = load_shared<uint4>(shared + (offset + bytes - 1 & -16));
+    own.whole = funnel_shift<element_bytes, 16>(chunk[0], chunk[1], offset & 15).whole;
+    return own.part[0];
+}
+
+/* The same one by one: only those from `begin` to before `end`. Beyond may be nothing. */
+template <int element_bytes, int count>
+__device__ __forceinline__ word<count * element_bytes> elements_between(unsigned shared, int begin,
+                                                                        int end)
+{
+    using loaded = word<(element_bytes < 4 ? 4 : element_bytes)>;
+    vector<count * element_bytes, element_bytes> own{};
+
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        if (i >= begin && i < end)
+            own.part[i] = (word<element_bytes>)load_extended<element_bytes, loaded>(
+                shared + i * element_bytes);
+    return own.whole;
+}
+
 /* Join elements that load_extended() has loaded, as many as a word has, the lowest first. Multiply
  * instead of permuting: nearly all other instructions of the kernels that gather elements need the
  * same unit of the multiprocessor as permutes. */

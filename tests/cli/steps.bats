@@ -79,6 +79,9 @@ cases=(
     'skew 61x98:u8:f32,both=u8'
     'skew 99x77:c64,conj,both'
     'skew 50x41:f16,amax'
+    'skew 70x99:e4m3:bf16,both,amax'
+    'skew 77x51:u8:f64,both'
+    'skew 133x67:bf16:e4m3,scale,amax,batch=3'
     'micro 64x64:c128,alpha,beta'
     'tile 40x33:f32:e4m3,scale,affine,beta,nosat'
     'tile 16x5x4x20:f32:f16,perm=3210,affine=1'
@@ -128,28 +131,30 @@ measured() {
     done
 }
 
-# FILE PROBLEM REPLACEMENT: with it, the template computes something else.
+# FAMILY FILE PROBLEM REPLACEMENT: with it, the template computes something else.
 mistakes=(
-    'numbers.cuh 33x17:bf16:e4m3,scale s/__fmul_rn(x, y)/__fadd_rn(x, y)/'
+    'naive numbers.cuh 33x17:bf16:e4m3,scale s/__fmul_rn(x, y)/__fadd_rn(x, y)/'
     # A channel's numbers are found by the place of a result, in the whole grid.
-    'step_numbers.cuh 33x17:u8:f32,affine s/found = within \/ places.run/found = within \/ places.run \/ 2/'
-    'outputs.cuh 33x17:bf16:e4m3,both s/(from - first)/(from - first) \/ 2 * 2/'
-    'outputs.cuh 33x17:f32,amax s/largest.template take<count>(whole)/(void)whole/'
-    'outputs.cuh 33x17:f32,amax s/return outputs.skip \&\&/return \&outputs == nullptr \&\&/'
-    'largest.cuh 33x17:f32,amax s/unsigned long long \*>(scratch) = 0/unsigned *>(scratch) = 0/'
+    'naive step_numbers.cuh 33x17:u8:f32,affine s/found = within \/ places.run/found = within \/ places.run \/ 2/'
+    'naive outputs.cuh 33x17:bf16:e4m3,both s/(from - first)/(from - first) \/ 2 * 2/'
+    'naive outputs.cuh 33x17:f32,amax s/largest.template take<count>(whole)/(void)whole/'
+    'naive outputs.cuh 33x17:f32,amax s/return outputs.skip \&\&/return \&outputs == nullptr \&\&/'
+    'naive largest.cuh 33x17:f32,amax s/unsigned long long \*>(scratch) = 0/unsigned *>(scratch) = 0/'
+    'skew outputs.cuh 67x83:f32,amax s/largest.template take<1>((element)from\[i\])/(void)from/'
+    'skew skew.cu 67x83:bf16:e4m3,both s/col + unit <= tile.cols/col + 2 * unit <= tile.cols/'
 )
 
 @test "a kernel that computes something else is wrong" {
-    local mistake file problem
+    local mistake family file problem
     need_nvrtc
     for mistake in "${mistakes[@]}"; do
-        read -r file problem mistake <<<"$mistake"
+        read -r family file problem mistake <<<"$mistake"
         rm -rf wrong
         cp -r "$BATS_FILE_TMPDIR/data" wrong
         rm wrong/templates
         cp -r "$srcdir/templates" wrong
         sed -i "$mistake" "wrong/templates/$file"
-        AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family naive --search random --budget 2 --out best.yaml \
+        AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family "$family" --search random --budget 2 --out best.yaml \
             "$problem"
         [ "$status" -ne 0 ]
         [[ $stderr == *'no correct config among the 2 measured'*'(2 wrong)'* ]]
