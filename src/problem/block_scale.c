@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "problem/block_scale.h"
+
+#include "base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+const struct at_scaled_format at_scaled_formats[AT_SCALED_TYPES] = {
+    [AT_SCALED_E4M3] = {"e4m3", 8, 3, 8, 448},
+    [AT_SCALED_E5M2] = {"e5m2", 8, 2, 15, 57344},
+    [AT_SCALED_E2M1] = {"e2m1", 4, 1, 2, 6},
+};
+
+static uint32_t bits_of(float value)
+{
+    return at_result_of_f32(value);
+}
+
+/* ---- scales in f32 ---- */
+
+/* Of 0, infinities and NaN the scale is 1. */
+static float te_scale(const struct at_block_facts *facts)
+{
+    float scale;
+
+    if (facts->largest == 0 || !isfinite(facts->largest))
+        return 1;
+    scale = at_scaled_formats[facts->to].largest / facts->largest;
+    return isinf(scale) ? (float)at_number_formats[facts->from].largest : scale;
+}
+
+static struct at_block_scale of_te(const struct at_block_facts *facts)
+{
+    float scale = te_scale(facts);
+
+    return (struct at_block_scale){bits_of(1 / scale), scale};
+}
+
+static struct at_block_scale of_te_pow2(const struct at_block_facts *facts)
+{
+    float scale = at_f32_of(at_bits_of_f32(te_scale(facts)) & 0xff800000);
+
+    return (struct at_block_scale){bits_of(1 / scale), scale};
+}
+
+static struct at_block_scale of_torchao(const struct at_block_facts *facts)
+{
+    float largest = fmaxf(facts->largest, 1e-12F);
+    float scale = (float)((double)at_scaled_formats[facts->to].largest / (double)largest);
+
+    return (struct at_block_scale){bits_of(1 / scale), scale};
+}
+
+/* ---- scales in e8m0 ---- */
+
+enum { E8M0_NAN = 0xff, E8M0_LARGEST = 0xfe };
+
+/* The factor is the scale's reciprocal, 2^(127 - byte). */
+static struct at_block_scale of_e8m0(int byte)
+{
+    uint32_t factor = byte == E8M0_NAN       ? 0x7fffffff
+                      : byte == E8M0_LARGEST ? 0x00400000
+                                             : (uint32_t)(254 - byte) << 23;
+
+    return (struct at_block_scale){(uint32_t)byte, at_f32_of(factor)};
+}
+
+/* A number's exponent field, less the result's largest exponent. */
+static struct at_block_scale of_power(const struct at_block_facts *facts, uint32_t bits, int more)
+{
+    int byte = (int)(bits >> 23) + more - at_scaled_formats[facts->to].exponent;
+
+    return of_e8m0(bits >= 0x7f800000 ? E8M0_NAN : byte < 0 ? 0 : byte);
+}
+
+static struct at_block_scale of_floor(const struct at_block_facts *facts)
+{
+    return of_power(facts, bits_of(facts->largest), 0);
+}
+
+static struct at_block_scale of_ceil(const struct at_block_facts *facts)
+{
+    uint32_t bits = bits_of(facts->largest);
+
+    return of_power(facts, bits, (bits & 0x7fffff) != 0);
+}
+
+static struct at_block_scale of_even(const struct at_block_facts *facts)
+{
+    uint32_t half = UINT32_C(1) << (22 - at_scaled_formats[facts->to].mantissa);
+
+    return of_power(facts, bits_of(facts->largest) + half, 0);
+}
+
+/* The magnitude times the reciprocal of the largest number, rounded up to a power of two. Of
+ * numbers below 2^-126 the least scale is 2^-127. */
+static int quotient_up(const struct at_block_facts *facts)
+{
+    float reciprocal = 1 / at_scaled_formats[facts->to].largest;
+    uint32_t bits = bits_of(facts->largest * reciprocal);
+    uint32_t mantissa = bits & 0x7fffff;
+    int byte = (int)(bits >> 23);
+
+    return byte + (byte == 0 ? mantissa > 0x400000 : mantissa != 0);
+}
+
+static struct at_block_scale of_rceil(const struct at_block_facts *facts)
+{
+    return of_e8m0(isfinite(facts->largest) ? quotient_up(facts) : E8M0_NAN);
+}
+
+static struct at_block_scale of_te_rceil(const struct at_block_facts *facts)
+{
+    return of_e8m0(isfinite(facts->largest) ? quotient_up(facts) : E8M0_LARGEST);
+}
+
+/* ---- scales in e4m3, of e2m1 ---- */
+
+static uint32_t e4m3_of(float value)
+{
+    return (uint32_t)at_number_convert(AT_E4M3, AT_F32, at_bits_of_f32(value), AT_NEAREST, true);
+}
+
+static float f32_of_e4m3(uint32_t bits)
+{
+    return at_f32_of((uint32_t)at_number_convert(AT_F32, AT_E4M3, bits, AT_NEAREST, false));
+}
+
+/* The largest scale times the largest number: what the tensor's largest magnitude becomes. */
+static const float whole_range = 448 * 6;
+
+static struct at_block_scale of_nvfp4(const struct at_block_facts *facts)
+{
+    const float least = 0x1p-6F; /* the least normal number */
+    float tensor = facts->of_tensor ? *facts->of_tensor / whole_range : 1;
+    float scale = facts->largest / at_scaled_formats[facts->to].largest / tensor;
+    uint32_t stored = e4m3_of(scale < least ? least : scale);
+    float reciprocal = 1 / tensor;
+
+    return (struct at_block_scale){stored, reciprocal / f32_of_e4m3(stored)};
+}
+
+static struct at_block_scale of_te_nvfp4(const struct at_block_facts *facts)
+{
+    const float sixth = 1 / at_scaled_formats[facts->to].largest;
+    float tensor = facts->of_tensor ? fminf(whole_range / *facts->of_tensor, FLT_MAX) : 1, product;
+    uint32_t stored;
+
+    if (tensor == 0 || (facts->of_tensor && *facts->of_tensor == 0))
+        tensor = 1;
+    product = tensor * sixth;
+    product = facts->largest * product;
+    stored = e4m3_of(fminf(product, FLT_MAX));
+    product = 1 / tensor;
+    product = f32_of_e4m3(stored) * product;
+    return (struct at_block_scale){stored, fminf(1 / product, FLT_MAX)};
+}
+
+const struct at_block_rule at_block_rules[AT_BLOCK_RULES] = {
+    [AT_RULE_TE] = {"te", AT_F32, false, false, of_te},
+    [AT_RULE_TE_POW2] = {"te-pow2", AT_F32, false, false, of_te_pow2},
+    [AT_RULE_TORCHAO] = {"torchao", AT_F32, false, true, of_torchao},
+    [AT_RULE_FLOOR] = {"floor", AT_E8M0, true, false, of_floor},
+    [AT_RULE_CEIL] = {"ceil", AT_E8M0, true, false, of_ceil},
+    [AT_RULE_EVEN] = {"even", AT_E8M0, true, false, of_even},
+    [AT_RULE_RCEIL] = {"rceil", AT_E8M0, true, false, of_rceil},
+    [AT_RULE_TE_RCEIL] = {"te-rceil", AT_E8M0, false, false, of_te_rceil},
+    [AT_RULE_NVFP4] = {"nvfp4", AT_E4M3, true, false, of_nvfp4},
+    [AT_RULE_TE_NVFP4] = {"te-nvfp4", AT_E4M3, false, false, of_te_nvfp4},
+};
+
+const struct at_block_rule *at_block_rule_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < AT_BLOCK_RULES; i++)
+        if (strlen(at_block_rules[i].name) == length &&
+            memcmp(at_block_rules[i].name, name, length) == 0)
+            return &at_block_rules[i];
+    return NULL;
+}
+
+/* ---- layouts of scales ---- */
+
+const char *const at_scale_layout_names[AT_SCALE_LAYOUTS] = {
+    [AT_SCALES_PLAIN] = "plain",
+    [AT_SCALES_TRANSPOSED] = "transposed",
+    [AT_SCALES_ALIGNED] = "aligned",
+    [AT_SCALES_SWIZZLED] = "swizzled",
+};
+
+static int64_t round_up(int64_t count, int64_t multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+int64_t at_scale_place(enum at_scale_layout layout, int64_t rows, int64_t cols, int bytes,
+                       int64_t row, int64_t col)
+{
+    int64_t tile = row / 128 * (round_up(cols, 4) / 4) + col / 4;
+
+    switch (layout) {
+    case AT_SCALES_TRANSPOSED:
+        return col * rows + row;
+    case AT_SCALES_ALIGNED:
+        return col * round_up(rows, 16 / bytes) + row;
+    case AT_SCALES_SWIZZLED:
+        return tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 + col % 4;
+    default:
+        return row * cols + col;
+    }
+}
+
+int64_t at_scale_places(enum at_scale_layout layout, int64_t rows, int64_t cols, int bytes)
+{
+    if (layout == AT_SCALES_SWIZZLED)
+        return round_up(rows, 128) * round_up(cols, 4);
+    return (layout == AT_SCALES_ALIGNED ? round_up(rows, 16 / bytes) : rows) * cols;
+}
+
+/* ---- elements ---- */
+
+static float value_of(enum at_number from, const unsigned char *element)
+{
+    uint64_t bits = 0;
+
+    memcpy(&bits, element, (size_t)at_number_formats[from].bytes);
+    return at_f32_of((uint32_t)(from == AT_F32
+                                    ? bits
+                                    : at_number_convert(AT_F32, from, bits, AT_NEAREST, false)));
+}
+
+float at_block_largest(const struct at_block_rule *rule, enum at_number from, const void *source,
+                       int64_t rows, int64_t cols, int64_t ld)
+{
+    const unsigned char *elements = source;
+    int64_t bytes = at_number_formats[from].bytes;
+    float largest = 0;
+
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t col = 0; col < cols; col++) {
+            float magnitude = fabsf(value_of(from, elements + (row * ld + col) * bytes));
+
+            if (isnan(magnitude) && rule->nan_is_largest)
+                return NAN;
+            if (magnitude > largest)
+                largest = magnitude;
+        }
+    return largest;
+}
+
+/* To nearest; a tie goes to the even code. Each step is half way between two numbers. */
+static uint8_t e2m1_of(float value)
+{
+    static const float steps[] = {0.25F, 0.75F, 1.25F, 1.75F, 2.5F, 3.5F, 5};
+    float magnitude = fabsf(value);
+    uint8_t code = 0;
+
+    if (isnan(value))
+        return 7;
+    while (code < AT_COUNT(steps) &&
+           (magnitude > steps[code] || (magnitude == steps[code] && code % 2 == 1)))
+        code++;
+    return (uint8_t)(code | (signbit(value) ? 8 : 0));
+}
+
+uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
+                        enum at_scaled_type to, const void *element, float factor)
+{
+    float value = value_of(from, element) * factor;
+
+    if (isnan(value))
+        value = rule->clips_nan ? at_scaled_formats[to].largest : NAN;
+    if (to == AT_SCALED_E2M1)
+        return e2m1_of(value);
+    return (uint8_t)at_number_convert(to == AT_SCALED_E4M3 ? AT_E4M3 : AT_E5M2, AT_F32,
+                                      at_bits_of_f32(value), AT_NEAREST, true);
+}
+
+/* ---- a whole result ---- */
+
+static void put_result(enum at_scaled_type to, uint8_t *dst, int64_t place, uint8_t bits)
+{
+    if (at_scaled_formats[to].bits == 8)
+        dst[place] = bits;
+    else if (place % 2 == 0)
+        dst[place / 2] = (uint8_t)((dst[place / 2] & 0xf0) | bits);
+    else
+        dst[place / 2] = (uint8_t)((dst[place / 2] & 0x0f) | bits << 4);
+}
+
+void at_block_apply(const struct at_scaled_result *result, enum at_number from, const void *source,
+                    int64_t rows, int64_t cols, int64_t ld_src, const float *of_tensor, void *dst,
+                    int64_t ld_dst, void *scales)
+{
+    const unsigned char *elements = source;
+    const int64_t bytes = at_number_formats[from].bytes, height = result->block_rows,
+                  width = result->block_cols;
+    const int64_t down = (rows + height - 1) / height, across = (cols + width - 1) / width;
+    const int64_t scale_rows = result->transposed ? across : down;
+    const int64_t scale_cols = result->transposed ? down : across;
+    const int scale_bytes = at_number_formats[result->rule->scale].bytes;
+
+    memset(scales, 0,
+           (size_t)(at_scale_places(result->layout, scale_rows, scale_cols, scale_bytes) *
+                    scale_bytes));
+    for (int64_t block = 0; block < down * across; block++) {
+        const int64_t first_row = block / across * height, first_col = block % across * width;
+        const int64_t block_rows = first_row + height > rows ? rows - first_row : height;
+        const int64_t block_cols = first_col + width > cols ? cols - first_col : width;
+        const unsigned char *first = elements + (first_row * ld_src + first_col) * bytes;
+        const struct at_block_facts facts = {
+            from, result->to,
+            at_block_largest(result->rule, from, first, block_rows, block_cols, ld_src), of_tensor};
+        const struct at_block_scale scale = result->rule->scale_of(&facts);
+        const int64_t row = result->transposed ? block % across : block / across;
+        const int64_t col = result->transposed ? block / across : block % across;
+
+        memcpy((unsigned char *)scales +
+                   at_scale_place(result->layout, scale_rows, scale_cols, scale_bytes, row, col) *
+                       scale_bytes,
+               &scale.stored, (size_t)scale_bytes);
+        for (int64_t i = 0; i < block_rows * block_cols; i++) {
+            const int64_t y = i / block_cols, x = i % block_cols;
+            const int64_t place = result->transposed ? (first_col + x) * ld_dst + first_row + y
+                                                     : (first_row + y) * ld_dst + first_col + x;
+
+            put_result(result->to, dst, place,
+                       at_block_result(result->rule, from, result->to,
+                                       first + (y * ld_src + x) * bytes, scale.factor));
+        }
+    }
+}

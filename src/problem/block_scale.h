@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Block scales: the elements of a block are multiplied with one factor, and rounded to 8 or 4 bits.
+ * Beside them lies a number for each block, its scale, with which they are multiplied again later.
+ *
+ * A rule says how a block's scale and factor follow from its largest magnitude. There is no
+ * standard for it. Each rule here is that of a library, down to the order of operations, so that
+ * our bytes equal theirs:
+ *   TransformerEngine d0067d0, common/recipe/recipe_common.cuh, common/util/ptx_arch_spec.cuh,
+ *   common/util/ptx.cuh and common/cast/nvfp4/core_nvfp4.cuh;
+ *   torchao 36027d8, prototype/blockwise_fp8_training/kernels.py, prototype/mx_formats/mx_tensor.py
+ *   and nvfp4_tensor.py.
+ * MX formats and E8M0 are defined in "OCP Microscaling Formats (MX) Specification", version 1.0. */
+#ifndef AT_PROBLEM_BLOCK_SCALE_H
+#define AT_PROBLEM_BLOCK_SCALE_H
+
+#include "numbers/numbers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What elements are rounded to. e2m1 has 4 bits, two in a byte, the first one in the lower half. */
+enum at_scaled_type { AT_SCALED_E4M3, AT_SCALED_E5M2, AT_SCALED_E2M1, AT_SCALED_TYPES };
+
+struct at_scaled_format {
+    const char *name;
+    int bits;
+    int mantissa;  /* bits */
+    int exponent;  /* of the largest power of two */
+    float largest; /* number */
+};
+extern const struct at_scaled_format at_scaled_formats[AT_SCALED_TYPES];
+
+/* What a rule computes from. */
+struct at_block_facts {
+    enum at_number from; /* the type of the source */
+    enum at_scaled_type to;
+    float largest;          /* magnitude of the block */
+    const float *of_tensor; /* magnitude of the whole tensor, or NULL; only nvfp4 takes one */
+};
+
+struct at_block_scale {
+    uint32_t stored; /* the scale's bits, in the rule's type */
+    float factor;    /* elements are multiplied with it, in f32 */
+};
+
+struct at_block_rule {
+    const char *name;
+    enum at_number scale; /* its type: f32, e8m0 or e4m3 */
+    /* NaN in a block makes its largest magnitude NaN. Otherwise it is ignored; that of NaN alone is
+     * 0. */
+    bool nan_is_largest;
+    /* NaN becomes the largest number. Otherwise it becomes NaN, and the largest number only in
+     * e2m1, which has no NaN. */
+    bool clips_nan;
+    struct at_block_scale (*scale_of)(const struct at_block_facts *facts);
+};
+
+enum at_block_rules {
+    AT_RULE_TE,       /* TransformerEngine: largest number / magnitude */
+    AT_RULE_TE_POW2,  /* the same, without its mantissa */
+    AT_RULE_TORCHAO,  /* torchao's kernels: the same quotient in f64 */
+    AT_RULE_FLOOR,    /* MX, torchao: the magnitude's power of two */
+    AT_RULE_CEIL,     /* the next power of two */
+    AT_RULE_EVEN,     /* the power of two of the magnitude rounded to the result's mantissa */
+    AT_RULE_RCEIL,    /* the next power of two of the quotient */
+    AT_RULE_TE_RCEIL, /* the same in TransformerEngine: other infinities and NaN */
+    AT_RULE_NVFP4,    /* torchao */
+    AT_RULE_TE_NVFP4, /* TransformerEngine */
+    AT_BLOCK_RULES
+};
+extern const struct at_block_rule at_block_rules[AT_BLOCK_RULES];
+
+/* Return the rule of this name, or NULL. */
+const struct at_block_rule *at_block_rule_find(const char *name, size_t length);
+
+/* Where the scales lie. They are a matrix with the orientation of the result that they are for. Two
+ * of the layouts have padding, which is 0. */
+enum at_scale_layout {
+    AT_SCALES_PLAIN,      /* row by row */
+    AT_SCALES_TRANSPOSED, /* column by column */
+    AT_SCALES_ALIGNED,  /* the same, and each column starts on a boundary of 16 bytes, as TMA wants
+                         */
+    AT_SCALES_SWIZZLED, /* 512-byte tiles of 128x4 scales: cuBLAS, "1D Block Scaling Factors Layout"
+                         */
+    AT_SCALE_LAYOUTS
+};
+extern const char *const at_scale_layout_names[AT_SCALE_LAYOUTS];
+
+/* The place of a scale, and how many places there are with the padding. `bytes`: of a scale. */
+int64_t at_scale_place(enum at_scale_layout layout, int64_t rows, int64_t cols, int bytes,
+                       int64_t row, int64_t col);
+int64_t at_scale_places(enum at_scale_layout layout, int64_t rows, int64_t cols, int bytes);
+
+/* Return the largest magnitude of elements of a float type, `ld` apart from row to row. */
+float at_block_largest(const struct at_block_rule *rule, enum at_number from, const void *source,
+                       int64_t rows, int64_t cols, int64_t ld);
+
+/* Round one element's product. */
+uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
+                        enum at_scaled_type to, const void *element, float factor);
+
+/* One result of a source, as it lies or transposed. */
+struct at_scaled_result {
+    const struct at_block_rule *rule;
+    enum at_scaled_type to;
+    int64_t block_rows, block_cols; /* of the source; the last ones of a side may be shorter */
+    bool transposed;
+    enum at_scale_layout layout;
+};
+
+/* Compute all of a result: the definition that every kernel is checked against. ld_src and ld_dst
+ * count elements and results. `of_tensor` may be NULL. */
+void at_block_apply(const struct at_scaled_result *result, enum at_number from, const void *source,
+                    int64_t rows, int64_t cols, int64_t ld_src, const float *of_tensor, void *dst,
+                    int64_t ld_dst, void *scales);
+
+#endif
