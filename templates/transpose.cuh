@@ -26,4 +26,6 @@
 
 #include "outputs.cuh"
 
+#include "scales.cuh"
+
 #endif

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Block scales: elements are multiplied with a factor that follows from their block's largest
+ * magnitude, and rounded to 8 or 4 bits. A block of threads has a tile of whole scale blocks. It
+ * reads them once, and makes a transposed result, or one that lies as the source does, or both.
+ *
+ *   1. A thread loads vectors of adjacent rows and keeps them in registers.
+ *   2. It finds the largest magnitudes of what it has of each scale block. Lanes of a warp compare
+ *      theirs, and write one for each cell to shared memory: the part of a scale block that a warp
+ *      has.
+ *   3. One thread for each scale block compares its cells, and computes and stores the scale.
+ *   4. Each thread multiplies and rounds its elements. It stores results of adjacent columns as
+ * they lie. Those of adjacent rows, a run, go as a unit to shared memory, as in micro.cu.
+ *   5. Whole rows of the transposed result are written from there. */
+#include "transpose.cuh"
+
+#ifndef FROM
+#define FROM 1 /* type of the source, as NUMBER_BF16 */
+#endif
+#ifndef ELEM_SIZE
+#define ELEM_SIZE 2 /* bytes, of the source */
+#endif
+#ifndef RULE
+#define RULE 0 /* how a scale follows from a magnitude */
+#endif
+#ifndef BLOCK_ROWS
+#define BLOCK_ROWS                                                                                 \
+    128 /* of the source, in a scale block of the transposed result; 0: no such result */
+#endif
+#ifndef BLOCK_COLS
+#define BLOCK_COLS 1
+#endif
+#ifndef TO
+#define TO 0 /* its type, as SCALED_E4M3 */
+#endif
+#ifndef LAYOUT
+#define LAYOUT 1 /* of its scales, as SCALES_TRANSPOSED */
+#endif
+#ifndef KEPT_ROWS
+#define KEPT_ROWS 0 /* the same of the result that lies as the source does */
+#endif
+#ifndef KEPT_COLS
+#define KEPT_COLS 0
+#endif
+#ifndef KEPT_TO
+#define KEPT_TO TO
+#endif
+#ifndef KEPT_LAYOUT
+#define KEPT_LAYOUT LAYOUT
+#endif
+#ifndef AXES
+#define AXES 1 /* of the batch */
+#endif
+#ifndef TILE_ROWS
+#define TILE_ROWS 128 /* of the source, per block */
+#endif
+#ifndef TILE_COLS
+#define TILE_COLS 128
+#endif
+#ifndef LOAD_BYTES
+#define LOAD_BYTES 16 /* per read from the source */
+#endif
+#ifndef STORE_BYTES
+#define STORE_BYTES 16 /* per write to the transposed result */
+#endif
+#ifndef SHIFTED
+#define SHIFTED 0 /* 1: rows of the transposed result may begin anywhere; they are shifted */
+#endif
+#ifndef RUN
+#define RUN 8 /* rows whose results are a unit in shared memory */
+#endif
+#ifndef LANES
+#define LANES 16 /* of a warp along a row of the source */
+#endif
+#ifndef THREADS
+#define THREADS 256 /* per block */
+#endif
+#ifndef IN_WARP
+#define IN_WARP 0 /* 1: of blocks that a warp has whole, each thread computes factors by itself */
+#endif
+#ifndef ORDER
+#define ORDER 1 /* of tiles: 0: row, 1: column, 2: diagonal, 3: grouped, 4: banded, 5: Morton */
+#endif
+#ifndef GROUP
+#define GROUP 1 /* rows or columns of tiles per group, in the last three orders */
+#endif
+#ifndef LOAD
+#define LOAD 0 /* 0: plain, 1: streaming, 2: read-only, 5: transient */
+#endif
+#ifndef PREFETCH
+#define PREFETCH 0 /* bytes that L2 may fetch on a miss */
+#endif
+#ifndef STORE
+#define STORE 0 /* 0: plain, 1: streaming, 2: past L1 */
+#endif
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 0 /* per multiprocessor, for which registers must suffice; 0: no limit */
+#endif
+
+using namespace at;
+
+using element = word<ELEM_SIZE>;
+using source = format<FROM>;
+using scale_bits = scale_word<RULE>;
+
+constexpr bool has_transposed = BLOCK_ROWS > 0, has_kept = KEPT_ROWS > 0;
+constexpr bool same_blocks = has_transposed && has_kept && BLOCK_ROWS == KEPT_ROWS &&
+                             BLOCK_COLS == KEPT_COLS && TO == KEPT_TO;
+constexpr bool nan_is_largest = nan_is_largest_in(RULE);
+
+constexpr int loaded = LOAD_BYTES / ELEM_SIZE; /* elements; also the columns of a thread */
+constexpr int threads_across = TILE_COLS / loaded;
+constexpr int threads_down = THREADS / threads_across;
+constexpr int thread_rows = TILE_ROWS / threads_down;
+constexpr int thread_runs = thread_rows / RUN;
+constexpr int lanes_down = 32 / LANES;
+
+/* The transposed result in shared memory: a row for each column of the tile, made of units. */
+constexpr int result_bits = scaled_format<TO>::bits;
+constexpr int pitch = TILE_ROWS * result_bits / 8;
+constexpr int unit_bytes = RUN * result_bits / 8;
+constexpr int row_units = TILE_ROWS / RUN;
+constexpr int piece = minimum(unit_bytes, STORE_BYTES); /* that is read at once */
+constexpr int row_stores = pitch / STORE_BYTES;
+
+using unit = word<unit_bytes>;
+
+/* Lanes that store units at the same time are columns apart. As many lanes as fill a wavefront get
+ * different units. */
+constexpr int wavefront_units = 128 / unit_bytes;
+constexpr int unit_spread = LANES < wavefront_units ? wavefront_units / LANES : 1;
+
+__device__ __forceinline__ int unit_of(int col, int number)
+{
+    return number ^ (col / loaded * unit_spread & (row_units - 1));
+}
+
+__device__ __forceinline__ constexpr int at_least_1(int x)
+{
+    return x > 1 ? x : 1;
+}
+
+/* Sides of the scale blocks; 1 where a result is missing. */
+constexpr int own_height = at_least_1(BLOCK_ROWS), own_width = at_least_1(BLOCK_COLS);
+constexpr int kept_height = at_least_1(KEPT_ROWS), kept_width = at_least_1(KEPT_COLS);
+
+/* How scale blocks of height x width elements lie in a tile. */
+template <int block_height, int block_width> struct blocks_of {
+    static constexpr int height = block_height, width = block_width;
+    /* What a thread has of one, and how many it has a part of. */
+    static constexpr int own_height = minimum(height, thread_rows);
+    static constexpr int own_width = minimum(width, loaded);
+    static constexpr int own_rows = thread_rows / own_height;
+    static constexpr int own_cols = loaded / own_width;
+    /* Lanes that have parts of the same one, and the cell that they have together. */
+    static constexpr int lanes_high = minimum(lanes_down, at_least_1(height / thread_rows));
+    static constexpr int lanes_wide = minimum(LANES, at_least_1(width / loaded));
+    static constexpr int cell_height = own_height * lanes_high;
+    static constexpr int cell_width = own_width * lanes_wide;
+    static constexpr int cell_rows = TILE_ROWS / cell_height; /* of the tile */
+    static constexpr int cell_cols = TILE_COLS / cell_width;
+    static constexpr int rows = TILE_ROWS / height; /* blocks of the tile */
+    static constexpr int cols = TILE_COLS / width;
+    static constexpr int cells_down = height / cell_height; /* of a block */
+    static constexpr int cells_across = width / cell_width;
+    /* Then nothing goes to shared memory. */
+    static constexpr bool in_warp = IN_WARP && cells_down == 1 && cells_across == 1;
+    static constexpr int cell_bytes = in_warp ? 0 : cell_rows * cell_cols * 4;
+    /* What follows in shared memory has vectors. */
+    static constexpr int factor_bytes = in_warp ? 0 : (rows * cols * 4 + 15) / 16 * 16;
+};
+struct no_blocks {
+    static constexpr bool in_warp = true;
+    static constexpr int cell_bytes = 0, factor_bytes = 0;
+};
+template <bool has, int height, int width> struct blocks_if {
+    using type = blocks_of<height, width>;
+};
+template <int height, int width> struct blocks_if<false, height, width> {
+    using type = no_blocks;
+};
+using own_blocks = typename blocks_if<has_transposed, BLOCK_ROWS, BLOCK_COLS>::type;
+using kept_blocks = typename blocks_if<has_kept && !same_blocks, KEPT_ROWS, KEPT_COLS>::type;
+
+/* Shared memory: factors, and before the results the cells. */
+constexpr int cells_at = own_blocks::factor_bytes + kept_blocks::factor_bytes;
+
+/* What a thread has of the tile. */
+struct thread_part {
+    int row, col; /* the first ones */
+    vector<LOAD_BYTES, ELEM_SIZE> elements[thread_rows];
+
+    __device__ __forceinline__ float value(int i, int k) const
+    {
+        return source::load(elements[i].part[k]);
+    }
+};
+
+/* Make the compiler read the elements anew. It would keep all of them as floats, too, in twice as
+ * many registers. */
+__device__ __forceinline__ void hide_value(unsigned &bits)
+{
+    asm volatile("" : "+r"(bits));
+}
+__device__ __forceinline__ void hide_value(unsigned short &bits)
+{
+    asm volatile("" : "+h"(bits));
+}
+__device__ __forceinline__ void hide_values(thread_part &own)
+{
+    constexpr int part = minimum(LOAD_BYTES, 4);
+
+#pragma unroll
+    for (int i = 0; i < thread_rows; i++) {
+        vector<LOAD_BYTES, part> words;
+
+        words.whole = own.elements[i].whole;
+#pragma unroll
+        for (int k = 0; k < LOAD_BYTES / part; k++)
+            hide_value(words.part[k]);
+        own.elements[i].whole = words.whole;
+    }
+}
+
+/* The tile's matrix, and where the tile is in it. */
+struct tile_place {
+    long long matrix, rows, cols;
+    block_tile tile;
+};
+
+__device__ __forceinline__ void set_place(thread_part &own)
+{
+    constexpr int warps = threads_across / LANES; /* per row */
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+    own.row = (warp / warps * lanes_down + lane / LANES) * thread_rows;
+    own.col = (warp % warps * LANES + lane % LANES) * loaded;
+}
+
+/* Load what the thread has. Elements past the matrix's end are 0. */
+template <bool whole>
+__device__ __forceinline__ void read_part(thread_part &own, const element *src, long long ld,
+                                          const block_tile &tile)
+{
+    src += own.row * ld + own.col;
+#pragma unroll
+    for (int i = 0; i < thread_rows; i++) {
+        if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
+            own.elements[i].whole =
+                load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src));
+        else
+#pragma unroll
+            for (int k = 0; k < loaded; k++)
+                own.elements[i].part[k] =
+                    own.row + i < tile.rows && own.col + k < tile.cols ? src[k] : element{};
+        src += ld;
+    }
+}
+
+/* The largest magnitude of what a warp has of a block: part i, k of the thread's. */
+template <class blocks>
+__device__ __forceinline__ float largest_in_cell(const thread_part &own, int i, int k)
+{
+    float largest = 0;
+
+#pragma unroll
+    for (int y = 0; y < blocks::own_height; y++)
+#pragma unroll
+        for (int x = 0; x < blocks::own_width; x++)
+            largest = larger<nan_is_largest>(
+                largest, fabsf(own.value(i * blocks::own_height + y, k * blocks::own_width + x)));
+#pragma unroll
+    for (int lanes = 1; lanes < blocks::lanes_wide; lanes *= 2)
+        largest = larger<nan_is_largest>(largest, __shfl_xor_sync(~0u, largest, lanes));
+#pragma unroll
+    for (int lanes = 1; lanes < blocks::lanes_high; lanes *= 2)
+        largest = larger<nan_is_largest>(largest, __shfl_xor_sync(~0u, largest, lanes * LANES));
+    return largest;
+}
+
+/* Is the thread the first one that has a part of its cells? */
+template <class blocks> __device__ __forceinline__ bool is_first_in_cell()
+{
+    return threadIdx.x % LANES % blocks::lanes_wide == 0 &&
+           threadIdx.x % 32 / LANES % blocks::lanes_high == 0;
+}
+
+/* Write the largest magnitude of each cell to shared memory. */
+template <class blocks>
+__device__ __forceinline__ void stage_cells(float *cells, const thread_part &own)
+{
+#pragma unroll
+    for (int i = 0; i < blocks::own_rows; i++)
+#pragma unroll
+        for (int k = 0; k < blocks::own_cols; k++) {
+            const float largest = largest_in_cell<blocks>(own, i, k);
+            const int row = own.row / blocks::cell_height + i;
+            const int col = own.col / blocks::cell_width + k;
+
+            if (is_first_in_cell<blocks>())
+                cells[row * blocks::cell_cols + col] = largest;
+        }
+}
+
+/* Store a scale of the result that has these scales, by the block's place in the source. */
+template <int layout, bool transposed, int height, int width>
+__device__ __forceinline__ void store_scale(void *scales, const tile_place &at, int row, int col,
+                                            unsigned stored)
+{
+    const long long down = (at.rows + height - 1) / height, across = (at.cols + width - 1) / width;
+    const long long y = at.tile.first_row / height + row, x = at.tile.first_col / width + col;
+    const scale_matrix<layout, sizeof(scale_bits)> matrix = {transposed ? across : down,
+                                                             transposed ? down : across};
+
+    if (y < down && x < across)
+        static_cast<scale_bits *>(scales)[at.matrix * matrix.padded_rows() * matrix.padded_cols() +
+                                          matrix.place(transposed ? x : y, transposed ? y : x)] =
+            (scale_bits)stored;
+}
+
+/* Write the padding of a layout that is beside the tile's scales. */
+template <int layout, bool transposed, int height, int width>
+__device__ __forceinline__ void write_padding(void *scales, const tile_place &at)
+{
+    const long long down = (at.rows + height - 1) / height, across = (at.cols + width - 1) / width;
+    const scale_matrix<layout, sizeof(scale_bits)> matrix = {transposed ? across : down,
+                                                             transposed ? down : across};
+
+    if constexpr (matrix.has_padding) {
+        const bool is_last_row = at.tile.first_row + TILE_ROWS >= at.rows;
+        const bool is_last_col = at.tile.first_col + TILE_COLS >= at.cols;
+        const long long end_row = transposed ? matrix.padded_cols() : matrix.padded_rows();
+        const long long end_col = transposed ? matrix.padded_rows() : matrix.padded_cols();
+        const long long first_row = at.tile.first_row / height;
+        const long long first_col = at.tile.first_col / width;
+        const int rows =
+            (int)((is_last_row ? end_row : first_row + TILE_ROWS / height) - first_row);
+        const int cols = (int)((is_last_col ? end_col : first_col + TILE_COLS / width) - first_col);
+
+        if (!(is_last_row && end_row > down) && !(is_last_col && end_col > across))
+            return;
+        for (int i = threadIdx.x; i < rows * cols; i += THREADS) {
+            const long long y = first_row + i / cols, x = first_col + i % cols;
+
+            if (y >= down || x >= across)
+                static_cast<scale_bits *>(
+                    scales)[at.matrix * matrix.padded_rows() * matrix.padded_cols() +
+                            matrix.place(transposed ? x : y, transposed ? y : x)] = 0;
+        }
+    }
+}
+
+/* Compute the scale of each block, and its factor. */
+template <class blocks, int to, class Store>
+__device__ __forceinline__ void find_factors(float *factors, const float *cells,
+                                             const float *of_tensor, const Store &store_scale)
+{
+#pragma unroll
+    for (int first = 0; first < blocks::rows * blocks::cols; first += THREADS) {
+        const int block = first + threadIdx.x;
+        const int row = block / blocks::cols, col = block % blocks::cols;
+        float largest = 0;
+
+        if (blocks::rows * blocks::cols % THREADS != 0 && block >= blocks::rows * blocks::cols)
+            break;
+#pragma unroll
+        for (int y = 0; y < blocks::cells_down; y++)
+#pragma unroll
+            for (int x = 0; x < blocks::cells_across; x++)
+                largest = larger<nan_is_largest>(
+                    largest, cells[(row * blocks::cells_down + y) * blocks::cell_cols +
+                                   col * blocks::cells_across + x]);
+
+        const block_scale scale = scale_of<RULE, FROM, to>(largest, of_tensor);
+
+        factors[block] = scale.factor;
+        store_scale(row, col, scale.stored);
+    }
+}
+
+/* The factors of a thread's elements: of whole blocks in a warp each thread computes its own. */
+template <class blocks, bool in_warp = blocks::in_warp> struct thread_factors {
+    float part[blocks::own_rows][blocks::own_cols];
+
+    __device__ __forceinline__ float of(const thread_part &, int i, int k) const
+    {
+        return part[i / blocks::own_height][k / blocks::own_width];
+    }
+};
+template <> struct thread_factors<no_blocks> {
+};
+template <class blocks> struct thread_factors<blocks, false> {
+    const float *shared;
+
+    __device__ __forceinline__ float of(const thread_part &own, int i, int k) const
+    {
+        const int row =
+            own.row / blocks::height + (blocks::own_rows > 1 ? i / blocks::own_height : 0);
+        const int col =
+            own.col / blocks::width + (blocks::own_cols > 1 ? k / blocks::own_width : 0);
+
+        return shared[row * blocks::cols + col];
+    }
+};
+
+/* The first half: magnitudes go to shared memory, or become factors. */
+template <class blocks, int to, class Store>
+__device__ __forceinline__ void compare(thread_factors<blocks> &factors, float *cells,
+                                        const thread_part &own, const float *of_tensor,
+                                        const Store &store_scale)
+{
+    if constexpr (!blocks::in_warp)
+        stage_cells<blocks>(cells, own);
+    else
+#pragma unroll
+        for (int i = 0; i < blocks::own_rows; i++)
+#pragma unroll
+            for (int k = 0; k < blocks::own_cols; k++) {
+                const block_scale scale =
+                    scale_of<RULE, FROM, to>(largest_in_cell<blocks>(own, i, k), of_tensor);
+
+                factors.part[i][k] = scale.factor;
+                if (is_first_in_cell<blocks>())
+                    store_scale(own.row / blocks::cell_height + i, own.col / blocks::cell_width + k,
+                                scale.stored);
+            }
+}
+
+/* The second half, after all have written theirs. */
+template <class blocks, int to, class Store>
+__device__ __forceinline__ void finish(thread_factors<blocks> &factors, float *shared,
+                                       const float *cells, const float *of_tensor,
+                                       const Store &store_scale)
+{
+    if constexpr (!blocks::in_warp) {
+        find_factors<blocks, to>(shared, cells, of_tensor, store_scale);
+        factors.shared = shared;
+    }
+}
+
+/* Results of the columns of a thread, as units in shared memory. */
+template <class blocks>
+__device__ __forceinline__ void
+stage_results(unsigned char *staged, const thread_factors<blocks> &factors, const thread_part &own)
+{
+#pragma unroll
+    for (int run = 0; run < thread_runs; run++)
+#pragma unroll
+        for (int k = 0; k < loaded; k++) {
+            float products[RUN];
+
+#pragma unroll
+            for (int i = 0; i < RUN; i++)
+                products[i] =
+                    __fmul_rn(own.value(run * RUN + i, k), factors.of(own, run * RUN + i, k));
+            *reinterpret_cast<unit *>(staged + (own.col + k) * pitch +
+                                      unit_of(own.col + k, own.row / RUN + run) * unit_bytes) =
+                scaled_results<RULE, TO, RUN>(products);
+        }
+}
+
+/* Results as they lie. `kept` has the tile's first one. */
+template <bool whole, class blocks>
+__device__ __forceinline__ void
+write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thread_part &own,
+           long long ld, const block_tile &tile)
+{
+    constexpr int bits = scaled_format<KEPT_TO>::bits;
+    constexpr int bytes = loaded * bits / 8;
+
+    kept += (own.row * ld + own.col) * bits / 8;
+#pragma unroll
+    for (int i = 0; i < thread_rows; i++) {
+        float products[loaded];
+        vector<bytes, 1> results;
+
+#pragma unroll
+        for (int k = 0; k < loaded; k++)
+            products[k] = __fmul_rn(own.value(i, k), factors.of(own, i, k));
+        results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
+        if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
+            store<STORE>(reinterpret_cast<word<bytes> *>(kept), results.whole);
+        else if (own.row + i < tile.rows)
+#pragma unroll
+            for (int k = 0; k < bytes; k++)
+                if (own.col + k * 8 / bits < tile.cols)
+                    kept[k] = results.part[k];
+        kept += ld * bits / 8;
+    }
+}
+
+/* Read STORE_BYTES of a row in shared memory, from a multiple of them on. */
+__device__ __forceinline__ word<STORE_BYTES> staged_results(const unsigned char *staged, int col,
+                                                            int first)
+{
+    vector<STORE_BYTES, piece> results;
+
+#pragma unroll
+    for (int k = 0; k < STORE_BYTES / piece; k++) {
+        const int byte = first + k * piece;
+
+        results.part[k] = *reinterpret_cast<const word<piece> *>(
+            staged + col * pitch + unit_of(col, byte / unit_bytes) * unit_bytes +
+            byte % unit_bytes);
+    }
+    return results.whole;
+}
+
+/* Write whole rows of the transposed result. `dst` has the tile's first one. */
+template <bool whole>
+__device__ __forceinline__ void write_rows(unsigned char *dst, const unsigned char *staged,
+                                           long long ld, const block_tile &tile)
+{
+    constexpr int row_step = THREADS / row_stores;
+    const int first = threadIdx.x % row_stores * STORE_BYTES;
+    const int row = threadIdx.x / row_stores;
+    const int bytes_left = (tile.rows * result_bits + 7) / 8 - first;
+    vector<STORE_BYTES, 1> results[TILE_COLS / row_step];
+
+#pragma unroll
+    for (int i = 0; i < TILE_COLS / row_step; i++)
+        results[i].whole = staged_results(staged, row + i * row_step, first);
+    dst += row * ld * result_bits / 8 + first;
+#pragma unroll
+    for (int i = 0; i < TILE_COLS / row_step; i++) {
+        if (whole || (bytes_left >= STORE_BYTES && row + i * row_step < tile.cols))
+            store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(dst), results[i].whole);
+        else if (row + i * row_step < tile.cols)
+#pragma unroll
+            for (int k = 0; k < STORE_BYTES; k++)
+                if (k < bytes_left)
+                    dst[k] = results[i].part[k];
+        dst += row_step * ld * result_bits / 8;
+    }
+}
+
+/* The same for rows that begin anywhere: vectors that lie on a boundary in the destination, and
+ * byte by byte what is before and behind them. */
+template <bool whole>
+__device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const unsigned char *staged,
+                                                   long long ld, const block_tile &tile)
+{
+    constexpr int row_step = THREADS / row_stores;
+    const int lane = threadIdx.x % row_stores, row = threadIdx.x / row_stores;
+    const int bytes = (tile.rows * result_bits + 7) / 8;
+
+    dst += row * ld * result_bits / 8;
+#pragma unroll
+    for (int i = 0; i < TILE_COLS / row_step; i++) {
+        const int col = row + i * row_step;
+        const int head = minimum(bytes_to_boundary<STORE_BYTES>(dst), bytes);
+        const int vectors = (bytes - head) / STORE_BYTES;
+        const int tail = head + vectors * STORE_BYTES; /* the first byte behind them */
+
+        if (col < tile.cols && lane < vectors) {
+            vector<STORE_BYTES, 4> first, second;
+
+            first.whole = staged_results(staged, col, lane * STORE_BYTES);
+            second.whole =
+                staged_results(staged, col, minimum((lane + 1) * STORE_BYTES, pitch - STORE_BYTES));
+            store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(dst + head + lane * STORE_BYTES),
+                         funnel_shift<1, STORE_BYTES>(first, second, head).whole);
+        }
+        if (col < tile.cols)
+            for (int k = lane; k < head + bytes - tail; k += row_stores) {
+                const int byte = k < head ? k : tail + k - head;
+
+                dst[byte] = staged[col * pitch + unit_of(col, byte / unit_bytes) * unit_bytes +
+                                   byte % unit_bytes];
+            }
+        dst += row_step * ld * result_bits / 8;
+    }
+}
+
+template <bool whole>
+__device__ __forceinline__ void quantise(unsigned char *dst, const element *src, long long ld_src,
+                                         long long ld_dst, const tile_place &at,
+                                         const block_scales &given, unsigned char *kept)
+{
+    float *const shared = reinterpret_cast<float *>(dynamic_shared());
+    float *const kept_shared = shared + own_blocks::factor_bytes / 4;
+    unsigned char *const staged = dynamic_shared() + cells_at;
+    float *const cells = reinterpret_cast<float *>(staged);
+    float *const kept_cells = cells + own_blocks::cell_bytes / 4;
+    const auto store_own = [&](int row, int col, unsigned stored) {
+        store_scale<LAYOUT, true, own_height, own_width>(given.scales, at, row, col, stored);
+        if constexpr (same_blocks)
+            store_scale<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at, row,
+                                                                     col, stored);
+    };
+    const auto store_kept = [&](int row, int col, unsigned stored) {
+        store_scale<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at, row, col,
+                                                                 stored);
+    };
+    thread_part own;
+    thread_factors<own_blocks> factors;
+    thread_factors<kept_blocks> kept_factors;
+
+    set_place(own);
+    read_part<whole>(own, src, ld_src, at.tile);
+    if constexpr (has_transposed)
+        compare<own_blocks, TO>(factors, cells, own, given.of_tensor, store_own);
+    if constexpr (has_kept && !same_blocks) {
+        hide_values(own);
+        compare<kept_blocks, KEPT_TO>(kept_factors, kept_cells, own, given.of_tensor, store_kept);
+    }
+    if constexpr (!own_blocks::in_warp || !kept_blocks::in_warp) {
+        __syncthreads();
+        if constexpr (has_transposed)
+            finish<own_blocks, TO>(factors, shared, cells, given.of_tensor, store_own);
+        if constexpr (has_kept && !same_blocks)
+            finish<kept_blocks, KEPT_TO>(kept_factors, kept_shared, kept_cells, given.of_tensor,
+                                         store_kept);
+        __syncthreads();
+    }
+    if constexpr (has_transposed)
+        write_padding<LAYOUT, true, own_height, own_width>(given.scales, at);
+    if constexpr (has_kept)
+        write_padding<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at);
+    hide_values(own);
+    if constexpr (has_transposed)
+        stage_results<own_blocks>(staged, factors, own);
+    hide_values(own);
+    if constexpr (same_blocks)
+        write_kept<whole, own_blocks>(kept, factors, own, ld_src, at.tile);
+    else if constexpr (has_kept)
+        write_kept<whole, kept_blocks>(kept, kept_factors, own, ld_src, at.tile);
+    if constexpr (has_transposed) {
+        __syncthreads();
+        if constexpr (SHIFTED)
+            write_shifted_rows<whole>(dst, staged, ld_dst, at.tile);
+        else
+            write_rows<whole>(dst, staged, ld_dst, at.tile);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst, const block_scales given)
+{
+    const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
+
+    if (tile.matrix >= matrices_of(batch) || (given.skip && *given.skip))
+        return;
+
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
+    const long long from = place * stride_src + tile.first_row * ld_src + tile.first_col;
+    const long long to = place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    const element *elements = static_cast<const element *>(src) + from;
+    unsigned char *results = static_cast<unsigned char *>(dst) + to * result_bits / 8;
+    unsigned char *kept =
+        static_cast<unsigned char *>(given.kept) + from * scaled_format<KEPT_TO>::bits / 8;
+    const tile_place at = {tile.matrix, rows, cols, tile};
+
+    if (tile.rows == TILE_ROWS && tile.cols == TILE_COLS)
+        quantise<true>(results, elements, ld_src, ld_dst, at, given, kept);
+    else
+        quantise<false>(results, elements, ld_src, ld_dst, at, given, kept);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of transpose.cuh: block scales. What is computed is defined in src/problem/block_scale.h,
+ * whose order the enumerations here have, and is checked bit for bit against the reference there.
+ */
+namespace at
+{
+
+enum { SCALED_E4M3, SCALED_E5M2, SCALED_E2M1 };
+enum {
+    RULE_TE,
+    RULE_TE_POW2,
+    RULE_TORCHAO,
+    RULE_FLOOR,
+    RULE_CEIL,
+    RULE_EVEN,
+    RULE_RCEIL,
+    RULE_TE_RCEIL,
+    RULE_NVFP4,
+    RULE_TE_NVFP4
+};
+enum { SCALES_PLAIN, SCALES_TRANSPOSED, SCALES_ALIGNED, SCALES_SWIZZLED };
+
+/* What the launch gives to a kernel that computes block scales, as its last argument. Addresses of
+ * what a problem does not have are NULL. */
+struct block_scales {
+    void *scales;           /* of the transposed result */
+    void *kept;             /* the result that lies as the source does, with the same strides */
+    void *kept_scales;      /* its scales */
+    const float *of_tensor; /* largest magnitude of the tensor; only nvfp4 takes it */
+    const int *skip;        /* if it is not 0, the kernel writes nothing */
+};
+
+/* The formats of results. */
+template <int type> struct scaled_format;
+template <> struct scaled_format<SCALED_E4M3> {
+    static constexpr int bits = 8, mantissa = 3, exponent = 8;
+    static constexpr float largest = 448;
+    using format = at::format<NUMBER_E4M3>;
+};
+template <> struct scaled_format<SCALED_E5M2> {
+    static constexpr int bits = 8, mantissa = 2, exponent = 15;
+    static constexpr float largest = 57344;
+    using format = at::format<NUMBER_E5M2>;
+};
+template <> struct scaled_format<SCALED_E2M1> {
+    static constexpr int bits = 4, mantissa = 1, exponent = 2;
+    static constexpr float largest = 6;
+};
+
+/* The largest number of a source's type. */
+template <int number> __device__ __forceinline__ constexpr float largest_of()
+{
+    return number == NUMBER_F16 ? 65504.0f : number == NUMBER_BF16 ? 0x1.fep127f : 0x1.fffffep127f;
+}
+
+/* The larger one of two magnitudes. NaN is ignored; or it is the largest, as its bits are. */
+template <bool nan_is_largest> __device__ __forceinline__ float larger(float x, float y)
+{
+    if constexpr (nan_is_largest) {
+        const unsigned a = __float_as_uint(x), b = __float_as_uint(y);
+
+        return __uint_as_float(a > b ? a : b);
+    } else {
+        return fmaxf(x, y);
+    }
+}
+
+/* A scale's bits, and the factor of its block's elements. */
+struct block_scale {
+    unsigned stored;
+    float factor;
+};
+
+/* A scale in e8m0, whose factor is its reciprocal. */
+__device__ __forceinline__ block_scale e8m0_scale(int byte)
+{
+    const unsigned factor = byte == 255   ? 0x7fffffff
+                            : byte == 254 ? 0x00400000
+                                          : (unsigned)(254 - byte) << 23;
+
+    return {(unsigned)byte, __uint_as_float(factor)};
+}
+
+/* A number's exponent field, less the result's largest exponent. */
+template <int to> __device__ __forceinline__ block_scale power_scale(unsigned bits, int more)
+{
+    const int byte = (int)(bits >> 23) + more - scaled_format<to>::exponent;
+
+    return e8m0_scale(bits >= 0x7f800000 ? 255 : byte < 0 ? 0 : byte);
+}
+
+/* A quotient rounded up to a power of two. */
+__device__ __forceinline__ block_scale power_above(float quotient)
+{
+    const unsigned bits = __float_as_uint(quotient), mantissa = bits & 0x7fffff;
+    const int byte = (int)(bits >> 23);
+
+    return e8m0_scale(byte + (byte == 0 ? mantissa > 0x400000 : mantissa != 0));
+}
+
+/* A block's scale by its largest magnitude. */
+template <int rule, int from, int to>
+__device__ __forceinline__ block_scale scale_of(float largest, const float *of_tensor)
+{
+    using result = scaled_format<to>;
+    const unsigned bits = __float_as_uint(largest);
+    const bool is_finite = bits < 0x7f800000;
+    constexpr float whole_range = 448 * 6;
+
+    if constexpr (rule == RULE_TE || rule == RULE_TE_POW2) {
+        float scale = __fdiv_rn(result::largest, largest);
+
+        if (__float_as_uint(scale) == 0x7f800000)
+            scale = largest_of<from>();
+        if constexpr (rule == RULE_TE_POW2)
+            scale = __uint_as_float(__float_as_uint(scale) & 0xff800000);
+        if (largest == 0 || !is_finite)
+            scale = 1;
+        return {__float_as_uint(__fdiv_rn(1, scale)), scale};
+    } else if constexpr (rule == RULE_TORCHAO) {
+        const float scale =
+            __double2float_rn(__ddiv_rn((double)result::largest, (double)fmaxf(largest, 1e-12f)));
+
+        return {__float_as_uint(__fdiv_rn(1, scale)), scale};
+    } else if constexpr (rule == RULE_FLOOR) {
+        return power_scale<to>(bits, 0);
+    } else if constexpr (rule == RULE_CEIL) {
+        return power_scale<to>(bits, (bits & 0x7fffff) != 0);
+    } else if constexpr (rule == RULE_EVEN) {
+        return power_scale<to>(bits + (1u << (22 - result::mantissa)), 0);
+    } else if constexpr (rule == RULE_RCEIL || rule == RULE_TE_RCEIL) {
+        return is_finite ? power_above(__fmul_rn(largest, 1 / result::largest))
+                         : e8m0_scale(rule == RULE_RCEIL ? 255 : 254);
+    } else if constexpr (rule == RULE_NVFP4) {
+        const float tensor = of_tensor ? __fdiv_rn(*of_tensor, whole_range) : 1.0f;
+        const float scale = __fdiv_rn(__fdiv_rn(largest, result::largest), tensor);
+        const unsigned char stored = format<NUMBER_E4M3>::store(scale < 0x1p-6f ? 0x1p-6f : scale);
+
+        return {stored, __fdiv_rn(__fdiv_rn(1, tensor), format<NUMBER_E4M3>::load(stored))};
+    } else {
+        float tensor = of_tensor ? fminf(__fdiv_rn(whole_range, *of_tensor), 0x1.fffffep127f) : 1;
+
+        if (tensor == 0 || (of_tensor && *of_tensor == 0))
+            tensor = 1;
+        const float product = __fmul_rn(largest, __fmul_rn(tensor, 1 / result::largest));
+        const unsigned char stored = format<NUMBER_E4M3>::store(fminf(product, 0x1.fffffep127f));
+
+        return {stored, fminf(__fdiv_rn(1, __fmul_rn(format<NUMBER_E4M3>::load(stored),
+                                                     __fdiv_rn(1, tensor))),
+                              0x1.fffffep127f)};
+    }
+}
+
+/* Is NaN a block's largest magnitude? */
+__device__ constexpr bool nan_is_largest_in(int rule)
+{
+    return rule == RULE_FLOOR || rule == RULE_CEIL || rule == RULE_EVEN || rule == RULE_RCEIL ||
+           rule == RULE_NVFP4;
+}
+
+/* The type of a rule's scales. */
+template <int rule>
+using scale_word = word<rule == RULE_TE || rule == RULE_TE_POW2 || rule == RULE_TORCHAO ? 4 : 1>;
+
+/* Round numbers to results, side by side in a word. */
+template <int rule, int to, int count>
+__device__ __forceinline__ word<count * scaled_format<to>::bits / 8>
+scaled_results(const float (&products)[count])
+{
+    if constexpr (to == SCALED_E2M1) {
+        vector<count / 2, count / 2 < 4 ? count / 2 : 4> made;
+        constexpr int part = count < 8 ? count : 8;
+
+#pragma unroll
+        for (int i = 0; i < count / part; i++) {
+            unsigned codes = 0;
+
+#pragma unroll
+            for (int k = 0; k < part; k++) {
+                const float x = products[i * part + k];
+                const unsigned bits = round_to_8_bits<1, 1, 7>(x);
+
+                codes |= (x != x ? 7 : bits & 7 | bits >> 4 & 8) << 4 * k;
+            }
+            made.part[i] = codes;
+        }
+        return made.whole;
+    } else if constexpr (count == 1) {
+        const float x = products[0];
+
+        return scaled_format<to>::format::store(
+            rule == RULE_TORCHAO && x != x ? scaled_format<to>::largest : x);
+    } else {
+        vector<count, 2> pairs;
+
+#pragma unroll
+        for (int i = 0; i < count; i += 2) {
+            float low = products[i], high = products[i + 1];
+
+            if constexpr (rule == RULE_TORCHAO) {
+                low = low != low ? scaled_format<to>::largest : low;
+                high = high != high ? scaled_format<to>::largest : high;
+            }
+            pairs.part[i / 2] = scaled_format<to>::format::store_two(low, high);
+        }
+        return pairs.whole;
+    }
+}
+
+/* The scales of a result: a matrix with its orientation, in a layout. */
+template <int layout, int scale_bytes> struct scale_matrix {
+    static constexpr bool has_padding = layout == SCALES_ALIGNED || layout == SCALES_SWIZZLED;
+
+    long long rows, cols;
+
+    static __device__ __forceinline__ long long round_up(long long count, int multiple)
+    {
+        return (count + multiple - 1) / multiple * multiple;
+    }
+    __device__ __forceinline__ long long padded_rows() const
+    {
+        return layout == SCALES_SWIZZLED  ? round_up(rows, 128)
+               : layout == SCALES_ALIGNED ? round_up(rows, 16 / scale_bytes)
+                                          : rows;
+    }
+    __device__ __forceinline__ long long padded_cols() const
+    {
+        return layout == SCALES_SWIZZLED ? round_up(cols, 4) : cols;
+    }
+    __device__ __forceinline__ long long place(long long row, long long col) const
+    {
+        if constexpr (layout == SCALES_SWIZZLED)
+            return (row / 128 * (padded_cols() / 4) + col / 4) * 512 + row % 32 * 16 +
+                   row % 128 / 32 * 4 + col % 4;
+        else if constexpr (layout == SCALES_PLAIN)
+            return row * cols + col;
+        else
+            return col * padded_rows() + row;
+    }
+};
+
+} // namespace at
