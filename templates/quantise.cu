@@ -437,10 +437,17 @@ __device__ __forceinline__ void finish(thread_factors<blocks> &factors, float *s
     }
 }
 
+/* Does a byte end here that has only one result? Its other half is 0. */
+template <bool whole, int to> __device__ __forceinline__ bool half_byte_is_empty(int place, int end)
+{
+    return !whole && scaled_format<to>::bits == 4 && place == end;
+}
+
 /* Results of the columns of a thread, as units in shared memory. */
-template <class blocks>
-__device__ __forceinline__ void
-stage_results(unsigned char *staged, const thread_factors<blocks> &factors, const thread_part &own)
+template <bool whole, class blocks>
+__device__ __forceinline__ void stage_results(unsigned char *staged,
+                                              const thread_factors<blocks> &factors,
+                                              const thread_part &own, const block_tile &tile)
 {
 #pragma unroll
     for (int run = 0; run < thread_runs; run++)
@@ -451,7 +458,9 @@ stage_results(unsigned char *staged, const thread_factors<blocks> &factors, cons
 #pragma unroll
             for (int i = 0; i < RUN; i++)
                 products[i] =
-                    __fmul_rn(own.value(run * RUN + i, k), factors.of(own, run * RUN + i, k));
+                    half_byte_is_empty<whole, TO>(own.row + run * RUN + i, tile.rows)
+                        ? 0
+                        : __fmul_rn(own.value(run * RUN + i, k), factors.of(own, run * RUN + i, k));
             *reinterpret_cast<unit *>(staged + (own.col + k) * pitch +
                                       unit_of(own.col + k, own.row / RUN + run) * unit_bytes) =
                 scaled_results<RULE, TO, RUN>(products);
@@ -475,7 +484,9 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
 
 #pragma unroll
         for (int k = 0; k < loaded; k++)
-            products[k] = __fmul_rn(own.value(i, k), factors.of(own, i, k));
+            products[k] = half_byte_is_empty<whole, KEPT_TO>(own.col + k, tile.cols)
+                              ? 0
+                              : __fmul_rn(own.value(i, k), factors.of(own, i, k));
         results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
         if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
             store<STORE>(reinterpret_cast<word<bytes> *>(kept), results.whole);
@@ -618,7 +629,7 @@ __device__ __forceinline__ void quantise(unsigned char *dst, const element *src,
         write_padding<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at);
     hide_values(own);
     if constexpr (has_transposed)
-        stage_results<own_blocks>(staged, factors, own);
+        stage_results<whole, own_blocks>(staged, factors, own, at.tile);
     hide_values(own);
     if constexpr (same_blocks)
         write_kept<whole, own_blocks>(kept, factors, own, ld_src, at.tile);

@@ -279,12 +279,13 @@ uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
 
 /* ---- a whole result ---- */
 
+/* Results of a row come in order. Behind the last one of an odd number the other half is 0. */
 static void put_result(enum at_scaled_type to, uint8_t *dst, int64_t place, uint8_t bits)
 {
     if (at_scaled_formats[to].bits == 8)
         dst[place] = bits;
     else if (place % 2 == 0)
-        dst[place / 2] = (uint8_t)((dst[place / 2] & 0xf0) | bits);
+        dst[place / 2] = bits;
     else
         dst[place / 2] = (uint8_t)((dst[place / 2] & 0x0f) | bits << 4);
 }

@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What elements are rounded to. e2m1 has 4 bits, two in a byte, the first one in the lower half. */
+/* What elements are rounded to. e2m1 has 4 bits, two in a byte, the first one in the lower half.
+ * Behind the last one of an odd number is 0. */
 enum at_scaled_type { AT_SCALED_E4M3, AT_SCALED_E5M2, AT_SCALED_E2M1, AT_SCALED_TYPES };
 
 struct at_scaled_format {
