@@ -449,3 +449,24 @@ extern "C" __global__ void at_check_words(const unsigned int *words, long long c
         if (words[i] != (i == 0 ? first : 0))
             atomicAdd(&result[0], 1);
 }
+
+/* Compare bytes, which are a multiple of 16 and begin at one, with what is expected. */
+extern "C" __global__ void at_check_same(const void *found, const void *expected, long long bytes,
+                                         unsigned long long *result)
+{
+#pragma unroll 1
+    for (long long i = global_thread(); i < bytes / 16; i += grid_threads()) {
+        vector<16, 1> own, right;
+
+        own.whole = static_cast<const word<16> *>(found)[i];
+        right.whole = static_cast<const word<16> *>(expected)[i];
+        if (same(own.whole, right.whole))
+            continue;
+#pragma unroll 1
+        for (int k = 0; k < 16; k++)
+            if (own.part[k] != right.part[k]) {
+                atomicAdd(&result[0], 1);
+                atomicMin(&result[1], 16ull * i + k);
+            }
+    }
+}

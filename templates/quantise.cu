@@ -22,18 +22,18 @@
 #ifndef RULE
 #define RULE 0 /* how a scale follows from a magnitude */
 #endif
-#ifndef BLOCK_ROWS
-#define BLOCK_ROWS                                                                                 \
+#ifndef SCALE_ROWS
+#define SCALE_ROWS                                                                                 \
     128 /* of the source, in a scale block of the transposed result; 0: no such result */
 #endif
-#ifndef BLOCK_COLS
-#define BLOCK_COLS 1
+#ifndef SCALE_COLS
+#define SCALE_COLS 1
 #endif
 #ifndef TO
 #define TO 0 /* its type, as SCALED_E4M3 */
 #endif
-#ifndef LAYOUT
-#define LAYOUT 1 /* of its scales, as SCALES_TRANSPOSED */
+#ifndef SCALE_LAYOUT
+#define SCALE_LAYOUT 1 /* of its scales, as SCALES_TRANSPOSED */
 #endif
 #ifndef KEPT_ROWS
 #define KEPT_ROWS 0 /* the same of the result that lies as the source does */
@@ -45,7 +45,7 @@
 #define KEPT_TO TO
 #endif
 #ifndef KEPT_LAYOUT
-#define KEPT_LAYOUT LAYOUT
+#define KEPT_LAYOUT SCALE_LAYOUT
 #endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
@@ -102,9 +102,9 @@ using element = word<ELEM_SIZE>;
 using source = format<FROM>;
 using scale_bits = scale_word<RULE>;
 
-constexpr bool has_transposed = BLOCK_ROWS > 0, has_kept = KEPT_ROWS > 0;
-constexpr bool same_blocks = has_transposed && has_kept && BLOCK_ROWS == KEPT_ROWS &&
-                             BLOCK_COLS == KEPT_COLS && TO == KEPT_TO;
+constexpr bool has_transposed = SCALE_ROWS > 0, has_kept = KEPT_ROWS > 0;
+constexpr bool same_blocks = has_transposed && has_kept && SCALE_ROWS == KEPT_ROWS &&
+                             SCALE_COLS == KEPT_COLS && TO == KEPT_TO;
 constexpr bool nan_is_largest = nan_is_largest_in(RULE);
 
 constexpr int loaded = LOAD_BYTES / ELEM_SIZE; /* elements; also the columns of a thread */
@@ -140,7 +140,7 @@ __device__ __forceinline__ constexpr int at_least_1(int x)
 }
 
 /* Sides of the scale blocks; 1 where a result is missing. */
-constexpr int own_height = at_least_1(BLOCK_ROWS), own_width = at_least_1(BLOCK_COLS);
+constexpr int own_height = at_least_1(SCALE_ROWS), own_width = at_least_1(SCALE_COLS);
 constexpr int kept_height = at_least_1(KEPT_ROWS), kept_width = at_least_1(KEPT_COLS);
 
 /* How scale blocks of height x width elements lie in a tile. */
@@ -178,7 +178,7 @@ template <bool has, int height, int width> struct blocks_if {
 template <int height, int width> struct blocks_if<false, height, width> {
     using type = no_blocks;
 };
-using own_blocks = typename blocks_if<has_transposed, BLOCK_ROWS, BLOCK_COLS>::type;
+using own_blocks = typename blocks_if<has_transposed, SCALE_ROWS, SCALE_COLS>::type;
 using kept_blocks = typename blocks_if<has_kept && !same_blocks, KEPT_ROWS, KEPT_COLS>::type;
 
 /* Shared memory: factors, and before the results the cells. */
@@ -593,7 +593,7 @@ __device__ __forceinline__ void quantise(unsigned char *dst, const element *src,
     float *const cells = reinterpret_cast<float *>(staged);
     float *const kept_cells = cells + own_blocks::cell_bytes / 4;
     const auto store_own = [&](int row, int col, unsigned stored) {
-        store_scale<LAYOUT, true, own_height, own_width>(given.scales, at, row, col, stored);
+        store_scale<SCALE_LAYOUT, true, own_height, own_width>(given.scales, at, row, col, stored);
         if constexpr (same_blocks)
             store_scale<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at, row,
                                                                      col, stored);
@@ -624,7 +624,7 @@ __device__ __forceinline__ void quantise(unsigned char *dst, const element *src,
         __syncthreads();
     }
     if constexpr (has_transposed)
-        write_padding<LAYOUT, true, own_height, own_width>(given.scales, at);
+        write_padding<SCALE_LAYOUT, true, own_height, own_width>(given.scales, at);
     if constexpr (has_kept)
         write_padding<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at);
     hide_values(own);
@@ -647,8 +647,12 @@ __device__ __forceinline__ void quantise(unsigned char *dst, const element *src,
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst, const block_scales given)
+              batch_strides<AXES> stride_dst, const step_numbers numbers)
 {
+    const step_outputs &outputs = numbers.outputs;
+    const block_scales given = {outputs.scales, outputs.kept, outputs.kept_scales,
+                                static_cast<const float *>(numbers.number.at),
+                                static_cast<const int *>(outputs.skip)};
     const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
 
     if (tile.matrix >= matrices_of(batch) || (given.skip && *given.skip))

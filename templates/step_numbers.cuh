@@ -12,10 +12,11 @@ struct step_number {
 };
 /* Where it wants what a step gives besides its results. */
 struct step_outputs {
-    void *kept;       /* second results, laid out as the source */
-    void *largest;    /* a float: the largest magnitude in the source */
-    const void *skip; /* an int, or NULL; unless it is 0, the kernel writes nothing */
-    void *scratch;    /* 8 bytes, which are 0 before a launch and after it */
+    void *kept;                 /* second results, laid out as the source */
+    void *largest;              /* a float: the largest magnitude in the source */
+    const void *skip;           /* an int, or NULL; unless it is 0, the kernel writes nothing */
+    void *scratch;              /* 8 bytes, which are 0 before a launch and after it */
+    void *scales, *kept_scales; /* of blocks, for both results */
 };
 struct step_numbers {
     step_number number; /* of scale, divide and alpha */

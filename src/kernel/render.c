@@ -169,6 +169,24 @@ static void write_macro(FILE *out, const struct syntax *syntax, const char *name
             syntax->after);
 }
 
+/* Of blocks: both results, and the rule of their scales. */
+static void write_block_macros(FILE *out, const struct syntax *syntax, const struct at_step *step)
+{
+    struct at_scaled_result own = at_step_scaled(step, true), kept = at_step_scaled(step, false);
+    bool has_kept = at_step_has(step, AT_BOTH);
+
+    write_macro(out, syntax, "FROM", (int64_t)step->from);
+    write_macro(out, syntax, "RULE", (int64_t)step->blocks.rule);
+    write_macro(out, syntax, "TO", (int64_t)own.to);
+    write_macro(out, syntax, "SCALE_LAYOUT", (int64_t)own.layout);
+    write_macro(out, syntax, "SCALE_ROWS", own.block_rows);
+    write_macro(out, syntax, "SCALE_COLS", own.block_cols);
+    write_macro(out, syntax, "KEPT_TO", (int64_t)kept.to);
+    write_macro(out, syntax, "KEPT_LAYOUT", (int64_t)kept.layout);
+    write_macro(out, syntax, "KEPT_ROWS", has_kept ? kept.block_rows : 0);
+    write_macro(out, syntax, "KEPT_COLS", has_kept ? kept.block_cols : 0);
+}
+
 static void write_macros(FILE *out, const struct syntax *syntax, const struct at_config *config,
                          struct at_problem_kind kind)
 {
@@ -177,7 +195,9 @@ static void write_macros(FILE *out, const struct syntax *syntax, const struct at
     write_macro(out, syntax, "ELEM_SIZE", kind.elem_size);
     if (kind.axes > 1)
         write_macro(out, syntax, "AXES", kind.axes);
-    if (kind.step.given) {
+    if (at_step_has(&kind.step, AT_BLOCKS)) {
+        write_block_macros(out, syntax, &kind.step);
+    } else if (kind.step.given) {
         write_macro(out, syntax, "RESULT_SIZE", at_number_formats[kind.step.to].bytes);
         write_macro(out, syntax, "STEP", at_step_code(&kind.step));
         write_macro(out, syntax, "STEP_NUMBERS",

@@ -53,17 +53,35 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
         buffers.kept =
             at_buffer_lay_out(at_problem_src_extent(problem) * at_step_kept_bytes(&problem->step),
                               problem->offset_src * at_step_kept_bytes(&problem->step), device);
+    if (at_step_has(&problem->step, AT_BLOCKS))
+        buffers.scales =
+            at_buffer_lay_out(at_problem_scale_bytes(problem, AT_DESTINATION), 0, device);
+    if (at_problem_scale_bytes(problem, AT_SOURCE) > 0)
+        buffers.kept_scales =
+            at_buffer_lay_out(at_problem_scale_bytes(problem, AT_SOURCE), 0, device);
     return buffers;
 }
 
-/* All sides: those that a problem does not have are without a pitch. */
-static const size_t sides[] = {offsetof(struct at_buffers, src), offsetof(struct at_buffers, dst),
-                               offsetof(struct at_buffers, second),
-                               offsetof(struct at_buffers, kept)};
+/* All sides, those that kernels write last: in the order of the expected bytes. Sides that a
+ * problem does not have are without a pitch. */
+static const size_t sides[] = {
+    offsetof(struct at_buffers, src),    offsetof(struct at_buffers, second),
+    offsetof(struct at_buffers, dst),    offsetof(struct at_buffers, kept),
+    offsetof(struct at_buffers, scales), offsetof(struct at_buffers, kept_scales)};
+enum { FIRST_OUTPUT = 2 };
 
 static const struct at_buffer *side_of(const struct at_buffers *buffers, size_t side)
 {
     return (const struct at_buffer *)((const char *)buffers + sides[side]);
+}
+
+/* What kernels have to write, in one set, if it is known to the byte: 0 bytes, if it is not. */
+static int64_t expected_bytes(const struct at_buffers *buffers)
+{
+    return at_step_has(&buffers->problem.step, AT_BLOCKS)
+               ? buffers->dst.pitch + buffers->kept.pitch + buffers->scales.pitch +
+                     buffers->kept_scales.pitch
+               : 0;
 }
 
 /* Where parts of a table of values begin, after the elements of the source: those of the second
@@ -102,6 +120,7 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
     for (size_t i = 0; i < AT_COUNT(sides); i++)
         pitch += side_of(&buffers, i)->pitch;
     return __builtin_mul_overflow(sets, pitch, &bytes) ||
+                   __builtin_add_overflow(bytes, expected_bytes(&buffers), &bytes) ||
                    __builtin_add_overflow(bytes, values, &bytes)
                ? INT64_MAX
                : bytes;
@@ -247,6 +266,8 @@ static int64_t place_largest(const struct at_problem *problem, bool tuned)
     size_t count = at_problem_axes(problem, axes);
     int64_t draw = problem->rows + 2 * problem->cols, index = 0;
 
+    if (at_step_has(&problem->step, AT_BLOCKS)) /* infinities and NaN in some problems */
+        return tuned || draw % 2 ? 0 : -1;
     if (!at_step_has(&problem->step, AT_AMAX) || (!tuned && draw % 4 == 0))
         return -1;
     for (size_t i = 0; i < count; i++) {
@@ -282,6 +303,52 @@ static uint32_t find_largest(const struct at_problem *problem, const unsigned ch
     return largest;
 }
 
+/* What a kernel has to write: poison, and both results with their scales. `table` has the source's
+ * elements. */
+static void make_expected(const struct at_buffers *buffers, const unsigned char *table,
+                          unsigned char *expected)
+{
+    const struct at_problem *p = &buffers->problem;
+    size_t bytes = (size_t)p->elem_size, extent = (size_t)at_problem_src_extent(p);
+    unsigned char *source = at_alloc(extent * bytes);
+    memset(expected, AT_POISON_BYTE, (size_t)expected_bytes(buffers));
+    for (size_t i = 0; i < extent; i++)
+        memcpy(source + i * bytes, table + at_harness_value((int64_t)i) * bytes, bytes);
+    for (int side = AT_SOURCE; side < AT_SIDES; side++) {
+        bool own = side == AT_DESTINATION;
+        struct at_scaled_result result = at_step_scaled(&p->step, own);
+        int64_t scale_bytes = at_problem_scale_bytes(p, (enum at_side)side) / p->batch;
+        unsigned char *results = expected + (own ? 0 : buffers->dst.pitch) +
+                                 (own ? &buffers->dst : &buffers->kept)->zone;
+        unsigned char *scales = expected + buffers->dst.pitch + buffers->kept.pitch +
+                                (own ? 0 : buffers->scales.pitch) +
+                                (own ? &buffers->scales : &buffers->kept_scales)->zone;
+
+        for (int64_t i = 0; i < p->batch && scale_bytes > 0; i++)
+            at_block_apply(&result, p->step.from, source + (size_t)(i * p->stride_src) * bytes,
+                           p->rows, p->cols, p->ld_src, NULL,
+                           results + i * (own ? p->stride_dst : p->stride_src),
+                           own ? p->ld_dst : p->ld_src, scales + i * scale_bytes);
+    }
+    at_free(source);
+}
+
+/* Write it to the device. */
+static enum at_outcome write_expected(const struct at_bench *bench, struct at_buffers *buffers,
+                                      const unsigned char *table, struct at_error *err)
+{
+    size_t bytes = (size_t)expected_bytes(buffers);
+    unsigned char *expected = at_alloc(bytes + 1);
+    enum at_outcome outcome;
+
+    make_expected(buffers, table, expected);
+    outcome = bench->ops->allocate(bench->device, (int64_t)bytes, &buffers->expected, err);
+    if (outcome == AT_CORRECT)
+        outcome = bench->ops->write(bench->device, buffers->expected, expected, bytes, err);
+    at_free(expected);
+    return outcome;
+}
+
 /* Write the table of values to the device. */
 static enum at_outcome make_values(const struct at_bench *bench, struct at_buffers *buffers,
                                    bool tuned, struct at_error *err)
@@ -309,6 +376,8 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
     outcome = bench->ops->allocate(bench->device, (int64_t)at.bytes, &buffers->values, err);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->write(bench->device, buffers->values, table, at.bytes, err);
+    if (outcome == AT_CORRECT && at_step_has(step, AT_BLOCKS))
+        outcome = write_expected(bench, buffers, table, err);
     at_free(table);
     return outcome;
 }
@@ -348,6 +417,8 @@ static void put_args(struct at_call *call, const struct at_buffers *buffers,
                                           (at_address)((int64_t)src_shift / problem->elem_size *
                                                        at_step_kept_bytes(step))
                                     : 0,
+        .scales = buffers->scales.pitch ? at_buffer_of(&buffers->scales, set) : 0,
+        .kept_scales = buffers->kept_scales.pitch ? at_buffer_of(&buffers->kept_scales, set) : 0,
         .largest = buffers->values ? buffers->values + layout_of(step).largest : 0,
         .skip = skip,
         .scratch = buffers->values ? buffers->values + layout_of(step).largest + LARGEST_BYTES : 0,
@@ -386,6 +457,7 @@ void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers
 {
     for (size_t i = 0; i < AT_COUNT(sides); i++)
         bench->ops->release(bench->device, side_of(buffers, i)->start);
+    bench->ops->release(bench->device, buffers->expected);
     bench->ops->release(bench->device, buffers->values);
     *buffers = (struct at_buffers){0};
 }
@@ -409,8 +481,10 @@ static enum at_outcome reset(const struct at_bench *bench, const struct at_buffe
 
     if (outcome == AT_CORRECT && buffers->problem.in_place)
         outcome = fill(bench, buffers, at_buffer_of(&buffers->dst, set), err);
-    if (outcome == AT_CORRECT && buffers->kept.pitch)
-        outcome = poison(bench, whole_of(&buffers->kept, set), buffers->kept.pitch, err);
+    for (size_t i = FIRST_OUTPUT + 1; i < AT_COUNT(sides) && outcome == AT_CORRECT; i++)
+        if (side_of(buffers, i)->pitch)
+            outcome =
+                poison(bench, whole_of(side_of(buffers, i), set), side_of(buffers, i)->pitch, err);
     if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
         outcome = poison(bench, buffers->values + layout_of(&buffers->problem.step).largest,
                          LARGEST_BYTES, err);
@@ -488,18 +562,40 @@ static enum at_outcome check_nothing(const struct at_bench *bench, const struct 
                                      int64_t set, at_address result, struct at_error *err)
 {
     static const uint32_t poison = UINT32_C(0x01010101) * AT_POISON_BYTE;
-    const struct at_buffer *const outputs[] = {&buffers->dst, &buffers->kept};
     enum at_outcome outcome = AT_CORRECT;
 
-    for (size_t i = 0; i < AT_COUNT(outputs) && outcome == AT_CORRECT; i++)
-        if (outputs[i]->pitch)
+    for (size_t i = FIRST_OUTPUT; i < AT_COUNT(sides) && outcome == AT_CORRECT; i++) {
+        const struct at_buffer *side = side_of(buffers, i);
+
+        if (side->pitch)
             outcome = at_harness_start(
-                bench, AT_CHECK_SOURCE, outputs[i]->pitch,
-                (struct at_call){.args = {whole_of(outputs[i], set),
-                                          (uint64_t)outputs[i]->pitch / 2, 0, 1, result}},
+                bench, AT_CHECK_SOURCE, side->pitch,
+                (struct at_call){
+                    .args = {whole_of(side, set), (uint64_t)side->pitch / 2, 0, 1, result}},
                 err);
+    }
     if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
         outcome = check_largest(bench, buffers, poison, result, err);
+    return outcome;
+}
+
+/* Check all outputs of a step with blocks. */
+static enum at_outcome check_all(const struct at_bench *bench, const struct at_buffers *buffers,
+                                 int64_t set, at_address result, struct at_error *err)
+{
+    enum at_outcome outcome = AT_CORRECT;
+    at_address expected = buffers->expected;
+
+    for (size_t i = FIRST_OUTPUT; i < AT_COUNT(sides) && outcome == AT_CORRECT; i++) {
+        const struct at_buffer *side = side_of(buffers, i);
+
+        if (side->pitch)
+            outcome = at_harness_start(bench, AT_CHECK_SAME, side->pitch / 16,
+                                       (struct at_call){.args = {whole_of(side, set), expected,
+                                                                 (uint64_t)side->pitch, result}},
+                                       err);
+        expected += (at_address)side->pitch;
+    }
     return outcome;
 }
 
@@ -526,6 +622,8 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
 
     if (what == AT_OF_LARGEST)
         return check_largest(bench, buffers, buffers->largest, result, err);
+    if (what == AT_OF_ALL)
+        return check_all(bench, buffers, set, result, err);
     if (what == AT_OF_NOTHING)
         return check_nothing(bench, buffers, set, result, err);
     if (filled || tensor)
@@ -680,9 +778,11 @@ static enum at_outcome start_output_checks(struct verification *verification,
                                            const struct at_buffers *buffers, int64_t set,
                                            struct at_error *err)
 {
-    enum at_outcome outcome = start_check(verification, buffers, set, AT_OF_DESTINATION, err);
+    bool all = at_step_has(&buffers->problem.step, AT_BLOCKS);
+    enum at_outcome outcome =
+        start_check(verification, buffers, set, all ? AT_OF_ALL : AT_OF_DESTINATION, err);
 
-    if (outcome == AT_CORRECT && buffers->kept.pitch)
+    if (outcome == AT_CORRECT && buffers->kept.pitch && !all)
         outcome = start_check(verification, buffers, set, AT_OF_KEPT, err);
     if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
         outcome = start_check(verification, buffers, set, AT_OF_LARGEST, err);
@@ -753,7 +853,10 @@ static enum at_outcome report(const struct started_check *check,
     int64_t zone = checked_buffer(buffers, check->what)->zone;
     char *problem = at_problem_format(&buffers->problem);
 
-    if (check->what == AT_OF_NOTHING)
+    if (check->what == AT_OF_ALL)
+        at_fail(err, AT_FAILED, "%s: %ju wrong bytes in the results and their scales", problem,
+                (uintmax_t)result->mismatches);
+    else if (check->what == AT_OF_NOTHING)
         at_fail(err, AT_FAILED, "%s: a launch that is to be skipped has written something",
                 problem);
     else if (check->what == AT_OF_LARGEST)
@@ -820,7 +923,8 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
         if (outcome == AT_CORRECT)
             outcome = start_source_checks(&verification, buffers, 0, err);
     }
-    if (trial_count > 0 && at_step_has_outputs(&tuned->problem.step) && outcome == AT_CORRECT)
+    if (trial_count > 0 && outcome == AT_CORRECT &&
+        (at_step_has_outputs(&tuned->problem.step) || at_step_has(&tuned->problem.step, AT_BLOCKS)))
         outcome = start_skipped(&verification, kernel, &trials[0].launch,
                                 &bench->cases[trials[0].case_index], err);
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {

@@ -33,6 +33,8 @@ struct at_buffers {
     struct at_buffer src, dst;
     struct at_buffer second; /* of a problem with beta: the second source, laid out as dst */
     struct at_buffer kept;   /* of one with two results: the second one, laid out as src */
+    struct at_buffer scales, kept_scales; /* of one with blocks: the scales of both */
+    at_address expected; /* of one with blocks: what a set's dst, kept and scales have to be */
     /* Of a problem with a step: a table of AT_STEP_VALUES elements of the source, as many of the
      * second source, as many results or sets of them, as many second results; then what is computed
      * with, and the largest magnitude. 0: no step. */
@@ -93,7 +95,8 @@ struct at_check_result {
 
 /* What is checked: that the destination has the transposed source; that a source is as it was; in
  * place, that the destination has its first content, as after an even number of transposes; that
- * the second result is right; that the largest magnitude is; that no output was written. */
+ * the second result is right; that the largest magnitude is; that no output was written; of blocks,
+ * that all outputs are as expected. */
 enum at_check_of {
     AT_OF_DESTINATION,
     AT_OF_SOURCE,
@@ -101,7 +104,8 @@ enum at_check_of {
     AT_OF_RESTORED,
     AT_OF_KEPT,
     AT_OF_LARGEST,
-    AT_OF_NOTHING
+    AT_OF_NOTHING,
+    AT_OF_ALL
 };
 
 /* Start a check of a set. The result goes to the device at `result`, which the caller has cleared

@@ -410,6 +410,30 @@ static enum at_outcome check_words(struct at_device *device, const uint64_t *arg
     return AT_CORRECT;
 }
 
+static enum at_outcome check_same(struct at_device *device, const uint64_t *args,
+                                  struct at_error *err)
+{
+    const struct at_device_ops *ops = ((struct at_device_base *)device)->ops;
+    void *bytes, *expected, *results;
+    uint64_t found[2];
+    enum at_outcome outcome = ops->view(device, &bytes, args[0], args[2], err);
+
+    if (outcome == AT_CORRECT)
+        outcome = ops->view(device, &expected, args[1], args[2], err);
+    if (outcome == AT_CORRECT)
+        outcome = ops->view(device, &results, args[3], sizeof found, err);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    memcpy(found, results, sizeof found);
+    for (uint64_t i = 0; i < args[2]; i++)
+        if (((const unsigned char *)bytes)[i] != ((const unsigned char *)expected)[i]) {
+            found[0]++;
+            found[1] = i < found[1] ? i : found[1];
+        }
+    memcpy(results, found, sizeof found);
+    return AT_CORRECT;
+}
+
 /* Each takes the words of the kernel's arguments and finds its buffers by the device's `view`,
  * whose failure it returns. */
 typedef enum at_outcome host_kernel(struct at_device *device, const uint64_t *args,
@@ -426,6 +450,7 @@ static const struct {
     [AT_CHECK_TENSOR] = {"at_check_tensor", check_tensor},
     [AT_CHECK_SOURCE] = {"at_check_source", check_source},
     [AT_CHECK_WORDS] = {"at_check_words", check_words},
+    [AT_CHECK_SAME] = {"at_check_same", check_same},
 };
 
 /* ---- on the device ---- */

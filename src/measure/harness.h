@@ -18,6 +18,7 @@ enum at_harness_kernel {
     AT_CHECK_TENSOR,
     AT_CHECK_SOURCE,
     AT_CHECK_WORDS,
+    AT_CHECK_SAME,
     AT_HARNESS_KERNELS
 };
 

@@ -37,6 +37,7 @@ struct at_step_numbers {
     uint64_t largest; /* gets the largest magnitude, an f32 */
     uint64_t skip;    /* the address of an int, or 0: if it is not 0, nothing is written */
     uint64_t scratch; /* of a step with a largest magnitude: AT_STEP_SCRATCH_BYTES */
+    uint64_t scales, kept_scales; /* of a step with blocks: get the scales of both results */
 };
 
 /* They are 0 before a launch, and again after it. */

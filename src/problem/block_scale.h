@@ -23,6 +23,9 @@
  * Behind the last one of an odd number is 0. */
 enum at_scaled_type { AT_SCALED_E4M3, AT_SCALED_E5M2, AT_SCALED_E2M1, AT_SCALED_TYPES };
 
+/* The longest side of a block. */
+enum { AT_BLOCK_SIDE_MAX = 128 };
+
 struct at_scaled_format {
     const char *name;
     int bits;

@@ -395,6 +395,8 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
     size_t used = 0;
     enum at_status status;
 
+    if (at_step_has(&elements->step, AT_BLOCKS))
+        return at_problem_fail(err, spec, "blocks are of matrices and batches, not of tensors");
     if (elements->bytes < 1 || elements->bytes > AT_ELEM_SIZE_MAX)
         return at_problem_fail(err, spec, "elements have 1 to 64 bytes");
     if (count > AT_RANK_MAX)
@@ -612,11 +614,28 @@ int64_t at_problem_dst_extent(const struct at_problem *problem)
     return extent_of(problem, AT_DESTINATION);
 }
 
+int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side side)
+{
+    const struct at_step_blocks *blocks = &problem->step.blocks;
+    int64_t rows = side == AT_SOURCE ? problem->rows : problem->cols;
+    int64_t cols = side == AT_SOURCE ? problem->cols : problem->rows;
+    int bytes = at_number_formats[at_block_rules[blocks->rule].scale].bytes;
+
+    if (!at_step_has(&problem->step, AT_BLOCKS) ||
+        (side == AT_SOURCE && !at_step_has(&problem->step, AT_BOTH)))
+        return 0;
+    return at_problem_matrices(problem) * bytes *
+           at_scale_places(blocks->layout, (rows + blocks->rows - 1) / blocks->rows,
+                           (cols + blocks->cols - 1) / blocks->cols, bytes);
+}
+
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
     return problem->rows * problem->cols * at_problem_matrices(problem) *
-           (elem_bytes(AT_SOURCE, problem->elem_size, &problem->step) +
-            elem_bytes(AT_DESTINATION, problem->elem_size, &problem->step));
+               (elem_bytes(AT_SOURCE, problem->elem_size, &problem->step) +
+                elem_bytes(AT_DESTINATION, problem->elem_size, &problem->step)) +
+           at_problem_scale_bytes(problem, AT_SOURCE) +
+           at_problem_scale_bytes(problem, AT_DESTINATION);
 }
 
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
@@ -646,6 +665,8 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
     };
 
     copy.step.channels = at_channels_of_copy(problem);
+    copy.step.blocks = (struct at_step_blocks){0};
+    copy.step.operations &= ~(1U << AT_BLOCKS);
     memcpy(copy.type, problem->type, sizeof copy.type);
     return copy;
 }

@@ -182,6 +182,10 @@ int64_t at_problem_dst_extent(const struct at_problem *problem);
  * written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
+/* The scales of a result of a problem with blocks, the second result's for AT_SOURCE: their bytes,
+ * of all matrices, one after the other. 0: there is no such result. */
+int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side side);
+
 /* Are they the same work? Types of the same size are equal, "f32" and "b4", and so are problems
  * with one canonical form, 5x1 and 1x5. */
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);

@@ -35,22 +35,33 @@ bool at_problem_name_type(struct at_problem *problem);
 
 /* ---- step_spec.c ---- */
 
-/* The type of the destination, and the operations, as far as they have been read. */
+/* What follows a word's '=': the axis of channels, the type of the second result, and of blocks
+ * their sides, the rule of their scales, and the layout of these. */
+enum at_step_value {
+    AT_VALUE_AXIS,
+    AT_VALUE_KEPT,
+    AT_VALUE_BLOCKS,
+    AT_VALUE_SCALES,
+    AT_VALUE_LAYOUT,
+    AT_STEP_VALUES_READ
+};
+
+/* The type of the destination, the operations and their values, as far as they have been read. */
 struct at_step_reading {
     const char *to; /* not terminated; NULL: the source's type */
     size_t to_length;
     unsigned operations;
-    const char *axis; /* of the channels; not terminated; NULL: none is named */
-    size_t axis_length;
-    const char *kept; /* the type of the second result, likewise */
-    size_t kept_length;
+    struct {
+        const char *text; /* not terminated; NULL: none is given */
+        size_t length;
+    } values[AT_STEP_VALUES_READ];
 };
 
 /* Cut "SOURCE:DESTINATION" after the first type. Returns its length. */
 size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t length);
 
-/* Read the name of an operation, which may be affine=AXIS, both=TYPE or amax=nan. False: it
- * is none. */
+/* Read the name of an operation, which may have a value, as in affine=rows; or of what belongs to
+ * one, scales=te. False: it is none. */
 bool at_step_read_operation(struct at_step_reading *read, const char *text, size_t length);
 
 /* Make the step that was read, of elements of this type. A cast to the same type without an

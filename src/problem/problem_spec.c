@@ -390,7 +390,8 @@ static enum at_status fill(struct at_problem *problem, const char *spec, struct 
         return split_words(problem, spec, err);
     if (status == AT_OK)
         status = at_channels_place_matrix(problem, spec, err);
-    if (status == AT_OK && !problem->in_place)
+    /* Blocks count the rows and columns that are given. */
+    if (status == AT_OK && !problem->in_place && !at_step_has(&problem->step, AT_BLOCKS))
         at_problem_reduce(problem);
     return status;
 }
@@ -483,7 +484,7 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
     return at_problem_fail(err, spec,
                            "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
                            "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
-                           "scale, divide, alpha, affine, beta, conj, nosat, both, amax, "
+                           "scale, divide, alpha, affine, beta, conj, nosat, both, amax, blocks=, "
                            "as in 256x256:f32,batch=4096",
                            at_text_fit(text, length, 40), text);
 }

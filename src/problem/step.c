@@ -10,7 +10,7 @@ const char *const at_operation_names[AT_OPERATIONS] = {
     [AT_CONJUGATE] = "conj",    [AT_SCALE] = "scale",   [AT_DIVIDE] = "divide",
     [AT_ALPHA] = "alpha",       [AT_AFFINE] = "affine", [AT_BETA] = "beta",
     [AT_NOSAT] = "nosat",       [AT_BOTH] = "both",     [AT_AMAX] = "amax",
-    [AT_AMAX_NAN] = "amax=nan",
+    [AT_AMAX_NAN] = "amax=nan", [AT_BLOCKS] = "blocks",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
@@ -19,13 +19,16 @@ bool at_step_equal(const struct at_step *a, const struct at_step *b)
            (!a->given ||
             (a->from == b->from && a->to == b->to && a->kept == b->kept &&
              a->operations == b->operations && a->channels.count == b->channels.count &&
-             a->channels.run == b->channels.run && a->channels.period == b->channels.period));
+             a->channels.run == b->channels.run && a->channels.period == b->channels.period &&
+             a->blocks.rows == b->blocks.rows && a->blocks.cols == b->blocks.cols &&
+             a->blocks.rule == b->blocks.rule && a->blocks.layout == b->blocks.layout));
 }
 
 int64_t at_step_code(const struct at_step *step)
 {
-    return (int64_t)step->kept << 32 | (int64_t)step->operations << 16 | (int64_t)step->from << 8 |
-           (int64_t)step->to;
+    return step->blocks.rows << 54 | step->blocks.cols << 46 | (int64_t)step->blocks.layout << 44 |
+           (int64_t)step->blocks.rule << 40 | (int64_t)step->kept << 32 |
+           (int64_t)step->operations << 16 | (int64_t)step->from << 8 | (int64_t)step->to;
 }
 
 static bool is_long_integer(enum at_number number)
@@ -53,6 +56,20 @@ struct at_step at_step_kept(const struct at_step *step)
 int64_t at_step_kept_bytes(const struct at_step *step)
 {
     return at_step_has(step, AT_BOTH) ? at_number_formats[step->kept].bytes : 0;
+}
+
+struct at_scaled_result at_step_scaled(const struct at_step *step, bool transposed)
+{
+    const struct at_step_blocks *blocks = &step->blocks;
+
+    return (struct at_scaled_result){
+        .rule = &at_block_rules[blocks->rule],
+        .to = (transposed ? step->to : step->kept) == AT_E5M2 ? AT_SCALED_E5M2 : AT_SCALED_E4M3,
+        .block_rows = transposed ? blocks->cols : blocks->rows,
+        .block_cols = transposed ? blocks->rows : blocks->cols,
+        .transposed = transposed,
+        .layout = blocks->layout,
+    };
 }
 
 /* Has it a magnitude that f32 holds? */
@@ -92,6 +109,10 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
             ? "nosat is for results that can overflow, and these elements are only moved"
         : at_step_has_outputs(step) && at_step_needs_place(step)
             ? "both and amax do not go with affine and beta: compute these in a step of their own"
+        : at_step_has(step, AT_BLOCKS) && step->operations & ~(1U << AT_BLOCKS | 1U << AT_BOTH)
+            ? "blocks go with both, and with no other operation"
+        : at_step_has(step, AT_BLOCKS) && (!has_magnitude(step->from) || !is_8_bit_float(step->to))
+            ? "blocks are for elements in f16, bf16 and f32 and results in e4m3 and e5m2"
         : at_step_has(step, AT_AMAX) && !has_magnitude(step->from)
             ? "amax is for f16, bf16, f32, e4m3 and e5m2: the largest magnitude is an f32"
         : is_long_integer(step->from) || is_long_integer(step->to)
@@ -381,7 +402,8 @@ static void set_source(const struct at_step *step, const struct at_step_values *
     set_pattern(step->from, element, index);
     if (values->largest < 0)
         return;
-    if (at_step_has(step, AT_AMAX_NAN) || !is_nan(step->from, element))
+    if (at_step_has(step, AT_AMAX_NAN) || at_step_has(step, AT_BLOCKS) ||
+        !is_nan(step->from, element))
         limit(step->from, element);
     if ((int64_t)index == values->largest)
         set_result(&cast, element, AT_F64, &largest);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "numbers/numbers.h"
+#include "problem/block_scale.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ enum at_operation {
     AT_BOTH,      /* the results also as they lie: a second result, laid out as the source */
     AT_AMAX,      /* the largest magnitude of the source, before any operation; NaN is ignored */
     AT_AMAX_NAN,  /* with AT_AMAX: one NaN makes it NaN */
+    AT_BLOCKS,    /* each block of a result is multiplied with a factor of its own: its scale */
     AT_OPERATIONS,
     /* No operation, and only in a kind of problems: results side by side may have unlike
      * channels. */
@@ -45,12 +47,20 @@ struct at_channels {
     int64_t count, run, period; /* 0 until then */
 };
 
+/* The blocks of each result, in its own rows and columns, and how their scales are made and lie. */
+struct at_step_blocks {
+    int64_t rows, cols;
+    enum at_block_rules rule;
+    enum at_scale_layout layout;
+};
+
 struct at_step {
-    bool given;                  /* false: no step, and the other members are 0 */
-    enum at_number from, to;     /* types of the source and of the destination */
-    enum at_number kept;         /* with AT_BOTH: of the second result; else 0 */
-    unsigned operations;         /* bits: 1 << AT_SCALE */
-    struct at_channels channels; /* of a step with AT_AFFINE */
+    bool given;                   /* false: no step, and the other members are 0 */
+    enum at_number from, to;      /* types of the source and of the destination */
+    enum at_number kept;          /* with AT_BOTH: of the second result; else 0 */
+    unsigned operations;          /* bits: 1 << AT_SCALE */
+    struct at_channels channels;  /* of a step with AT_AFFINE */
+    struct at_step_blocks blocks; /* of a step with AT_BLOCKS */
 };
 
 /* "conj", "scale": as a problem has them. AT_AMAX_NAN is "amax=nan", a value of AT_AMAX. */
@@ -77,7 +87,7 @@ static inline bool at_step_has_outputs(const struct at_step *step)
 /* Has its kernel an argument for what the launch gives? */
 static inline bool at_step_takes_numbers(const struct at_step *step)
 {
-    return at_step_has_number(step) || at_step_has_outputs(step);
+    return at_step_has_number(step) || at_step_has_outputs(step) || at_step_has(step, AT_BLOCKS);
 }
 
 /* Does a result depend on where it is stored? A kernel then computes it just before the store. */
@@ -107,6 +117,9 @@ struct at_step at_step_kept(const struct at_step *step);
 
 /* The bytes of an element of the second result; 0 without one. */
 int64_t at_step_kept_bytes(const struct at_step *step);
+
+/* One result of a step with blocks, as block_scale.h has it: blocks count in the source. */
+struct at_scaled_result at_step_scaled(const struct at_step *step, bool transposed);
 
 /* The type that values are computed in: f64 or f32. */
 enum at_number at_step_computes_in(const struct at_step *step);

@@ -6,6 +6,7 @@
 #include "problem/problem_parts.h"
 #include "problem/step.h"
 
+#include <stdio.h>
 #include <string.h>
 
 size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t length)
@@ -19,6 +20,20 @@ size_t at_step_cut_types(struct at_step_reading *read, const char *text, size_t 
     return (size_t)(colon - text);
 }
 
+/* The words that take a value. */
+static const struct {
+    const char *name;
+    enum at_step_value value;
+    unsigned operations; /* that the word means */
+    bool may_lack;       /* its value */
+} words[] = {
+    {"affine", AT_VALUE_AXIS, 1U << AT_AFFINE, true},
+    {"both", AT_VALUE_KEPT, 1U << AT_BOTH, true},
+    {"blocks", AT_VALUE_BLOCKS, 1U << AT_BLOCKS, false},
+    {"scales", AT_VALUE_SCALES, 0, false},
+    {"layout", AT_VALUE_LAYOUT, 0, false},
+};
+
 static bool is_word(const char *text, size_t length, const char *word)
 {
     return strlen(word) == length && memcmp(word, text, length) == 0;
@@ -29,21 +44,70 @@ bool at_step_read_operation(struct at_step_reading *read, const char *text, size
     const char *equals = memchr(text, '=', length);
     size_t name = equals ? (size_t)(equals - text) : length;
 
-    if (equals && is_word(text, name, at_operation_names[AT_AFFINE])) {
-        read->axis = equals + 1;
-        read->axis_length = length - name - 1;
-        length = name;
-    } else if (equals && is_word(text, name, at_operation_names[AT_BOTH])) {
-        read->kept = equals + 1;
-        read->kept_length = length - name - 1;
-        length = name;
-    }
+    for (size_t i = 0; i < AT_COUNT(words); i++)
+        if (is_word(text, name, words[i].name)) {
+            read->operations |= words[i].operations;
+            if (equals) {
+                read->values[words[i].value].text = equals + 1;
+                read->values[words[i].value].length = length - name - 1;
+            }
+            return equals || words[i].may_lack;
+        }
     for (unsigned i = 0; i < AT_OPERATIONS; i++)
         if (is_word(text, length, at_operation_names[i])) {
             read->operations |= 1U << i | (i == AT_AMAX_NAN ? 1U << AT_AMAX : 0);
             return true;
         }
     return false;
+}
+
+static enum at_status fail_name(struct at_error *err, const char *spec, const char *word,
+                                const char *text, size_t length, const char *known)
+{
+    return at_problem_fail(err, spec, "%s is \"%.*s\"; known are %s", word,
+                           at_text_fit(text, length, 40), text, known);
+}
+
+/* Read "1x128", the name of a rule, and of a layout. */
+static enum at_status read_blocks(struct at_step_blocks *blocks, const struct at_step_reading *read,
+                                  const char *spec, struct at_error *err)
+{
+    const char *sides = read->values[AT_VALUE_BLOCKS].text;
+    size_t length = read->values[AT_VALUE_BLOCKS].length;
+    const char *scales = read->values[AT_VALUE_SCALES].text;
+    const char *layout = read->values[AT_VALUE_LAYOUT].text, *cross;
+    const struct at_block_rule *rule = &at_block_rules[AT_RULE_TE];
+    int lies = AT_SCALES_PLAIN;
+
+    if (!sides)
+        return scales || layout ? at_problem_fail(err, spec, "scales and layout are of blocks=")
+                                : AT_OK;
+    cross = memchr(sides, 'x', length);
+    if (!cross || !at_integer_parse(sides, (size_t)(cross - sides), &blocks->rows) ||
+        !at_integer_parse(cross + 1, length - (size_t)(cross + 1 - sides), &blocks->cols) ||
+        blocks->rows < 1 || blocks->cols < 1 || blocks->rows > AT_BLOCK_SIDE_MAX ||
+        blocks->cols > AT_BLOCK_SIDE_MAX)
+        return at_problem_fail(
+            err, spec,
+            "blocks is \"%.*s\"; expected the rows and columns of a block of each "
+            "result, from 1 to %d, as in blocks=1x128",
+            at_text_fit(sides, length, 40), sides, AT_BLOCK_SIDE_MAX);
+    if (scales) {
+        rule = at_block_rule_find(scales, read->values[AT_VALUE_SCALES].length);
+        if (!rule || rule->scale == AT_E4M3)
+            return fail_name(err, spec, "scales", scales, read->values[AT_VALUE_SCALES].length,
+                             "te, te-pow2, torchao, floor, ceil, even, rceil, te-rceil");
+    }
+    if (layout)
+        while (lies < AT_SCALE_LAYOUTS &&
+               !is_word(layout, read->values[AT_VALUE_LAYOUT].length, at_scale_layout_names[lies]))
+            lies++;
+    if (lies == AT_SCALE_LAYOUTS)
+        return fail_name(err, spec, "layout", layout, read->values[AT_VALUE_LAYOUT].length,
+                         "plain, transposed, aligned, swizzled");
+    blocks->rule = (enum at_block_rules)(rule - at_block_rules);
+    blocks->layout = (enum at_scale_layout)lies;
+    return AT_OK;
 }
 
 /* Read the axis of the channels. */
@@ -53,20 +117,22 @@ static enum at_status read_axis(int64_t *axis, const struct at_step_reading *rea
     static const char *const names[] = {
         [AT_ROWS_AXIS] = "rows", [AT_COLS_AXIS] = "cols", [AT_BATCH_AXIS] = "batch"};
 
-    if (!read->axis)
+    const char *text = read->values[AT_VALUE_AXIS].text;
+    size_t length = read->values[AT_VALUE_AXIS].length;
+
+    if (!text)
         return AT_OK;
     for (*axis = AT_ROWS_AXIS; *axis < AT_FIRST_AXIS; (*axis)++)
-        if (is_word(read->axis, read->axis_length, names[*axis]))
+        if (is_word(text, length, names[*axis]))
             return AT_OK;
-    if (at_integer_parse(read->axis, read->axis_length, axis) && *axis >= 0 &&
-        *axis < AT_RANK_MAX) {
+    if (at_integer_parse(text, length, axis) && *axis >= 0 && *axis < AT_RANK_MAX) {
         *axis += AT_FIRST_AXIS;
         return AT_OK;
     }
     return at_problem_fail(err, spec,
                            "affine is \"%.*s\"; expected affine=cols, rows or batch, or of a "
                            "tensor an axis of the source, 0 the slowest",
-                           at_text_fit(read->axis, read->axis_length, 40), read->axis);
+                           at_text_fit(text, length, 40), text);
 }
 
 static enum at_status find_number(enum at_number *number, const struct at_type *type,
@@ -97,8 +163,11 @@ enum at_status at_step_make(struct at_step *step, const struct at_step_reading *
     if (read->to)
         status = at_type_read(&destination, read->to, read->to_length, spec, err);
     kept = destination;
-    if (status == AT_OK && read->kept)
-        status = at_type_read(&kept, read->kept, read->kept_length, spec, err);
+    if (status == AT_OK && read->values[AT_VALUE_KEPT].text)
+        status = at_type_read(&kept, read->values[AT_VALUE_KEPT].text,
+                              read->values[AT_VALUE_KEPT].length, spec, err);
+    if (status == AT_OK)
+        status = read_blocks(&made.blocks, read, spec, err);
     if (status != AT_OK)
         return status;
     if (read->operations == 0 && destination.bytes == source->bytes &&
@@ -160,6 +229,16 @@ char *at_step_put_type(char *at, const struct at_step *step)
                : at;
 }
 
+static char *put_blocks(char *at, const struct at_step_blocks *blocks)
+{
+    at += sprintf(at, "=%dx%d", (int)blocks->rows, (int)blocks->cols);
+    if (blocks->rule != AT_RULE_TE)
+        at = stpcpy(stpcpy(at, ",scales="), at_block_rules[blocks->rule].name);
+    if (blocks->layout != AT_SCALES_PLAIN)
+        at = stpcpy(stpcpy(at, ",layout="), at_scale_layout_names[blocks->layout]);
+    return at;
+}
+
 char *at_step_put_operations(char *at, const struct at_step *step, const char *axis)
 {
     for (int i = 0; i < AT_OPERATIONS; i++) {
@@ -170,6 +249,8 @@ char *at_step_put_operations(char *at, const struct at_step *step, const char *a
         at = stpcpy(stpcpy(stpcpy(at, ","), at_operation_names[i]), i == AT_AFFINE ? axis : "");
         if (i == AT_BOTH && step->kept != step->to)
             at = stpcpy(stpcpy(at, "="), at_number_formats[step->kept].name);
+        if (i == AT_BLOCKS)
+            at = put_blocks(at, &step->blocks);
     }
     return at;
 }

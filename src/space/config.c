@@ -41,6 +41,12 @@ static const struct {
     [AT_NAME_AXES] = {"axes", false, 0}, /* and so are these */
     [AT_NAME_MOVED_SIZE] = {"moved_size", false, 0},
     [AT_NAME_KEPT_SIZE] = {"kept_size", false, 0},
+    [AT_NAME_BLOCK_ROWS] = {"block_rows", false, 0},
+    [AT_NAME_BLOCK_COLS] = {"block_cols", false, 0},
+    [AT_NAME_KEPT_ROWS] = {"kept_rows", false, 0},
+    [AT_NAME_KEPT_COLS] = {"kept_cols", false, 0},
+    [AT_NAME_RESULT_BITS] = {"result_bits", false, 0},
+    [AT_NAME_KEPT_BITS] = {"kept_bits", false, 0},
     [AT_NAME_WORD_BYTES] = {"word_bytes", false, 0},
     [AT_NAME_RUN_ROWS] = {"run_rows", false, 0},
     [AT_NAME_RUN_COLS] = {"run_cols", false, 0},
@@ -84,6 +90,20 @@ static void add_alignment(int64_t *common, int64_t stride)
     }
 }
 
+/* The blocks of the results, in rows and columns of the source. Without the result they are 0. */
+static void set_blocks(struct at_point *point, const struct at_step *step)
+{
+    struct at_scaled_result own = at_step_scaled(step, true), kept = at_step_scaled(step, false);
+    bool has_kept = at_step_has(step, AT_BOTH);
+
+    point->values[AT_NAME_BLOCK_ROWS] = own.block_rows;
+    point->values[AT_NAME_BLOCK_COLS] = own.block_cols;
+    point->values[AT_NAME_KEPT_ROWS] = has_kept ? kept.block_rows : 0;
+    point->values[AT_NAME_KEPT_COLS] = has_kept ? kept.block_cols : 0;
+    point->values[AT_NAME_RESULT_BITS] = at_scaled_formats[own.to].bits;
+    point->values[AT_NAME_KEPT_BITS] = at_scaled_formats[kept.to].bits;
+}
+
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,
                               const struct at_device_info *device)
 {
@@ -99,6 +119,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     point.values[AT_NAME_RESULT_SIZE] = at_problem_elem_size(problem, AT_DESTINATION);
     point.values[AT_NAME_MOVED_SIZE] =
         at_problem_elem_size(problem, at_problem_moved_side(problem));
+    set_blocks(&point, &problem->step);
     point.values[AT_NAME_KEPT_SIZE] = at_step_kept_bytes(&problem->step);
     point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
     point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;

@@ -28,7 +28,7 @@ struct at_family_record {
     int64_t schema;
     struct at_located family, template, tensors;
     char *summary;
-    int64_t preference, in_place, steps, tall_rows;
+    int64_t preference, in_place, scales, steps, tall_rows;
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
@@ -82,6 +82,7 @@ static const struct at_field family_fields[] = {
     AT_LIST(at_family_record, needs, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
     AT_OBJECTS(at_family_record, parameters, 0, AT_PARAMS_MAX, param_schema),
     AT_INT(at_family_record, preference, 0, INT32_MAX),
+    AT_FIELD(at_family_record, "scales", scales, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_INT(at_family_record, schema, 1, 1),
     AT_FIELD(at_family_record, "steps", steps, .kind = AT_FIELD_INT, .max = 3, AT_OPTIONAL),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
@@ -96,7 +97,9 @@ const struct at_schema at_family_schema =
 /* ---- from a file ---- */
 
 const char *const at_template_macros[AT_TEMPLATE_MACROS] = {
-    "ELEM_SIZE", "AXES", "TALL", "RESULT_SIZE", "STEP", "STEP_NUMBERS",
+    "ELEM_SIZE", "AXES",        "TALL",      "RESULT_SIZE",  "STEP",       "STEP_NUMBERS",
+    "FROM",      "RULE",        "TO",        "SCALE_LAYOUT", "SCALE_ROWS", "SCALE_COLS",
+    "KEPT_TO",   "KEPT_LAYOUT", "KEPT_ROWS", "KEPT_COLS",
 };
 
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -472,6 +475,7 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
     reading.family->preference = reading.record.preference;
     reading.family->tall_rows = reading.record.tall_rows;
     reading.family->in_place = reading.record.in_place;
+    reading.family->scales = reading.record.scales;
     reading.family->steps = reading.record.steps;
     status = take_name(&reading);
     if (status == AT_OK)

@@ -19,7 +19,7 @@ enum { AT_PARAMS_MAX = 24, AT_PARAM_VALUES_MAX = 64 };
 
 /* The macros that a template gets besides its parameters, from the problem: no parameter has their
  * names. */
-enum { AT_TEMPLATE_MACROS = 6 };
+enum { AT_TEMPLATE_MACROS = 16 };
 extern const char *const at_template_macros[AT_TEMPLATE_MACROS];
 
 struct at_param {
@@ -69,6 +69,7 @@ struct at_family {
     char *summary;
     int64_t preference; /* a problem's default config is of the family with the lowest one */
     int64_t in_place;   /* 1: for problems in place only; 0: for others only */
+    int64_t scales;     /* 1: takes problems with blocks, and no others */
     int64_t steps;      /* 1: takes steps; 2: also those whose results need their place;
                          * 3: and those with more outputs */
     int64_t tall_rows;  /* from as many rows on, the template is compiled with TALL; 0: never */

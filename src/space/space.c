@@ -133,7 +133,9 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
         *holds = point->problem->in_place == point->family->in_place;
         break;
     case AT_RULE_STEP:
-        *holds = point->family->steps >= steps_wanted(&point->problem->step);
+        *holds =
+            at_step_has(&point->problem->step, AT_BLOCKS) == (point->family->scales == 1) &&
+            (point->family->scales || point->family->steps >= steps_wanted(&point->problem->step));
         break;
     case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
@@ -188,11 +190,13 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
                              ? "the family does not transpose in place"
                              : "the family transposes in place, and this problem has two buffers");
     case AT_RULE_STEP:
-        return at_strdup(!point->family->steps
-                             ? "the family moves elements as they are, and this problem has a step"
-                         : at_step_has_outputs(&point->problem->step)
-                             ? "the family has one output"
-                             : "the family does not take beta");
+        return at_strdup(
+            point->family->scales ? "the family is for problems with blocks"
+            : at_step_has(&point->problem->step, AT_BLOCKS) ? "the family has no block scales"
+            : !point->family->steps
+                ? "the family moves elements as they are, and this problem has a step"
+            : at_step_has_outputs(&point->problem->step) ? "the family has one output"
+                                                         : "the family does not take beta");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:

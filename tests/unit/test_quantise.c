@@ -195,8 +195,8 @@ static struct at_ptx_module *compile(const struct test_case *test)
     const struct side *t = &test->transposed, *k = &test->kept;
     char *program =
         at_format("#define FROM %d\n#define ELEM_SIZE %d\n#define RULE %d\n"
-                  "#define TO %d\n#define LAYOUT %d\n#define KEPT_LAYOUT %d\n"
-                  "#define BLOCK_ROWS %d\n#define BLOCK_COLS %d\n"
+                  "#define TO %d\n#define SCALE_LAYOUT %d\n#define KEPT_LAYOUT %d\n"
+                  "#define SCALE_ROWS %d\n#define SCALE_COLS %d\n"
                   "#define KEPT_ROWS %d\n#define KEPT_COLS %d\n%s%s",
                   test->from, at_number_formats[test->from].bytes, test->rule, test->to, t->layout,
                   k->layout, t->rows, t->cols, k->rows, k->cols, test->macros, source);
