@@ -107,6 +107,15 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
     for (int i = 0; i < AT_OPERATIONS; i++)
         if (at_step_has(&step, (enum at_operation)i))
             add_word(key, i == AT_AMAX_NAN ? "nan" : at_operation_names[i]);
+    if (at_step_has(&step, AT_BLOCKS)) {
+        char blocks[64];
+
+        snprintf(blocks, sizeof blocks, "%d_%d_%s_%s", (int)step.blocks.rows, (int)step.blocks.cols,
+                 at_block_rules[step.blocks.rule].name, at_scale_layout_names[step.blocks.layout]);
+        for (char *c = blocks; *c; c++)
+            *c = *c == '-' ? '_' : *c;
+        add_word(key, blocks);
+    }
     if (at_step_has(&step, AT_BOTH))
         add_word(key, at_number_formats[step.kept].name);
     if (at_step_has(&step, AT_AFFINE)) { /* their number, and how many results each has in a row */

@@ -39,9 +39,9 @@ static const struct member {
     {MEMBER(channel_shift), 1 << AT_AFFINE},
     {MEMBER(dst2), 1 << AT_BOTH},
     {MEMBER(largest), 1 << AT_AMAX},
-    {MEMBER(block_scales), NONE},
-    {MEMBER(block_scales2), NONE},
-    {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX},
+    {MEMBER(block_scales), 1 << AT_BLOCKS},
+    {MEMBER(block_scales2), OPTIONAL | 1 << AT_BLOCKS},
+    {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS},
     {MEMBER(list), NONE},
     {MEMBER(list_count), NONE},
     {MEMBER(offsets), NONE},
@@ -167,6 +167,9 @@ static enum at_status check_second(const autotune_execution *taken,
     return AT_OK;
 }
 
+/* Of addresses of scales. Layouts want it. */
+enum { SCALE_ALIGN = 16 };
+
 /* Check the outputs beside dst, and what belongs to them. */
 static enum at_status check_outputs(const autotune_execution *taken,
                                     const struct at_problem *problem, struct at_error *err)
@@ -181,6 +184,9 @@ static enum at_status check_outputs(const autotune_execution *taken,
         {"dst2", taken->dst2, at_step_kept_bytes(&problem->step),
          at_step_has(&problem->step, AT_BOTH)},
         {"largest", taken->largest, sizeof(float), has_largest},
+        {"block_scales", taken->block_scales, SCALE_ALIGN, at_step_has(&problem->step, AT_BLOCKS)},
+        {"block_scales2", taken->block_scales2, SCALE_ALIGN,
+         at_problem_scale_bytes(problem, AT_SOURCE) > 0},
         {"skip", taken->skip, sizeof(int), false},
         {"scratch", taken->scratch, AT_STEP_SCRATCH_BYTES, taken->scratch_bytes != 0},
     };
@@ -210,7 +216,8 @@ static enum at_status check_numbers(const autotune_execution *taken,
         status = check_channels(taken, problem, err);
     if (status == AT_OK)
         status = check_second(taken, problem, err);
-    if (status == AT_OK && at_step_has_outputs(&problem->step))
+    if (status == AT_OK &&
+        (at_step_has_outputs(&problem->step) || at_step_has(&problem->step, AT_BLOCKS)))
         status = check_outputs(taken, problem, err);
     return status;
 }
@@ -281,5 +288,7 @@ struct at_step_numbers autotune_execution_numbers(const autotune_execution *exec
         .largest = (uintptr_t)execution->largest,
         .skip = (uintptr_t)execution->skip,
         .scratch = (uintptr_t)execution->scratch,
+        .scales = (uintptr_t)execution->block_scales,
+        .kept_scales = (uintptr_t)execution->block_scales2,
     };
 }
