@@ -56,8 +56,8 @@
 #ifndef TILE_COLS
 #define TILE_COLS 128
 #endif
-#ifndef LOAD_BYTES
-#define LOAD_BYTES 16 /* per read from the source */
+#ifndef ELEMENTS
+#define ELEMENTS 8 /* per read from the source */
 #endif
 #ifndef STORE_BYTES
 #define STORE_BYTES 16 /* per write to the transposed result */
@@ -107,7 +107,8 @@ constexpr bool same_blocks = has_transposed && has_kept && SCALE_ROWS == KEPT_RO
                              SCALE_COLS == KEPT_COLS && TO == KEPT_TO;
 constexpr bool nan_is_largest = nan_is_largest_in(RULE);
 
-constexpr int loaded = LOAD_BYTES / ELEM_SIZE; /* elements; also the columns of a thread */
+constexpr int loaded = ELEMENTS; /* also the columns of a thread */
+constexpr int load_bytes = ELEMENTS * ELEM_SIZE;
 constexpr int threads_across = TILE_COLS / loaded;
 constexpr int threads_down = THREADS / threads_across;
 constexpr int thread_rows = TILE_ROWS / threads_down;
@@ -187,7 +188,7 @@ constexpr int cells_at = own_blocks::factor_bytes + kept_blocks::factor_bytes;
 /* What a thread has of the tile. */
 struct thread_part {
     int row, col; /* the first ones */
-    vector<LOAD_BYTES, ELEM_SIZE> elements[thread_rows];
+    vector<load_bytes, ELEM_SIZE> elements[thread_rows];
 
     __device__ __forceinline__ float value(int i, int k) const
     {
@@ -207,15 +208,15 @@ __device__ __forceinline__ void hide_value(unsigned short &bits)
 }
 __device__ __forceinline__ void hide_values(thread_part &own)
 {
-    constexpr int part = minimum(LOAD_BYTES, 4);
+    constexpr int part = minimum(load_bytes, 4);
 
 #pragma unroll
     for (int i = 0; i < thread_rows; i++) {
-        vector<LOAD_BYTES, part> words;
+        vector<load_bytes, part> words;
 
         words.whole = own.elements[i].whole;
 #pragma unroll
-        for (int k = 0; k < LOAD_BYTES / part; k++)
+        for (int k = 0; k < load_bytes / part; k++)
             hide_value(words.part[k]);
         own.elements[i].whole = words.whole;
     }
@@ -246,7 +247,7 @@ __device__ __forceinline__ void read_part(thread_part &own, const element *src, 
     for (int i = 0; i < thread_rows; i++) {
         if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
             own.elements[i].whole =
-                load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src));
+                load<LOAD, PREFETCH>(reinterpret_cast<const word<load_bytes> *>(src));
         else
 #pragma unroll
             for (int k = 0; k < loaded; k++)

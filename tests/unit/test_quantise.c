@@ -111,7 +111,7 @@ static const struct test_case {
      135,
      135,
      103,
-     "#define LOAD_BYTES 2\n#define LANES 32\n#define RUN 16\n#define SHIFTED 1\n"
+     "#define ELEMENTS 1\n#define LANES 32\n#define RUN 16\n#define SHIFTED 1\n"
      "#define TILE_COLS 32\n",
      128,
      32,
