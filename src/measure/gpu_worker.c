@@ -7,6 +7,7 @@
 #include "device/cuda/cuda_device.h"
 #include "emulated/device/emulated.h"
 #include "measure/race.h"
+#include "measure/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

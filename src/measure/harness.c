@@ -489,3 +489,26 @@ enum at_outcome at_harness_start(const struct at_bench *bench, enum at_harness_k
     }};
     return base->ops->start(bench->device, &call, err);
 }
+
+void at_harness_put_axes(struct at_call *call, size_t first, const struct at_problem *p,
+                         enum at_side side)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = at_problem_axes(p, axes);
+    uint64_t *words = call->args + first;
+    int64_t span = 0;
+
+    for (size_t i = 0; i < count; i++)
+        axes[i].stride_dst = at_axis_stride(&axes[i], side);
+    count = at_axes_merge(axes, count);
+    at_axes_sort(axes, count, AT_DESTINATION);
+    for (size_t i = 0; i < count; i++) { /* from the last word on, for the span of inner axes */
+        const uint64_t entry[] = {(uint64_t)axes[i].extent, (uint64_t)axes[i].stride_src,
+                                  (uint64_t)axes[i].stride_dst, (uint64_t)span};
+
+        memcpy(words + 4 * (count - 1 - i), entry, sizeof entry);
+        span += (axes[i].extent - 1) * axes[i].stride_dst;
+    }
+    words[4 * AT_AXES_MAX] = (uint64_t)count;
+    call->arg_words[first] = 4 * AT_AXES_MAX + 1;
+}

@@ -27,6 +27,11 @@ enum at_harness_kernel {
 enum at_outcome at_harness_start(const struct at_bench *bench, enum at_harness_kernel kernel,
                                  int64_t items, struct at_call call, struct at_error *err);
 
+/* The destination of batches of any axes, or what is laid out as the source. The kernel has its own
+ * struct `tensor_axes`, with the axes that are farthest apart there first. */
+void at_harness_put_axes(struct at_call *call, size_t first, const struct at_problem *p,
+                         enum at_side side);
+
 /* What buffers are filled with where a kernel must not write, as in templates/harness.cu. */
 enum { AT_POISON_BYTE = 0xa5 };
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
+#include "measure/verify.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles a sample and verifies it. */
 #include "base/memory.h"
+#include "measure/verify.h"
 #include "pipeline/session.h"
 #include "verify-families.h"
 

@@ -5,6 +5,7 @@
 #include "emulated/device/emulated.h"
 #include "kernel/builder.h"
 #include "measure/bench.h"
+#include "measure/verify.h"
 #include "roles.h"
 #include "space/space.h"
 
