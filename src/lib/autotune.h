@@ -117,7 +117,8 @@ typedef struct autotune_problem {
     size_t struct_size; /* bytes, or 0: see above */
     /* What is computed on the way: the types of source and destination, and operations, as
      * `autotune` spells them: "bf16:e4m3,scale", "c64,conj" (doc/arithmetic.md). elem_size is that
-     * of the source's type; ld_dst and stride_dst count results. NULL: elements are moved. */
+     * of the source's type; ld_dst and stride_dst count results. NULL: elements are moved. Tensors
+     * have no "blocks". */
     const char *step;
 } autotune_problem;
 
@@ -135,6 +136,27 @@ typedef struct autotune_tensor {
     size_t struct_size;                     /* as in autotune_problem */
     const char *step;                       /* as in autotune_problem */
 } autotune_tensor;
+
+/* The scales of one result of a problem with blocks: a matrix with the result's orientation for
+ * each matrix of the batch, one after the other. The caller allocates them, at a multiple of 16. */
+typedef struct autotune_scales {
+    const char *type;   /* "f32"; or "e8m0", bytes that stand for 2^(byte - 127). NULL: no scales */
+    int64_t elem_size;  /* bytes of a scale */
+    int64_t rows, cols; /* blocks down and across the result */
+    /* From one row of scales to the next, and from one column, in scales. Both are 0 for tiles of
+     * 128x4 scales (layout=swizzled). */
+    int64_t row_stride, col_stride;
+    int64_t matrix_bytes; /* of one matrix with its padding, which a launch sets to 0 */
+    int64_t bytes;        /* of the whole batch */
+    int64_t reserved[4];  /* 0, until a later version gives them names */
+} autotune_scales;
+
+/* Tell which scales a problem has: scales[0] are those of dst, scales[1] those of dst2. All members
+ * are 0 where there is no such result, or the problem has no blocks. AUTOTUNE_INVALID for a problem
+ * that makes no sense. */
+AUTOTUNE_API autotune_status autotune_problem_scales(autotune_scales scales[2],
+                                                     const autotune_problem *problem,
+                                                     autotune_error **error);
 
 typedef struct autotune_device autotune_device;
 
@@ -337,11 +359,13 @@ typedef struct autotune_execution {
     const void *channel_scale, *channel_shift;
     void *dst2; /* of both: gets the results as they lie, laid out as src. It overlaps no other */
     void *largest; /* of amax: gets the largest magnitude of the source, a float */
-    /* For steps and kinds of plans that this version does not have: 0. */
-    void *block_scales, *block_scales2; /* get the scale of each block of dst and dst2 */
-    /* Of both and amax: where the device has an int. If it is not 0 when the kernel runs, nothing
-     * is written. NULL: there is none. */
+    /* Of blocks: get the scales of dst and dst2, as autotune_problem_scales tells. Addresses are
+     * multiples of 16. They overlap nothing else. */
+    void *block_scales, *block_scales2;
+    /* Of both, amax and blocks: where the device has an int. If it is not 0 when the kernel runs,
+     * nothing is written. NULL: there is none. */
     const void *skip;
+    /* For kinds of plans that this version does not have: 0. */
     const void *list; /* matrices that one launch transposes */
     int64_t list_count;
     const void *offsets; /* where groups of rows begin */

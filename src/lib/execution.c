@@ -18,8 +18,8 @@ _Static_assert(sizeof(autotune_execution) % WORD == 0 && WORDS <= 64, "each word
 #name, offsetof(autotune_execution, name), sizeof(((autotune_execution *)0)->name)
 
 /* Instead of operations: all plans take the member, or none of this version. With operations: steps
- * do without it, too. */
-enum { EVERY = -1, NONE = 0, OPTIONAL = 1 << 30 };
+ * do without it, too; steps take it that have all of them, not only one. */
+enum { EVERY = -1, NONE = 0, OPTIONAL = 1 << 30, ALL = 1 << 29 };
 
 /* The members, in the order of the struct. */
 static const struct member {
@@ -40,7 +40,7 @@ static const struct member {
     {MEMBER(dst2), 1 << AT_BOTH},
     {MEMBER(largest), 1 << AT_AMAX},
     {MEMBER(block_scales), 1 << AT_BLOCKS},
-    {MEMBER(block_scales2), OPTIONAL | 1 << AT_BLOCKS},
+    {MEMBER(block_scales2), ALL | 1 << AT_BOTH | 1 << AT_BLOCKS},
     {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS},
     {MEMBER(list), NONE},
     {MEMBER(list_count), NONE},
@@ -55,13 +55,21 @@ static uint64_t words_of(const struct member *member)
     return ((UINT64_C(1) << member->size / WORD) - 1) << member->offset / WORD;
 }
 
+/* Is it for the step, and not for every plan? */
+static bool belongs_to(const struct member *member, const struct at_step *step)
+{
+    unsigned wanted = (unsigned)(member->operations & ~(OPTIONAL | ALL));
+    unsigned found = wanted & step->operations;
+
+    return member->operations != EVERY && (member->operations & ALL ? found == wanted : found != 0);
+}
+
 uint64_t autotune_execution_words(const struct at_problem *problem)
 {
     uint64_t words = 0;
 
     for (size_t i = 0; i < AT_COUNT(members); i++)
-        if (members[i].operations == EVERY ||
-            ((unsigned)members[i].operations & problem->step.operations))
+        if (members[i].operations == EVERY || belongs_to(&members[i], &problem->step))
             words |= words_of(&members[i]);
     return words;
 }
@@ -242,8 +250,7 @@ enum at_status autotune_check_plain(const struct at_problem *problem, struct at_
     if (!at_step_takes_numbers(&problem->step))
         return AT_OK;
     for (size_t i = 0; i < AT_COUNT(members); i++)
-        if (members[i].operations != EVERY && !(members[i].operations & OPTIONAL) &&
-            ((unsigned)members[i].operations & problem->step.operations))
+        if (!(members[i].operations & OPTIONAL) && belongs_to(&members[i], &problem->step))
             at = stpcpy(stpcpy(at, at == names ? "" : ", "), members[i].name);
     return at_fail(err, AT_USAGE,
                    "the problem has a step that takes %s: give that to autotune_plan_execute_with",

@@ -614,19 +614,33 @@ int64_t at_problem_dst_extent(const struct at_problem *problem)
     return extent_of(problem, AT_DESTINATION);
 }
 
-int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side side)
+struct at_scales at_problem_scales(const struct at_problem *problem, enum at_side side)
 {
     const struct at_step_blocks *blocks = &problem->step.blocks;
     int64_t rows = side == AT_SOURCE ? problem->rows : problem->cols;
     int64_t cols = side == AT_SOURCE ? problem->cols : problem->rows;
     int bytes = at_number_formats[at_block_rules[blocks->rule].scale].bytes;
+    struct at_scales scales;
 
     if (!at_step_has(&problem->step, AT_BLOCKS) ||
         (side == AT_SOURCE && !at_step_has(&problem->step, AT_BOTH)))
-        return 0;
-    return at_problem_matrices(problem) * bytes *
-           at_scale_places(blocks->layout, (rows + blocks->rows - 1) / blocks->rows,
-                           (cols + blocks->cols - 1) / blocks->cols, bytes);
+        return (struct at_scales){0};
+    scales = (struct at_scales){.rows = (rows + blocks->rows - 1) / blocks->rows,
+                                .cols = (cols + blocks->cols - 1) / blocks->cols,
+                                .bytes = bytes};
+    scales.places = at_scale_places(blocks->layout, scales.rows, scales.cols, bytes);
+    if (blocks->layout != AT_SCALES_SWIZZLED) {
+        scales.row_stride = at_scale_place(blocks->layout, scales.rows, scales.cols, bytes, 1, 0);
+        scales.col_stride = at_scale_place(blocks->layout, scales.rows, scales.cols, bytes, 0, 1);
+    }
+    return scales;
+}
+
+int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side side)
+{
+    const struct at_scales scales = at_problem_scales(problem, side);
+
+    return at_problem_matrices(problem) * scales.places * scales.bytes;
 }
 
 int64_t at_problem_bytes(const struct at_problem *problem)

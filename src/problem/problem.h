@@ -182,8 +182,18 @@ int64_t at_problem_dst_extent(const struct at_problem *problem);
  * written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
-/* The scales of a result of a problem with blocks, the second result's for AT_SOURCE: their bytes,
- * of all matrices, one after the other. 0: there is no such result. */
+/* The scales of a result, which are a matrix for each of the batch's, one after the other. `bytes`
+ * are of one scale, and `places` of one matrix, with padding. Strides are in scales, and 0 for a
+ * layout without them. */
+struct at_scales {
+    int64_t rows, cols, row_stride, col_stride, bytes, places;
+};
+
+/* Those of a problem with blocks, of the second result for AT_SOURCE. All are 0 if there is no such
+ * result. */
+struct at_scales at_problem_scales(const struct at_problem *problem, enum at_side side);
+
+/* Their bytes, of all matrices. */
 int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side side);
 
 /* Are they the same work? Types of the same size are equal, "f32" and "b4", and so are problems

@@ -45,6 +45,14 @@ static autotune_status find_current_device(int missing, autotune_error **error)
     return autotune_device_current(NULL, error);
 }
 
+static autotune_status tell_scales(int missing, autotune_error **error)
+{
+    autotune_scales scales[2];
+
+    return autotune_problem_scales(missing == 0 ? NULL : scales, missing == 1 ? NULL : &problem,
+                                   error);
+}
+
 static autotune_status look_up(int missing, autotune_error **error)
 {
     autotune_answer *answer = NULL;
@@ -216,6 +224,7 @@ static const struct {
     {"autotune_plan_execute_with", execute_plan_with, {"plan", "execution"}, NULL},
     {"autotune_plan_free", NULL, {NULL}, plan_free},
     {"autotune_plan_launches", NULL, {NULL}, plan_launches},
+    {"autotune_problem_scales", tell_scales, {"scales", "problem"}, NULL},
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},

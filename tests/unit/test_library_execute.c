@@ -370,6 +370,156 @@ static void test_outputs(void **state)
     plan = usual_plan;
 }
 
+/* The scales of blocks come behind all else. */
+static void test_block_scales(void **state)
+{
+    static const struct {
+        const char *step;
+        int64_t elem_size;
+        uintptr_t dst2, scales, scales2, skip;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1040, 0, 0, NULL},
+        {"f32:e5m2,blocks=128x128,scales=torchao", 4, 0, 1040, 0, 1028, NULL},
+        {"bf16:e4m3,blocks=1x32,scales=floor,layout=swizzled,both", 2, ELSEWHERE, 1024, 2048, 0,
+         NULL},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 0, 0, 0,
+         "block_scales must be a device address that is a multiple of 16"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1032, 0, 0, "block_scales must be a device address"},
+        {"bf16:e4m3,blocks=1x128,both", 2, ELSEWHERE, 1024, 0, 0,
+         "block_scales2 must be a device address that is a multiple of 16"},
+        {"bf16:e4m3,blocks=1x128,both", 2, 0, 1024, 2048, 0, "dst2 must be a device address"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 2048, 0, "member block_scales2 of the execution"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 0, 1030, "skip must be a device address"},
+        {"bf16:e4m3,both", 2, ELSEWHERE, 1024, 0, 0, "member block_scales of the execution"},
+        {"bf16:e4m3,both", 2, ELSEWHERE, 0, 1024, 0, "member block_scales2 of the execution"},
+    };
+    autotune_plan *const usual_plan = plan;
+
+    (void)state;
+    fake_cuda_last_at = 9;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_execution execution = usual();
+
+        plan = plan_with_step(cases[i].step, cases[i].elem_size);
+        execution.dst2 = (void *)cases[i].dst2;
+        execution.block_scales = (void *)cases[i].scales;
+        execution.block_scales2 = (void *)cases[i].scales2;
+        execution.skip = (const void *)cases[i].skip;
+        assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
+        if (!cases[i].words) {
+            assert_int_equal(fake_cuda_last[9], cases[i].dst2);
+            assert_int_equal(fake_cuda_last[11], cases[i].skip);
+            assert_int_equal(fake_cuda_last[13], cases[i].scales);
+            assert_int_equal(fake_cuda_last[14], cases[i].scales2);
+        }
+        autotune_plan_free(plan);
+    }
+    fake_cuda_last_at = 0;
+    plan = usual_plan;
+}
+
+static autotune_status tell_scales(autotune_scales scales[2], int64_t rows, int64_t batch,
+                                   const char *step, autotune_error **error)
+{
+    const autotune_problem problem = {.elem_size = step && step[1] == '3' ? 4 : 2,
+                                      .rows = rows,
+                                      .cols = 300,
+                                      .batch = batch,
+                                      .struct_size = sizeof problem,
+                                      .step = step};
+
+    return autotune_problem_scales(scales, &problem, error);
+}
+
+/* What callers allocate for them. Blocks count in the result's rows and columns. */
+static void test_scales_of_problems(void **state)
+{
+    static const struct {
+        int64_t rows, batch; /* of 300 columns */
+        const char *step, *type;
+        int64_t scales[2][7]; /* the members of autotune_scales from elem_size on */
+    } cases[] = {
+        {200, 1, "bf16:e4m3,blocks=1x128", "f32", {{4, 300, 2, 2, 1, 2400, 2400}}},
+        {200,
+         1,
+         "bf16:e4m3,blocks=1x128,both",
+         "f32",
+         {{4, 300, 2, 2, 1, 2400, 2400}, {4, 200, 3, 3, 1, 2400, 2400}}},
+        {200,
+         1,
+         "bf16:e4m3,blocks=1x128,layout=transposed,both=e5m2",
+         "f32",
+         {{4, 300, 2, 1, 300, 2400, 2400}, {4, 200, 3, 1, 200, 2400, 2400}}},
+        {201,
+         1,
+         "f32:e4m3,blocks=1x128,layout=aligned,both",
+         "f32",
+         {{4, 300, 2, 1, 300, 2400, 2400}, {4, 201, 3, 1, 204, 2448, 2448}}},
+        {200,
+         5,
+         "f16:e5m2,blocks=128x128,both",
+         "f32",
+         {{4, 3, 2, 2, 1, 24, 120}, {4, 2, 3, 3, 1, 24, 120}}},
+        {200,
+         1,
+         "bf16:e4m3,blocks=1x32,scales=rceil,layout=aligned",
+         "e8m0",
+         {{1, 300, 7, 1, 304, 2128, 2128}}},
+        {200,
+         2,
+         "bf16:e4m3,blocks=1x32,scales=floor,layout=swizzled,both",
+         "e8m0",
+         {{1, 300, 7, 0, 0, 3072, 6144}, {1, 200, 10, 0, 0, 3072, 6144}}},
+        {1, 1, "bf16:e4m3,blocks=1x128", "f32", {{4, 300, 1, 1, 1, 1200, 1200}}},
+        {200, 1, "bf16:e4m3,both", NULL, {{0}}},
+        {200, 1, NULL, NULL, {{0}}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_scales found[2];
+        autotune_error *error = NULL;
+
+        if (tell_scales(found, cases[i].rows, cases[i].batch, cases[i].step, &error) != AUTOTUNE_OK)
+            fail_msg("%s", autotune_error_message(error));
+        for (int k = 0; k < 2; k++) {
+            bool is_there = cases[i].scales[k][0] != 0;
+
+            assert_int_equal(found[k].type != NULL, is_there);
+            if (is_there)
+                assert_string_equal(found[k].type, cases[i].type);
+            assert_memory_equal(&found[k].elem_size, cases[i].scales[k], sizeof *cases[i].scales);
+        }
+    }
+}
+
+static void test_scales_of_nonsense(void **state)
+{
+    static const struct {
+        int64_t rows;
+        const char *step, *words;
+    } cases[] = {
+        {0, "bf16:e4m3,blocks=1x128", "rows"},
+        {200, "bf16:e4m3,blocks=1x129", "blocks is \"1x129\""},
+        {200, "bf16:e4m3,blocks=1x128,scales=best", "scales is \"best\""},
+        {200, "u8:e4m3,blocks=1x128", "blocks are for elements"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_scales found[2] = {{.bytes = 7}, {.bytes = 7}};
+        autotune_error *error = NULL;
+
+        assert_int_equal(tell_scales(found, cases[i].rows, 1, cases[i].step, &error),
+                         AUTOTUNE_INVALID);
+        if (!strstr(autotune_error_message(error), cases[i].words))
+            fail_msg("\"%s\" is not in: %s", cases[i].words, autotune_error_message(error));
+        autotune_error_free(error);
+        assert_true(found[0].bytes == 7 && found[1].bytes == 7);
+    }
+}
+
 /* A call without a struct says which members the plan needs. */
 static void test_plain_call(void **state)
 {
@@ -385,6 +535,7 @@ static void test_plain_call(void **state)
         {"f32,alpha,beta", 4, "takes alpha, beta, src2: "},
         {"u8:f32,affine", 1, "takes channel_scale, channel_shift: "},
         {"f32,scale,both,amax", 4, "takes scale, dst2, largest: "},
+        {"f32:e4m3,blocks=1x128,both", 4, "takes dst2, block_scales, block_scales2: "},
     };
 
     (void)state;
@@ -487,11 +638,19 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),   cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_struct_size), cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_second_source),
-        cmocka_unit_test(test_channels),    cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_plain_call),  cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_struct_size),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_second_source),
+        cmocka_unit_test(test_channels),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_block_scales),
+        cmocka_unit_test(test_scales_of_problems),
+        cmocka_unit_test(test_scales_of_nonsense),
+        cmocka_unit_test(test_plain_call),
+        cmocka_unit_test(test_sides),
         cmocka_unit_test(test_contexts),
     };
 
