@@ -37,6 +37,13 @@ static const struct {
     {"pixels", "1036x36x3", ",perm=102"}, /* rows that are one run */
     {"pixels", "36x1036x3", ",perm=102"},
     {"pixels", "3x72x132x3", ",perm=0213"},
+    {"quantise", "8192x8192", ",blocks=1x128"},
+    {"quantise", "8192x8192", ",blocks=1x32,scales=floor,layout=swizzled,both"},
+    {"quantise", "8192x8192", ",blocks=128x128,both=e5m2"},
+    {"quantise", "8192x8196", ",blocks=1x32,scales=rceil,layout=swizzled"}, /* shorter vectors */
+    {"quantise", "8192x8194", ",blocks=1x128"},
+    {"quantise", "8193x8192", ",blocks=1x128,both"}, /* rows begin anywhere in the destination, */
+    {"quantise", "8192x8193", ",blocks=1x128,both"}, /* or in the source */
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"rows", "4099x1", ",ld_src=3"}, /* single elements */
@@ -115,6 +122,25 @@ static const struct {
 } family_series[] = {
     {"narrow", 4, narrow_problem}, {"pixels", 2, pixels_problem}, {"small", 1, small_problem}};
 
+/* The types of a family's problems, for a size of elements. Of block scales there are few sizes, so
+ * a type stands for each of the others. */
+static inline const char *family_types(const struct at_family *family, int elem_size)
+{
+    static const struct {
+        int elem_size;
+        const char *moved, *scaled;
+    } types[] = {{1, "b1", "f16:e5m2"},
+                 {2, "b2", "bf16:e4m3"},
+                 {4, "b4", "f32:e4m3"},
+                 {8, "b8", "f32:e5m2"},
+                 {16, "b16", "f16:e4m3"}};
+    size_t i = 0;
+
+    while (types[i].elem_size != elem_size)
+        i++;
+    return family->scales ? types[i].scaled : types[i].moved;
+}
+
 /* Return the number of special problems of a family; 0 if it takes the usual ones. */
 static inline size_t family_own_problems(const struct at_family *family)
 {
@@ -139,7 +165,7 @@ static inline char *family_spec(const struct at_family *family, size_t number, i
 {
     for (size_t i = 0; i < AT_COUNT(family_problems); i++)
         if (strcmp(family->name, family_problems[i].family) == 0 && number-- == 0)
-            return at_format("%s:b%d%s", family_problems[i].shape, elem_size,
+            return at_format("%s:%s%s", family_problems[i].shape, family_types(family, elem_size),
                              family_problems[i].rest);
     for (size_t i = 0; i < AT_COUNT(family_series); i++) {
         size_t variants = family_series[i].variants;

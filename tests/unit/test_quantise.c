@@ -5,6 +5,7 @@
 #include "emulated/ptx/ptx.h"
 #include "kernel/nvrtc.h"
 #include "kernel/render.h"
+#include "problem/arguments.h"
 #include "problem/block_scale.h"
 
 #include <setjmp.h>
@@ -72,7 +73,7 @@ static const struct test_case {
      133,
      136,
      151,
-     "#define LANES 32\n#define SHIFTED 1\n",
+     "#define ELEMENTS 4\n#define LANES 32\n#define SHIFTED 1\n",
      DEFAULT_TILE,
      16896,
      false},
@@ -153,7 +154,7 @@ static const struct test_case {
      132,
      136,
      160,
-     "#define LANES 32\n",
+     "#define ELEMENTS 4\n#define LANES 32\n",
      DEFAULT_TILE,
      18448,
      false},
@@ -314,26 +315,24 @@ static void run(size_t number, bool skips)
     struct buffer kept_scales = buffer_of(memory, scale_bytes(test, &test->kept, false));
     struct buffer tensor = buffer_of(memory, 4), skip = buffer_of(memory, 4);
     const float of_tensor = 448;
-    const uint64_t args[] = {dst.address,
-                             src.address,
-                             (uint64_t)test->rows,
-                             (uint64_t)test->cols,
-                             (uint64_t)test->ld_src,
-                             (uint64_t)test->ld_dst,
-                             MATRICES,
-                             (uint64_t)test->rows * (uint64_t)test->ld_src,
-                             (uint64_t)test->cols * (uint64_t)test->ld_dst,
-                             scales.address,
-                             kept.address,
-                             kept_scales.address,
-                             test->has_tensor ? tensor.address : 0,
-                             skip.address};
+    const struct {
+        uint64_t words[9];
+        struct at_step_numbers numbers;
+    } args = {{dst.address, src.address, (uint64_t)test->rows, (uint64_t)test->cols,
+               (uint64_t)test->ld_src, (uint64_t)test->ld_dst, MATRICES,
+               (uint64_t)test->rows * (uint64_t)test->ld_src,
+               (uint64_t)test->cols * (uint64_t)test->ld_dst},
+              {.number.at = test->has_tensor ? tensor.address : 0,
+               .kept = kept.address,
+               .skip = skip.address,
+               .scales = scales.address,
+               .kept_scales = kept_scales.address}};
     struct at_emu_launch launch = {.grid = {(uint32_t)(down * across * MATRICES), 1, 1},
                                    .block = {(uint32_t)test->threads, 1, 1},
                                    .dynamic_shared_bytes = test->shared_bytes,
-                                   .args = args,
+                                   .args = args.words,
                                    .arg_count = 10,
-                                   .arg_words = AT_COUNT(args),
+                                   .arg_words = sizeof args / sizeof(uint64_t),
                                    .block_limit = AT_EMU_BLOCK_STEPS,
                                    .threads = HOST_THREADS,
                                    .find_races = true,
