@@ -111,7 +111,8 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
             ? "both and amax do not go with affine and beta: compute these in a step of their own"
         : at_step_has(step, AT_BLOCKS) && step->operations & ~(1U << AT_BLOCKS | 1U << AT_BOTH)
             ? "blocks go with both, and with no other operation"
-        : at_step_has(step, AT_BLOCKS) && (!has_magnitude(step->from) || !is_8_bit_float(step->to))
+        : at_step_has(step, AT_BLOCKS) && (!has_magnitude(step->from) ||
+                                           is_8_bit_float(step->from) || !is_8_bit_float(step->to))
             ? "blocks are for elements in f16, bf16 and f32 and results in e4m3 and e5m2"
         : at_step_has(step, AT_AMAX) && !has_magnitude(step->from)
             ? "amax is for f16, bf16, f32, e4m3 and e5m2: the largest magnitude is an f32"

@@ -68,6 +68,12 @@ static enum at_status fail_name(struct at_error *err, const char *spec, const ch
                            at_text_fit(text, length, 40), text, known);
 }
 
+/* Is it a side of blocks? Tiles of threads have whole blocks. */
+static bool is_block_side(int64_t side)
+{
+    return side >= 1 && side <= AT_BLOCK_SIDE_MAX && (side & (side - 1)) == 0;
+}
+
 /* Read "1x128", the name of a rule, and of a layout. */
 static enum at_status read_blocks(struct at_step_blocks *blocks, const struct at_step_reading *read,
                                   const char *spec, struct at_error *err)
@@ -85,12 +91,11 @@ static enum at_status read_blocks(struct at_step_blocks *blocks, const struct at
     cross = memchr(sides, 'x', length);
     if (!cross || !at_integer_parse(sides, (size_t)(cross - sides), &blocks->rows) ||
         !at_integer_parse(cross + 1, length - (size_t)(cross + 1 - sides), &blocks->cols) ||
-        blocks->rows < 1 || blocks->cols < 1 || blocks->rows > AT_BLOCK_SIDE_MAX ||
-        blocks->cols > AT_BLOCK_SIDE_MAX)
+        !is_block_side(blocks->rows) || !is_block_side(blocks->cols))
         return at_problem_fail(
             err, spec,
             "blocks is \"%.*s\"; expected the rows and columns of a block of each "
-            "result, from 1 to %d, as in blocks=1x128",
+            "result, powers of two up to %d, as in blocks=1x128",
             at_text_fit(sides, length, 40), sides, AT_BLOCK_SIDE_MAX);
     if (scales) {
         rule = at_block_rule_find(scales, read->values[AT_VALUE_SCALES].length);

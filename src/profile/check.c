@@ -150,7 +150,7 @@ static enum at_status check_spelling(const struct at_entry *entry, struct at_pro
 
 static enum at_status check_entry(const struct at_entry *entry, struct at_error *err)
 {
-    struct at_problem problem;
+    struct at_problem problem, copied; /* which has no scales */
     int64_t bytes;
     enum at_status status = check_spelling(entry, &problem, err);
 
@@ -162,7 +162,9 @@ static enum at_status check_entry(const struct at_entry *entry, struct at_error 
                        "only: use the autotune that wrote the file",
                        1 + entry->winner.further_launches.count);
     bytes = at_problem_bytes(&problem);
-    if (check_bandwidth(entry->copy.bandwidth_MB_per_s, entry->copy.time_ns, bytes, err) != AT_OK)
+    copied = at_problem_copy_of(&problem);
+    if (check_bandwidth(entry->copy.bandwidth_MB_per_s, entry->copy.time_ns,
+                        at_problem_bytes(&copied), err) != AT_OK)
         return at_fail_within(err, "copy");
     if (check_result(&entry->winner, &entry->copy, bytes, err) != AT_OK)
         return at_fail_within(err, "winner");
