@@ -145,6 +145,7 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
     const struct at_problem *p = &buffers->problem;
     size_t bytes = (size_t)p->elem_size, extent = (size_t)at_problem_src_extent(p);
     unsigned char *source = at_alloc(extent * bytes);
+    struct at_block_tables *tables = at_alloc(sizeof *tables);
     memset(expected, AT_POISON_BYTE, (size_t)at_values_expected_bytes(buffers));
     for (size_t i = 0; i < extent; i++)
         memcpy(source + i * bytes, table + at_harness_value((int64_t)i) * bytes, bytes);
@@ -158,11 +159,16 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
                                 (own ? 0 : buffers->scales.pitch) +
                                 (own ? &buffers->scales : &buffers->kept_scales)->zone;
 
-        for (int64_t i = 0; i < p->batch && scale_bytes > 0; i++)
+        if (scale_bytes == 0)
+            continue;
+        at_block_tabulate(tables, result.rule, p->step.from, result.to);
+        result.tables = tables;
+        for (int64_t i = 0; i < p->batch; i++)
             at_block_apply(&result, p->step.from, source + (size_t)(i * p->stride_src) * bytes,
                            p->rows, p->cols, p->ld_src, NULL,
                            results + i * (own ? p->stride_dst : p->stride_src),
                            own ? p->ld_dst : p->ld_src, scales + i * scale_bytes);
     }
+    at_free(tables);
     at_free(source);
 }

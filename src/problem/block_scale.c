@@ -220,26 +220,32 @@ int64_t at_scale_places(enum at_scale_layout layout, int64_t rows, int64_t cols,
 
 /* ---- elements ---- */
 
-static float value_of(enum at_number from, const unsigned char *element)
+static float value_of(const struct at_block_tables *tables, enum at_number from,
+                      const unsigned char *element)
 {
-    uint64_t bits = 0;
+    uint16_t half;
+    uint32_t bits = 0;
 
+    if (tables && tables->bytes == sizeof half) {
+        memcpy(&half, element, sizeof half);
+        return tables->values[half];
+    }
     memcpy(&bits, element, (size_t)at_number_formats[from].bytes);
-    return at_f32_of((uint32_t)(from == AT_F32
-                                    ? bits
-                                    : at_number_convert(AT_F32, from, bits, AT_NEAREST, false)));
+    return at_f32_of(from == AT_F32
+                         ? bits
+                         : (uint32_t)at_number_convert(AT_F32, from, bits, AT_NEAREST, false));
 }
 
-float at_block_largest(const struct at_block_rule *rule, enum at_number from, const void *source,
-                       int64_t rows, int64_t cols, int64_t ld)
+static float find_largest(const struct at_block_tables *tables, const struct at_block_rule *rule,
+                          enum at_number from, const unsigned char *elements, int64_t rows,
+                          int64_t cols, int64_t ld)
 {
-    const unsigned char *elements = source;
     int64_t bytes = at_number_formats[from].bytes;
     float largest = 0;
 
     for (int64_t row = 0; row < rows; row++)
         for (int64_t col = 0; col < cols; col++) {
-            float magnitude = fabsf(value_of(from, elements + (row * ld + col) * bytes));
+            float magnitude = fabsf(value_of(tables, from, elements + (row * ld + col) * bytes));
 
             if (isnan(magnitude) && rule->nan_is_largest)
                 return NAN;
@@ -247,6 +253,12 @@ float at_block_largest(const struct at_block_rule *rule, enum at_number from, co
                 largest = magnitude;
         }
     return largest;
+}
+
+float at_block_largest(const struct at_block_rule *rule, enum at_number from, const void *source,
+                       int64_t rows, int64_t cols, int64_t ld)
+{
+    return find_largest(NULL, rule, from, source, rows, cols, ld);
 }
 
 /* To nearest; a tie goes to the even code. Each step is half way between two numbers. */
@@ -264,17 +276,45 @@ static uint8_t e2m1_of(float value)
     return (uint8_t)(code | (signbit(value) ? 8 : 0));
 }
 
-uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
-                        enum at_scaled_type to, const void *element, float factor)
+static uint8_t round_product(const struct at_block_rule *rule, enum at_scaled_type to, float value)
 {
-    float value = value_of(from, element) * factor;
-
     if (isnan(value))
         value = rule->clips_nan ? at_scaled_formats[to].largest : NAN;
     if (to == AT_SCALED_E2M1)
         return e2m1_of(value);
     return (uint8_t)at_number_convert(to == AT_SCALED_E4M3 ? AT_E4M3 : AT_E5M2, AT_F32,
                                       at_bits_of_f32(value), AT_NEAREST, true);
+}
+
+uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
+                        enum at_scaled_type to, const void *element, float factor)
+{
+    return round_product(rule, to, value_of(NULL, from, element) * factor);
+}
+
+/* No result has more than three bits of mantissa, so that the fourth one says on which side of the
+ * middle a product is, and the rest whether it is in the middle. */
+static uint8_t tabulated(const struct at_block_tables *tables, float product)
+{
+    const int rest = 32 - AT_PRODUCT_BITS;
+    uint32_t bits = (uint32_t)at_bits_of_f32(product);
+
+    return tables->results[bits >> rest << 1 | ((bits & ((UINT32_C(1) << rest) - 1)) != 0)];
+}
+
+void at_block_tabulate(struct at_block_tables *tables, const struct at_block_rule *rule,
+                       enum at_number from, enum at_scaled_type to)
+{
+    tables->bytes = at_number_formats[from].bytes;
+    if (tables->bytes == sizeof(uint16_t))
+        for (size_t i = 0; i < AT_COUNT(tables->values); i++) {
+            uint16_t element = (uint16_t)i;
+
+            tables->values[i] = value_of(NULL, from, (const unsigned char *)&element);
+        }
+    for (uint32_t i = 0; i < AT_COUNT(tables->results); i++)
+        tables->results[i] =
+            round_product(rule, to, at_f32_of(i >> 1 << (32 - AT_PRODUCT_BITS) | (i & 1)));
 }
 
 /* ---- a whole result ---- */
@@ -294,6 +334,7 @@ void at_block_apply(const struct at_scaled_result *result, enum at_number from, 
                     int64_t rows, int64_t cols, int64_t ld_src, const float *of_tensor, void *dst,
                     int64_t ld_dst, void *scales)
 {
+    const struct at_block_tables *tables = result->tables;
     const unsigned char *elements = source;
     const int64_t bytes = at_number_formats[from].bytes, height = result->block_rows,
                   width = result->block_cols;
@@ -312,7 +353,8 @@ void at_block_apply(const struct at_scaled_result *result, enum at_number from, 
         const unsigned char *first = elements + (first_row * ld_src + first_col) * bytes;
         const struct at_block_facts facts = {
             from, result->to,
-            at_block_largest(result->rule, from, first, block_rows, block_cols, ld_src), of_tensor};
+            find_largest(tables, result->rule, from, first, block_rows, block_cols, ld_src),
+            of_tensor};
         const struct at_block_scale scale = result->rule->scale_of(&facts);
         const int64_t row = result->transposed ? block % across : block / across;
         const int64_t col = result->transposed ? block / across : block % across;
@@ -321,14 +363,16 @@ void at_block_apply(const struct at_scaled_result *result, enum at_number from, 
                    at_scale_place(result->layout, scale_rows, scale_cols, scale_bytes, row, col) *
                        scale_bytes,
                &scale.stored, (size_t)scale_bytes);
-        for (int64_t i = 0; i < block_rows * block_cols; i++) {
-            const int64_t y = i / block_cols, x = i % block_cols;
-            const int64_t place = result->transposed ? (first_col + x) * ld_dst + first_row + y
-                                                     : (first_row + y) * ld_dst + first_col + x;
+        for (int64_t y = 0; y < block_rows; y++)
+            for (int64_t x = 0; x < block_cols; x++) {
+                const int64_t place = result->transposed ? (first_col + x) * ld_dst + first_row + y
+                                                         : (first_row + y) * ld_dst + first_col + x;
+                const float product =
+                    value_of(tables, from, first + (y * ld_src + x) * bytes) * scale.factor;
 
-            put_result(result->to, dst, place,
-                       at_block_result(result->rule, from, result->to,
-                                       first + (y * ld_src + x) * bytes, scale.factor));
-        }
+                put_result(result->to, dst, place,
+                           tables ? tabulated(tables, product)
+                                  : round_product(result->rule, result->to, product));
+            }
     }
 }

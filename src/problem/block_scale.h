@@ -104,6 +104,21 @@ float at_block_largest(const struct at_block_rule *rule, enum at_number from, co
 uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
                         enum at_scaled_type to, const void *element, float factor);
 
+/* The values of all elements of two bytes, and the results of all products: few of their bits
+ * decide. With them a large result takes seconds, not minutes. */
+enum {
+    AT_PRODUCT_BITS = 13
+}; /* sign, exponent and four bits of the mantissa, and one for the rest */
+
+struct at_block_tables {
+    int bytes; /* of an element */
+    float values[1 << 16];
+    uint8_t results[1 << (AT_PRODUCT_BITS + 1)];
+};
+
+void at_block_tabulate(struct at_block_tables *tables, const struct at_block_rule *rule,
+                       enum at_number from, enum at_scaled_type to);
+
 /* One result of a source, as it lies or transposed. */
 struct at_scaled_result {
     const struct at_block_rule *rule;
@@ -111,6 +126,7 @@ struct at_scaled_result {
     int64_t block_rows, block_cols; /* of the source; the last ones of a side may be shorter */
     bool transposed;
     enum at_scale_layout layout;
+    const struct at_block_tables *tables; /* of its rule and types; or NULL */
 };
 
 /* Compute all of a result: the definition that every kernel is checked against. ld_src and ld_dst

@@ -141,12 +141,11 @@ static void blocks_at_the_edges_are_shorter(void **state)
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        const struct at_scaled_result result = {&at_block_rules[AT_RULE_TE_POW2],
-                                                AT_SCALED_E4M3,
-                                                2,
-                                                4,
-                                                cases[i].transposed,
-                                                AT_SCALES_PLAIN};
+        const struct at_scaled_result result = {.rule = &at_block_rules[AT_RULE_TE_POW2],
+                                                .to = AT_SCALED_E4M3,
+                                                .block_rows = 2,
+                                                .block_cols = 4,
+                                                .transposed = cases[i].transposed};
         uint8_t results[15] = {0};
         float scales[4];
 
@@ -164,8 +163,10 @@ static void four_bits_are_packed(void **state)
     static const float source[] = {6, 1, 0.5F, 3, 1.5F, -2};
     static const uint8_t as_it_lies[] = {0x27, 0x71, 0xe5}, transposed[] = {0x57, 0x32, 0xc1};
     uint8_t results[3], scales[3];
-    struct at_scaled_result result = {
-        &at_block_rules[AT_RULE_NVFP4], AT_SCALED_E2M1, 2, 3, false, AT_SCALES_PLAIN};
+    struct at_scaled_result result = {.rule = &at_block_rules[AT_RULE_NVFP4],
+                                      .to = AT_SCALED_E2M1,
+                                      .block_rows = 2,
+                                      .block_cols = 3};
 
     (void)state;
     at_block_apply(&result, AT_F32, source, 1, 6, 6, NULL, results, 6, scales);
@@ -178,6 +179,46 @@ static void four_bits_are_packed(void **state)
     assert_memory_equal(results, transposed, sizeof results);
 }
 
+/* With tables each element of two bytes has the results that it has without. The blocks are short,
+ * so that each pattern is multiplied with several factors. */
+static void tables_change_nothing(void **state)
+{
+    enum { ROWS = 256, COLS = 256 };
+    static const enum at_number from[] = {AT_BF16, AT_F16, AT_F32};
+    static const int64_t widths[] = {1, 3, 32};
+    static uint32_t source[ROWS * COLS];
+    static uint8_t results[2][ROWS * COLS], scales[2][4 * ROWS * COLS];
+    struct at_block_tables *tables = malloc(sizeof *tables);
+    uint32_t draw = 1;
+
+    (void)state;
+    assert_non_null(tables);
+    for (size_t i = 0; i < (size_t)AT_BLOCK_RULES * AT_COUNT(from) * AT_COUNT(widths); i++) {
+        const enum at_number type = from[i / AT_COUNT(widths) % AT_COUNT(from)];
+        struct at_scaled_result result = {
+            .rule = &at_block_rules[i / AT_COUNT(widths) / AT_COUNT(from)],
+            .to = (enum at_scaled_type)(i % AT_SCALED_TYPES),
+            .block_rows = 1,
+            .block_cols = widths[i % AT_COUNT(widths)],
+        };
+
+        for (size_t k = 0; k < AT_COUNT(source); k++) /* all patterns; of f32, drawn ones */
+            if (type == AT_F32)
+                source[k] = draw = draw * 1664525 + 1013904223;
+            else
+                ((uint16_t *)source)[k] = (uint16_t)(k * 257);
+        at_block_tabulate(tables, result.rule, type, result.to);
+        for (int with = 0; with < 2; with++) {
+            result.tables = with ? tables : NULL;
+            at_block_apply(&result, type, source, ROWS, COLS, COLS, NULL, results[with], COLS,
+                           scales[with]);
+        }
+        assert_memory_equal(results[0], results[1], sizeof results[0]);
+        assert_memory_equal(scales[0], scales[1], sizeof scales[0]);
+    }
+    free(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +226,7 @@ int main(void)
         cmocka_unit_test(each_layout_has_its_places),
         cmocka_unit_test(blocks_at_the_edges_are_shorter),
         cmocka_unit_test(four_bits_are_packed),
+        cmocka_unit_test(tables_change_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
