@@ -45,6 +45,7 @@ static const struct {
     [AT_NAME_BLOCK_COLS] = {"block_cols", false, 0},
     [AT_NAME_KEPT_ROWS] = {"kept_rows", false, 0},
     [AT_NAME_KEPT_COLS] = {"kept_cols", false, 0},
+    [AT_NAME_SAME_BLOCKS] = {"same_blocks", false, 0},
     [AT_NAME_RESULT_BITS] = {"result_bits", false, 0},
     [AT_NAME_KEPT_BITS] = {"kept_bits", false, 0},
     [AT_NAME_WORD_BYTES] = {"word_bytes", false, 0},
@@ -90,7 +91,8 @@ static void add_alignment(int64_t *common, int64_t stride)
     }
 }
 
-/* The blocks of the results, in rows and columns of the source. Without the result they are 0. */
+/* The blocks of the results, in rows and columns of the source. Without the result they are 0.
+ * Blocks of both results that are the same have the same scales, if the types are the same, too. */
 static void set_blocks(struct at_point *point, const struct at_step *step)
 {
     struct at_scaled_result own = at_step_scaled(step, true), kept = at_step_scaled(step, false);
@@ -100,6 +102,8 @@ static void set_blocks(struct at_point *point, const struct at_step *step)
     point->values[AT_NAME_BLOCK_COLS] = own.block_cols;
     point->values[AT_NAME_KEPT_ROWS] = has_kept ? kept.block_rows : 0;
     point->values[AT_NAME_KEPT_COLS] = has_kept ? kept.block_cols : 0;
+    point->values[AT_NAME_SAME_BLOCKS] = has_kept && kept.block_rows == own.block_rows &&
+                                         kept.block_cols == own.block_cols && kept.to == own.to;
     point->values[AT_NAME_RESULT_BITS] = at_scaled_formats[own.to].bits;
     point->values[AT_NAME_KEPT_BITS] = at_scaled_formats[kept.to].bits;
 }
