@@ -8,7 +8,7 @@ load helpers
 # The families without copies, so that no copy limit is searched.
 setup_file() {
     find_nvrtc
-    make_data naive tile micro skew odd narrow rows
+    make_data naive tile micro skew odd narrow rows quantise
     unset AUTOTUNE_DATADIR
 }
 
@@ -21,6 +21,7 @@ cases=(
     'tile 64x96:bf16:e4m3,scale'
     'micro 136x128:bf16:e4m3,scale,both,amax'
     'skew 99x77:f32:bf16,both=e4m3,amax=nan'
+    'quantise 70x165:bf16:e4m3,batch=2,both,blocks=1x32,scales=floor,layout=swizzled'
     'micro 128x136:f32:bf16'
     'micro 64x72:f32,alpha,beta'
     'naive 33x17:f64:e5m2'
@@ -106,6 +107,18 @@ cases=(
     'skew 67x83:f64:u8,affine=rows'
     'skew 61x98:u8:f32,beta'
     'skew 99x77:c64,conj,beta'
+    'quantise 160x144:bf16:e4m3,blocks=1x128'
+    'quantise 150x136:bf16:e4m3,both,blocks=1x128,scales=te-pow2,layout=aligned'
+    'quantise 200x136:bf16:e4m3,ld_dst=216,both=e5m2,blocks=128x128,scales=torchao'
+    'quantise 133x261:f32:e4m3,both,blocks=1x128,scales=torchao,layout=transposed'
+    'quantise 97x71:f16:e5m2,blocks=1x32,scales=ceil,layout=swizzled'
+    'quantise 136x96:bf16:e5m2,both=e4m3,blocks=1x32,scales=even'
+    'quantise 72x200:f16:e4m3,both,blocks=32x1,scales=rceil,layout=transposed'
+    'quantise 140x75:f32:e4m3,ld_src=80,ld_dst=144,both,blocks=1x32,scales=te-rceil,layout=aligned'
+    'quantise 66x131:f16:e5m2,ld_src=133,ld_dst=71,offset_src=3,offset_dst=5,batch=2,both,blocks=64x32,scales=te'
+    'quantise 1x300:bf16:e4m3,both,blocks=1x128'
+    'quantise 300x1:f32:e4m3,both,blocks=1x32,scales=floor'
+    'quantise 140x72:bf16:e4m3,batch=3,both,blocks=16x16,scales=te-pow2'
 )
 
 # measured FAMILY PROBLEM CONFIGS: as many configs of the family are measured, and all are correct.
@@ -119,7 +132,7 @@ measured() {
 }
 
 @test "kernels compute what the definition says" {
-    local count=4 configs=2 case
+    local count=5 configs=2 case
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=24
@@ -142,6 +155,12 @@ mistakes=(
     'naive largest.cuh 33x17:f32,amax s/unsigned long long \*>(scratch) = 0/unsigned *>(scratch) = 0/'
     'skew outputs.cuh 67x83:f32,amax s/largest.template take<1>((element)from\[i\])/(void)from/'
     'skew skew.cu 67x83:bf16:e4m3,both s/col + unit <= tile.cols/col + 2 * unit <= tile.cols/'
+    # Blocks: a scale, a factor, padding, a block whose last row is left out, the scale of the last one.
+    'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32 s/{__float_as_uint(__fdiv_rn(1, scale)), scale}/{__float_as_uint(scale), scale}/'
+    'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32,scales=floor s/(254 - byte) << 23/(253 - byte) << 23/'
+    'quantise quantise.cu 33x17:bf16:e4m3,both,blocks=1x32,scales=floor,layout=swizzled s/if (y >= down || x >= across)/if (y >= down \&\& x >= across)/'
+    'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32 s/y < blocks::own_height/y < blocks::own_height - 1/'
+    'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32,layout=transposed s/y < down \&\& x < across/y + 1 < down \&\& x < across/'
 )
 
 @test "a kernel that computes something else is wrong" {
