@@ -11,9 +11,9 @@ Takes and returns arrays of PyTorch, CuPy, JAX and Numba, and whatever speaks DL
 __cuda_array_interface__. Kernels come from profiles, which `autotune tune` writes; see `use`."""
 from ._calls import permute, transpose, use
 from ._library import AutotuneError, Status, Tier, library
-from ._objects import Answer, At, Launch, Plan, Problem, Profile, lookup, save_wisdom
+from ._objects import Answer, At, Launch, Plan, Problem, Profile, Scales, lookup, save_wisdom
 
-__all__ = ["Answer", "At", "AutotuneError", "Launch", "Plan", "Problem", "Profile", "Status", "Tier",
+__all__ = ["Answer", "At", "AutotuneError", "Launch", "Plan", "Problem", "Profile", "Scales", "Status", "Tier",
            "library_version", "lookup", "permute", "save_wisdom", "transpose", "use"]
 
 

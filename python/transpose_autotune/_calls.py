@@ -58,7 +58,7 @@ def alignment(addresses: int) -> int:
 
 def results_of(out: Any, given: Operands) -> Tuple[Any, ...]:
     """The caller's arrays for the results."""
-    count = len(given.results(None, None))
+    count = len(given.results(None, str))
     if count == 1:
         return (out,)
     if not isinstance(out, tuple) or len(out) != count:
@@ -175,11 +175,12 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
     rank = len(source.shape)
     permutation = swap_last(rank) if dims is None else normalized(dims, rank)
     shape = tuple(source.shape[dim] for dim in permutation)
+    given.check_blocks(permutation)
     with _cuda.Current(source.device):
         number = kind.stream(source) if asked is None else asked
         if source.stream is not None:
             _cuda.order(source.stream, number)
-        results = _new_results(kind, x, source, shape, given, asked) if out is None else results_of(out, given)
+        results = _new_results(kind, x, source, permutation, given, asked) if out is None else results_of(out, given)
         targets = [(kind if out is None else kind_of(result)).view(result, number) for result in results]
         plan = run(source, targets, permutation, number, given, lambda array: _view_there(array, number))
         if plan and key is not None and targets[0].pointer % 16 == 0:  # as allocators always have it
@@ -188,12 +189,12 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
     return results if len(results) > 1 else results[0]
 
 
-def _new_results(kind: Kind, x: Any, source: View, shape: Tuple[int, ...], given: Operands,
+def _new_results(kind: Kind, x: Any, source: View, dims: Tuple[int, ...], given: Operands,
                  stream: Optional[int]) -> Tuple[Any, ...]:
     strides = None if source.is_dense or not source.size else source.strides
-    layouts = {"dst": (shape, None), "dst2": (source.shape, strides), "largest": ((), None)}
-    return tuple(kind.empty(x, layouts[name][0], dtype, stream, layouts[name][1])
-                 for name, dtype in given.results(getattr(x, "dtype", None), "float32").items())
+    shapes = given.shapes([source.shape[dim] for dim in dims], source.shape)
+    return tuple(kind.empty(x, tuple(shapes[name]), dtype, stream, strides if name == "dst2" else None)
+                 for name, dtype in given.results(getattr(x, "dtype", None), str).items())
 
 
 def _view_there(array: Any, stream: int) -> View:
@@ -208,12 +209,14 @@ _LARGEST = {None: None, False: None, True: "amax", "nan": "amax=nan"}
 
 
 def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, both: Any, amax: Any, dtype: Any, scale: Any,
-          alpha: Any, beta: Any, other: Any, *others: Any) -> Any:
+          alpha: Any, beta: Any, other: Any, channel_scale: Any, channel_shift: Any, skip: Any, blocks: Any,
+          *others: Any) -> Any:
     if amax not in _LARGEST:
         raise ValueError(f"amax is {amax!r}, and has to be True, False or \"nan\"")
     if beta is None and other is not None:
         beta = 1
-    given = None if both is False else both, _LARGEST[amax], dtype, scale, alpha, beta, other, *others
+    given = (None if both is False else both, _LARGEST[amax], dtype, scale, alpha, beta, other, channel_scale,
+             channel_shift, skip, blocks if blocks is None else tuple(blocks), *others)
     operands = Operands(*given) if any(one is not None for one in given[:-1]) else MOVE
     if operands.skip is not None and out is None:
         raise TypeError("skip leaves arrays as they are: give `out`")
@@ -238,12 +241,16 @@ def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any =
 
 @overload
 def transpose(x: T, out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
-              alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None) -> Tuple[T, ...]: ...
+              alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None,
+              blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
+              layout: Optional[str] = None) -> Tuple[T, ...]: ...
 
 
 def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None, alpha: Any = None,
               beta: Any = None, other: Any = None, channel_scale: Any = None, channel_shift: Any = None,
-              channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None) -> Any:
+              channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
+              blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
+              layout: Optional[str] = None) -> Any:
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
@@ -265,9 +272,14 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
     what was asked for. `out` is the same, and `skip` may be an int32 array of one number on the device: if that is
     not 0, nothing is written.
 
+    With `blocks`, rows and columns such as (1, 128), each block of a result is multiplied with a factor that follows
+    from its largest magnitude, and cast. Beside the results, which are float8, are the scales of their blocks:
+    transposed, as it lies, scales of the first, scales of the second. `scales` is the rule for them, and `layout`
+    how they lie; doc/arithmetic.md has both. x is a matrix, or a batch of them along the first of three axes.
+
     Raises AutotuneError if the library refuses."""
     return _call(x, None, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 channel_axis)
+                 blocks, scales, layout, channel_axis)
 
 
 @overload
@@ -284,10 +296,11 @@ def permute(x: T, dims: Sequence[int], out: Optional[Tuple[T, ...]] = None, stre
 
 def permute(x: Any, dims: Sequence[int], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
             alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
-            channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False,
-            skip: Any = None) -> Any:
+            channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
+            blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
+            layout: Optional[str] = None) -> Any:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
     return _call(x, dims, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 channel_axis)
+                 blocks, scales, layout, channel_axis)

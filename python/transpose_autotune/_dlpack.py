@@ -8,7 +8,7 @@ from typing import Any, Optional, Tuple
 
 CUDA, CUDA_MANAGED = 2, 13
 # The letters of __cuda_array_interface__ for DLPack's type codes, and more for what that does not have.
-CODES = {0: "i", 1: "u", 2: "f", 4: "bf", 5: "c", 6: "b", 10: "e4m3_", 12: "e5m2_"}
+CODES = {0: "i", 1: "u", 2: "f", 4: "bf", 5: "c", 6: "b", 10: "e4m3_", 12: "e5m2_", 14: "e8m0_"}
 
 
 class Tensor(ctypes.Structure):

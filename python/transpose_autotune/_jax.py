@@ -115,7 +115,7 @@ def _execute(frame: Any) -> None:
 # The one attribute of the call: the size of an element, which buffers there are after source and destination (bits),
 # the step's text with its length before it, the axes.
 
-_BUFFERS = (*Operands._fields, "dst2", "largest")  # operands, then further results
+_BUFFERS = (*Operands._fields, "dst2", "largest", "block_scales", "block_scales2")  # operands, then further results
 
 
 def _write_numbers(itemsize: int, step: Optional[str], names: Sequence[str], dims: Sequence[int]) -> Any:
@@ -177,6 +177,11 @@ def _dtype(name: str) -> Any:
     return numpy.dtype({"f": "float", "c": "complex"}[name[0]] + name[1:])
 
 
+def _named(name: str) -> Any:
+    """JAX's type of this name; bytes, where it lacks the type of scales."""
+    return numpy.dtype(getattr(jax.numpy, name, numpy.uint8))
+
+
 def _view_of(shape: Tuple[int, ...], dtype: Any) -> View:
     """What is known of an array while a function is traced."""
     return View(0, shape, None, dtype.itemsize, 0, dtype.name)
@@ -215,9 +220,9 @@ def _plainly(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], dtype: Any
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
 def _compute(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], asked: Operands) -> Any:
     """The call. Returns all results."""
-    shapes = {"dst": tuple(x.shape[dim] for dim in dims), "dst2": x.shape, "largest": ()}
-    results = {name: jax.ShapeDtypeStruct(shapes[name], dtype)
-               for name, dtype in asked.results(x.dtype, numpy.dtype("float32")).items()}
+    shapes = asked.shapes([x.shape[dim] for dim in dims], x.shape)
+    results = {name: jax.ShapeDtypeStruct(tuple(shapes[name]), dtype)
+               for name, dtype in asked.results(x.dtype, _named).items()}
     if x.size == 0:
         return tuple(jax.numpy.zeros(result.shape, result.dtype) for result in results.values())
     names = [name for name in _BUFFERS if name in operands or name in results]
@@ -235,7 +240,9 @@ def _backward(dims: Tuple[int, ...], asked: Operands, kept: Any, gradients: Any)
     """Only the first result has a gradient."""
     x, operands = kept
     of_x, of_operands, axis, gradient = None, {}, asked.channel_axis, gradients[0]
-    if jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
+    if asked.blocks is not None:
+        of_x = jax.numpy.zeros([gradient.shape[dim] for dim in dims], x.dtype)  # dims is its own inverse
+    elif jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
         factors = {name: operands[name] for name in ("scale", "alpha", "channel_scale") if name in operands}
         inverse = tuple(sorted(range(len(dims)), key=dims.__getitem__))
         back = Operands(dtype=x.dtype, channel_axis=dims.index(axis) if dims else 0)
@@ -255,11 +262,12 @@ def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
         raise TypeError("the array is not in a CUDA device's memory")
     permutation, dtype = normalized(dims, x.ndim), x.dtype if given.dtype is None else jax.numpy.dtype(given.dtype)
     given.operations(x.ndim)  # checks the axis of the channels
+    given.check_blocks(permutation)
     shape = tuple(x.shape[dim] for dim in permutation)
     expected = expected_operands(given, _view_of(x.shape, x.dtype), _view_of(shape, dtype))
     operands = {name: _read_operand(name, getattr(given, name), one) for name, one in expected.items()}
     both = given.both if given.both is None or given.both is True else jax.numpy.dtype(given.both)
-    asked = Operands(dtype=dtype, both=both, amax=given.amax,
-                     channel_axis=given.channel_axis % x.ndim if given.has_channels else 0)
+    asked = Operands(dtype=dtype, both=both, amax=given.amax, blocks=given.blocks, scales=given.scales,
+                     layout=given.layout, channel_axis=given.channel_axis % x.ndim if given.has_channels else 0)
     results = _compiled(x, operands, permutation, asked)
     return results if len(results) > 1 else results[0]

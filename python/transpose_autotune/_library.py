@@ -86,6 +86,12 @@ class ExecutionStruct(ctypes.Structure):
                 ("scratch_bytes", c_int64)]
 
 
+class ScalesStruct(ctypes.Structure):
+    """autotune_scales"""
+    _fields_ = [("type", c_char_p), *((name, c_int64) for name in (
+        "elem_size", "rows", "cols", "row_stride", "col_stride", "matrix_bytes", "bytes")), ("reserved", c_int64 * 4)]
+
+
 _ERROR = POINTER(c_void_p)
 _OUT = POINTER(c_void_p)
 
@@ -104,6 +110,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_device_free": (None, [c_void_p]),
     "autotune_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(MatrixStruct), c_char_p, _ERROR]),
     "autotune_tensor_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(TensorStruct), c_char_p, _ERROR]),
+    "autotune_problem_scales": (c_int, [POINTER(ScalesStruct), POINTER(MatrixStruct), _ERROR]),
     "autotune_answer_free": (None, [c_void_p]),
     "autotune_answer_check_device": (c_int, [c_void_p, _ERROR]),
     "autotune_answer_tier": (c_int, [c_void_p]),

@@ -12,7 +12,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _cuda
 from ._library import (RANK_MAX, SCRATCH_BYTES, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
-                       PlanOptionsStruct, ScalarStruct, Status, TensorStruct, Tier, call, create, library, text)
+                       PlanOptionsStruct, ScalarStruct, ScalesStruct, Status, TensorStruct, Tier, call, create, library,
+                       text)
 
 
 def swap_last(rank: int) -> Tuple[int, ...]:
@@ -29,7 +30,8 @@ class Problem:
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
     order of axes and those of the result in the result's; without them, a side is dense. Addresses are
     multiples of `align` bytes, a power of two. In place, source and result are the same square matrices. `step` is
-    what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's."""
+    what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two
+    or three axes, and the last two change places."""
     shape: Tuple[int, ...]
     itemsize: int
     dims: Optional[Tuple[int, ...]] = None
@@ -48,18 +50,35 @@ class Problem:
 
     def struct(self) -> Union[MatrixStruct, TensorStruct]:
         """The struct that the library takes."""
-        return self._matrix() if self.in_place else self._tensor()
+        return self._matrix() if self.in_place or self.has_blocks() else self._tensor()
+
+    def has_blocks(self) -> bool:
+        return ",blocks=" in (self.step or "")
+
+    def scales(self) -> Tuple["Optional[Scales]", "Optional[Scales]"]:
+        """The scales of a problem with blocks: of the result, and of the one that lies as the source does."""
+        found = (ScalesStruct * 2)()
+        if not self.has_blocks():
+            return None, None
+        call("autotune_problem_scales", found, ctypes.byref(self._matrix()))
+        of_result, of_kept = (Scales(one.type.decode(), one.rows, one.cols, one.row_stride, one.col_stride,
+                                     one.matrix_bytes, one.bytes) if one.type else None for one in found)
+        return of_result, of_kept
 
     def _matrix(self) -> MatrixStruct:
-        rank, strides = len(self.shape), self.strides
-        if self.permutation() != swap_last(rank) or rank > 3 or self.shape[-1] != self.shape[-2]:
-            raise ValueError("in place, only square matrices and batches of them can be transposed")
-        if strides is not None and strides[-1] != 1 and self.shape[-1] > 1:
-            raise ValueError("in place, the elements of a row have to be neighbours")
-        row = strides[-2] if strides else 0
-        batch, between = (self.shape[0], strides[0] if strides else 0) if rank == 3 else (1, 0)
-        return MatrixStruct(self.itemsize, self.shape[-2], self.shape[-1], row, row, batch, between, between, 1,
-                            self.align, ctypes.sizeof(MatrixStruct), self._step())
+        rank, where = len(self.shape), "in place" if self.in_place else "with blocks"
+        if self.permutation() != swap_last(rank) or rank > 3 or self.in_place and self.shape[-1] != self.shape[-2]:
+            raise ValueError(f"{where}, only {'square ' * self.in_place}matrices and batches of them can be transposed")
+        sides = self.shape, (*self.shape[:-2], self.shape[-1], self.shape[-2])
+        given = self.strides, self.strides if self.in_place else self.out_strides
+        (row, row_dst), (between, between_dst) = (
+            [(strides[axis] if strides and shape[axis] > 1 else 0) if -axis <= rank else 0
+             for shape, strides in zip(sides, given)] for axis in (-2, -3))
+        if any(strides and strides[-1] != 1 and shape[-1] > 1 for shape, strides in zip(sides, given)):
+            raise ValueError(f"{where}, the elements of a row have to be neighbours")
+        return MatrixStruct(self.itemsize, self.shape[-2], self.shape[-1], row, row_dst,
+                            self.shape[0] if rank == 3 else 1, between, between_dst, self.in_place, self.align,
+                            ctypes.sizeof(MatrixStruct), self._step())
 
     def _tensor(self) -> TensorStruct:
         rank, row = len(self.shape), ctypes.c_int64 * RANK_MAX
@@ -74,6 +93,18 @@ class Problem:
 
     def _step(self) -> Optional[bytes]:
         return None if self.step is None else self.step.encode()
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scales of one result with blocks: a matrix with the result's orientation for each of the batch's."""
+    type: str           #: "f32"; or "e8m0", bytes that stand for 2 ** (byte - 127)
+    rows: int           #: blocks down the result
+    cols: int           #: and across
+    row_stride: int     #: from one row of scales to the next, in scales; 0: swizzled
+    col_stride: int
+    matrix_bytes: int   #: of one matrix, with its padding
+    bytes: int          #: of the whole batch
 
 
 def given_strides(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]]) -> Tuple[int, ...]:
@@ -292,12 +323,14 @@ class Plan:
 
     def execute_with(self, dst: int, src: int, stream: int = 0, *, scale: Scalar = None, alpha: Scalar = None,
                      beta: Scalar = None, src2: int = 0, channel_scale: int = 0, channel_shift: int = 0,
-                     dst2: int = 0, largest: int = 0, skip: int = 0, scratch: int = 0) -> None:
+                     dst2: int = 0, largest: int = 0, block_scales: int = 0, block_scales2: int = 0, skip: int = 0,
+                     scratch: int = 0) -> None:
         """The same for a problem whose step takes numbers: each by its value, or as At, where the device has it.
         With beta, src2 is the address of what it is multiplied with, laid out as dst. With affine, the channels'
         addresses are those of a number for each; 0: nothing is multiplied, or added.
 
-        dst2 gets the results as they lie, and largest a float. If the int at skip is not 0, nothing is written. With
+        dst2 gets the results as they lie, and largest a float. With blocks, block_scales and block_scales2 get the
+        scales of dst and dst2, as Problem.scales tells. If the int at skip is not 0, nothing is written. With
         amax, launches that may run at the same time need 8 bytes of scratch each, which are 0 before the first one;
         0: the plan's own, for one launch at a time."""
         given = {"scale": scale, "alpha": alpha, "beta": beta}
@@ -306,7 +339,8 @@ class Plan:
                 raise TypeError(f"the step {self.problem.step} takes {name}, which is missing")
         execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scalar_struct(scale),
                                     scalar_struct(alpha), scalar_struct(beta), src2, channel_scale, channel_shift, dst2,
-                                    largest, skip=skip, scratch=scratch, scratch_bytes=SCRATCH_BYTES if scratch else 0)
+                                    largest, block_scales, block_scales2, skip, scratch=scratch,
+                                    scratch_bytes=SCRATCH_BYTES if scratch else 0)
         call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._arrays import View, dense, type_name
 
+# The types of scales by their rules, and how scales lie.
+RULES = {**dict.fromkeys(("te", "te-pow2", "torchao"), "float32"),
+         **dict.fromkeys(("floor", "ceil", "even", "rceil", "te-rceil"), "float8_e8m0fnu")}
+LAYOUTS = "plain", "transposed", "aligned", "swizzled"
 _PARTS = {"c64": "f32", "c128": "f64"}  # of complex numbers
 
 
@@ -23,20 +27,67 @@ class Operands(NamedTuple):
     channel_scale: Any = None
     channel_shift: Any = None
     skip: Any = None
+    blocks: Any = None      # rows and columns of a block of each result
+    scales: Any = None      # the rule, as `autotune` spells it
+    layout: Any = None      # of scales, likewise
     channel_axis: int = -1
 
     @property
     def has_channels(self) -> bool:
         return self.channel_scale is not None or self.channel_shift is not None
 
-    def results(self, dtype: Any, float32: Any) -> Dict[str, Any]:
-        """The types of the results for an x of this type, in their order, by the library's names."""
+    def results(self, dtype: Any, named: Callable[[str], Any]) -> Dict[str, Any]:
+        """The types of the results for an x of this type, in their order, by the library's names. `named` gives
+        other types by their names."""
         types = {"dst": dtype if self.dtype is None else self.dtype}
         if self.both is not None:
             types["dst2"] = types["dst"] if self.both is True else self.both
         if self.amax is not None:
-            types["largest"] = float32
+            types["largest"] = named("float32")
+        if self.blocks is not None:
+            for name, scales in zip(list(types), ("block_scales", "block_scales2")):
+                types[scales] = named(RULES[self.scales or "te"])
         return types
+
+    def check_blocks(self, dims: Tuple[int, ...]) -> None:
+        """Raise unless there can be blocks with this permutation, or there are none."""
+        rank = len(dims)
+        if self.blocks is None:
+            if self.scales is not None or self.layout is not None:
+                raise TypeError("scales and layout are of blocks, which are missing")
+            return
+        if len(self.blocks) != 2 or not all(isinstance(side, int) and side > 0 for side in self.blocks):
+            raise ValueError(f"blocks is {self.blocks!r}, and has to be the rows and columns of a block: (1, 128)")
+        for name, known in ("scales", tuple(RULES)), ("layout", LAYOUTS):
+            if getattr(self, name) not in (None, *known):
+                raise ValueError(f"{name} is {getattr(self, name)!r}, and has to be one of {', '.join(known)}")
+        if any(getattr(self, name) is not None for name in ("amax", "scale", "alpha", "beta", "other")) \
+                or self.has_channels:
+            raise TypeError("blocks go with both, and with no other operation")
+        if rank not in (2, 3) or dims != (*range(rank - 2), rank - 1, rank - 2):
+            raise ValueError("blocks are of matrices, and of batches along the first of three axes")
+
+    def scale_room(self, shape: Sequence[Any]) -> Tuple[Any, ...]:
+        """The shape of the scales of a result of this shape, as they lie in memory, with their padding. If they lie
+        by columns, the last axis has the rows."""
+        rows, cols = (-(-extent // side) for extent, side in zip(shape[-2:], self.blocks))
+        batch, vector = tuple(shape[:-2]), 4 if RULES[self.scales or "te"] == "float32" else 16
+        if self.layout == "swizzled":
+            return *batch, -(-rows // 128) * 128 * (-(-cols // 4) * 4)
+        if self.layout == "aligned":
+            return *batch, cols, -(-rows // vector) * vector
+        return (*batch, cols, rows) if self.layout == "transposed" else (*batch, rows, cols)
+
+    @property
+    def scales_by_columns(self) -> bool:
+        return self.layout in ("transposed", "aligned")
+
+    def shapes(self, shape: Sequence[Any], kept: Sequence[Any]) -> Dict[str, Sequence[Any]]:
+        """The shapes of all results that there can be, by the library's names. Scales are as they lie in memory."""
+        found = {"dst": shape, "dst2": kept, "largest": ()}
+        if self.blocks is not None:
+            found.update(block_scales=self.scale_room(shape), block_scales2=self.scale_room(kept))
+        return found
 
     def operations(self, rank: int) -> str:
         """The operations as `autotune` spells them, for an array with `rank` axes."""
@@ -51,6 +102,10 @@ class Operands(NamedTuple):
             words.append("both" if self.both is True else f"both={type_name(self.both)}")
         if self.amax is not None:
             words.append(self.amax)
+        if self.blocks is not None:
+            words.append("blocks={}x{}".format(*self.blocks))
+            words += [f"{name}={value}" for name, value in (("scales", self.scales), ("layout", self.layout))
+                      if value not in (None, "te", "plain")]  # two spellings would be two plans
         return "".join("," + word for word in words)
 
 
@@ -74,6 +129,9 @@ def computed_in(source: Any, result: Any) -> str:
     return ("f64" if is_wide else "f32") if is_real else ("c128" if is_wide else "c64")
 
 
+_BYTES = {"e8m0": "u8"}  # what stands for a type that many frameworks lack
+
+
 class Expected(NamedTuple):
     """What an operand has to be: a number of the host, or an array on the device."""
     host: Union[Tuple[()], type]        # of a number; (): there is none
@@ -84,7 +142,7 @@ class Expected(NamedTuple):
     def check(self, name: str, found: View, device: int) -> None:
         """Raise unless the array is as expected, and on this device."""
         count = math.prod(self.shape)
-        if found.size != count or type_name(found.type) != self.type:
+        if found.size != count or type_name(found.type) not in (self.type, _BYTES.get(self.type)):
             wanted = "one number" if count == 1 else f"{count} numbers"
             raise TypeError(f"{name} on the device is {wanted} of type {self.type}, and this is {found.size} of type "
                             f"{type_name(found.type)}")
@@ -109,6 +167,8 @@ def expected_operands(given: Operands, source: View, target: View) -> Dict[str, 
 
 def expected_outputs(given: Operands, source: View, target: View) -> Dict[str, Expected]:
     """What the results after the first have to be, in their order, by the library's names."""
-    layouts = {"dst2": (source.shape, source.strides or dense(source.shape)), "largest": ((), ())}
-    return {name: Expected((), type_name(kind), *layouts[name])
-            for name, kind in given.results(target.type, "float32").items() if name in layouts}
+    shapes = {name: tuple(shape) for name, shape in given.shapes(target.shape, source.shape).items()}
+    strides = {name: dense(shape) for name, shape in shapes.items()}
+    strides["dst2"] = source.strides or strides["dst2"]
+    return {name: Expected((), type_name(kind), shapes[name], strides[name])
+            for name, kind in given.results(target.type, str).items() if name != "dst"}

@@ -2,17 +2,18 @@
 """PyTorch: a short way for plain tensors, and a custom operator for autograd, torch.compile and its like."""
 # Calls that repeat are to cost no more than PyTorch's own: hence the two tables, and PyTorch's private names for
 # the current device and stream, where it has them.
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from dataclasses import replace
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
 
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
-from ._arrays import View, stream_number
+from ._arrays import View, dense, stream_number, type_name
 from ._calls import results_of, run
 from ._objects import Plan, normalized, swap_last
-from ._operands import MOVE, Operands, computed_in
+from ._operands import MOVE, Expected, Operands, computed_in
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _OPERANDS = Operands._fields  # torch.compile of PyTorch 2.6 does not iterate over the member
@@ -74,15 +75,38 @@ def _is_expanded(x: Any) -> bool:
     return 0 in x.stride() and x.numel() > 1
 
 
+def _dtype(name: str) -> Any:
+    """PyTorch's type of this name; bytes, where it lacks the type of scales."""
+    return getattr(torch, name, torch.uint8)
+
+
 def _new_results(x: Any, dims: Tuple[int, ...], given: Operands) -> Tuple[Any, ...]:
-    made = []
-    for name, dtype in given.results(x.dtype, torch.float32).items():
+    made, shapes = [], given.shapes([x.shape[dim] for dim in dims], x.shape)
+    for name, dtype in given.results(x.dtype, _dtype).items():
         if name == "dst2" and not _is_expanded(x):
             made.append(x.new_empty_strided(x.shape, x.stride(), dtype=dtype))
         else:
-            shapes = {"dst": [x.shape[dim] for dim in dims], "dst2": x.shape, "largest": ()}
             made.append(x.new_empty(shapes[name], dtype=dtype))
+    for i, rows in _scale_rows(made, given).items():  # the caller gets the transpose of what lies in memory
+        made[i] = made[i][..., :rows].mT
     return tuple(made)
+
+
+def _scale_rows(results: Sequence[Any], given: Operands) -> Dict[int, Any]:
+    """Which of the results are scales that lie by columns, and how many rows they have."""
+    count = len(results) // 2 if given.scales_by_columns else 0  # a result has scales
+    return {count + i: -(-results[i].shape[-2] // given.blocks[0]) for i in range(count)}
+
+
+def _view_results(results: Sequence[Any], given: Operands) -> List[View]:
+    """Scales are viewed as they lie in memory."""
+    views = [_view(result) for result in results]
+    for i, rows in _scale_rows(results, given).items():
+        room = given.scale_room(views[i - len(views) // 2].shape)
+        wanted = Expected((), type_name(views[i].type), (*room[:-2], rows, room[-2]), (*dense(room)[:-2], 1, room[-1]))
+        wanted.check(f"out[{i}]", views[i], views[i].device)
+        views[i] = replace(views[i], shape=room, strides=None)
+    return views
 
 
 def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given: Operands) -> Optional[Plan]:
@@ -92,7 +116,7 @@ def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given
             raise TypeError("out has to be a tensor on a GPU too")
     expanded = _is_expanded(x)
     source = _view(x.contiguous() if expanded else x)
-    targets, stream = [_view(result) for result in results], _current_stream(source.device)
+    targets, stream = _view_results(results, given), _current_stream(source.device)
     plan = run(source, targets, dims, stream, given, _view_operand)
     return None if expanded else plan
 
@@ -121,17 +145,22 @@ def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOV
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given: Operands = MOVE) -> Any:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
+    if given is not MOVE:
+        given.check_blocks(permutation)
     if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or _wants_gradient(x, given):
         if out is not None or stream is not None:
             raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
                             "without gradients")
+        if given.blocks is not None:
+            made = operator_with_blocks(x, list(permutation), given.dtype, list(given.blocks), given.scales,
+                                        given.layout, _both_type(x, given))
+            return tuple(made)
         inputs = (x, list(permutation), given.dtype, *_split(given.scale), *_split(given.alpha), *_split(given.beta),
                   given.other, given.channel_scale, given.channel_shift, given.channel_axis)
         if given.both is None and given.amax is None:
             return operator(*inputs)
-        both = (given.dtype or x.dtype) if given.both is True else given.both
-        result, kept, largest = operator_with_outputs(*inputs, both, given.amax)
-        return (result, *([] if both is None else [kept]), *([] if given.amax is None else [largest]))
+        result, kept, largest = operator_with_outputs(*inputs, _both_type(x, given), given.amax)
+        return (result, *([] if given.both is None else [kept]), *([] if given.amax is None else [largest]))
     if stream is None:
         return _permute_here(x, permutation, out, given)
     if not isinstance(stream, torch.cuda.Stream):
@@ -139,6 +168,11 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
         stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
     with torch.cuda.stream(stream):
         return _permute_here(x, permutation, out, given)
+
+
+def _both_type(x: Any, given: Operands) -> Any:
+    """The type of the results as they lie; None: nobody wants them."""
+    return (given.dtype or x.dtype) if given.both is True else given.both
 
 
 def _wants_gradient(x: Any, given: Operands) -> bool:
@@ -178,7 +212,7 @@ def _taken(x: Any, dtype: Any = None, scale: Any = None, scale_at: Any = None, a
            channel_shift: Any = None, channel_axis: int = -1, both: Any = None, amax: Any = None) -> Operands:
     """The operands of inputs."""
     given = Operands(both, amax, dtype, _joined(scale, scale_at), _joined(alpha, alpha_at), _joined(beta, beta_at),
-                     other, channel_scale, channel_shift, None, channel_axis)
+                     other, channel_scale, channel_shift, channel_axis=channel_axis)
     return given if dtype is not None or given.operations(x.dim()) else MOVE
 
 
@@ -271,12 +305,40 @@ def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
     return tuple(found.values())
 
 
-def _register(name: str, schema: str, run_it: Callable[..., Any], fake: Callable[..., Any]) -> Any:
+# Of blocks. How many results there are follows from the arguments, so it is a list.
+_SCHEMA_OF_BLOCKS = ("(Tensor x, int[] dims, ScalarType? dtype, int[2] blocks, str? scales=None, str? layout=None, "
+                     "ScalarType? both=None) -> Tensor[]")
+
+
+def _blocks(dtype: Any, blocks: Sequence[int], scales: Any = None, layout: Any = None, both: Any = None) -> Operands:
+    return Operands(dtype=dtype, blocks=tuple(blocks), scales=scales, layout=layout, both=both)
+
+
+def _run_with_blocks(x: Any, dims: Sequence[int], *inputs: Any) -> List[Any]:
+    return list(_permute_here(x.detach(), normalized(dims, x.dim()), None, _blocks(*inputs)))
+
+
+def _fake_with_blocks(x: Any, dims: Sequence[int], *inputs: Any) -> List[Any]:
+    return list(_new_results(x, normalized(dims, x.dim()), _blocks(*inputs)))
+
+
+def _keep_nothing(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
+    ctx.mark_non_differentiable(*output)
+
+
+def _no_gradient(ctx: Any, *_: Any) -> Tuple[Any, ...]:
+    return tuple([None] * len(ctx.needs_input_grad))
+
+
+def _register(name: str, schema: str, run_it: Callable[..., Any], fake: Callable[..., Any],
+              backward: Callable[..., Any] = _backward, keep: Callable[..., Any] = _keep) -> Any:
     made: Any = torch.library.custom_op(f"transpose_autotune::{name}", run_it, mutates_args=(), schema=schema)
     made.register_fake(fake)
-    made.register_autograd(_backward, setup_context=_keep)
+    made.register_autograd(backward, setup_context=keep)
     return made
 
 
 operator = _register("permute", f"({_SCHEMA}) -> Tensor", _run_operator, _fake)
 operator_with_outputs = _register("permute_with_outputs", _SCHEMA_OF_OUTPUTS, _run_with_outputs, _fake_with_outputs)
+operator_with_blocks = _register("permute_with_blocks", _SCHEMA_OF_BLOCKS, _run_with_blocks, _fake_with_blocks,
+                                 _no_gradient, _keep_nothing)

@@ -450,7 +450,7 @@ class Outputs(WithPlans):
 
     def setUp(self):
         super().setUp()
-        self.words = (ctypes.c_uint64 * 13).in_dll(driver, "fake_cuda_last")
+        self.words = (ctypes.c_uint64 * 15).in_dll(driver, "fake_cuda_last")
         self.place = ctypes.c_int.in_dll(driver, "fake_cuda_last_at")
         self.place.value = 9
         self.kept, self.largest = Interface((30, 50), pointer=1 << 23), Interface((), pointer=1 << 24)
@@ -594,11 +594,59 @@ class Outputs(WithPlans):
     def test_plan(self):
         plan = Plan(Problem((30, 50), 2, step="bf16:e4m3,scale,both,amax"))
         plan.execute_with(1 << 22, 1 << 20, 7, scale=2, dst2=1 << 23, largest=1 << 24, skip=1 << 25, scratch=1 << 21)
-        self.assertEqual(self.words[9:], [1 << 23, 1 << 24, 1 << 25, 1 << 21])
+        self.assertEqual(self.words[9:13], [1 << 23, 1 << 24, 1 << 25, 1 << 21])
         plan.execute_with(1 << 22, 1 << 20, scale=2, dst2=1 << 23, largest=1 << 24)
         self.assertNotIn(self.words[12], (0, 1 << 21))
         with self.assertRaisesRegex(AutotuneError, "dst2 must be a device address"):
             plan.execute_with(1 << 22, 1 << 20, scale=2, largest=1 << 24)
+
+    def test_plan_with_blocks(self):
+        plan = Plan(Problem((30, 50), 2, step="bf16:e4m3,blocks=1x32,both"))
+        plan.execute_with(1 << 22, 1 << 20, 7, dst2=1 << 23, block_scales=1 << 24, block_scales2=1 << 25, skip=1 << 26)
+        self.assertEqual((self.words[9], *self.words[11:12], *self.words[13:]), (1 << 23, 1 << 26, 1 << 24, 1 << 25))
+        for missing in "dst2", "block_scales", "block_scales2":
+            given = dict.fromkeys(("dst2", "block_scales", "block_scales2"), 1 << 23)
+            with self.assertRaisesRegex(AutotuneError, f"{missing} must be a device address"):
+                plan.execute_with(1 << 22, 1 << 20, **{**given, missing: 0})
+
+    def test_blocks(self):
+        def fp8(shape, pointer, strides=None, code=10):
+            return Capsules(shape, pointer, strides, code, 8)
+
+        f32 = Interface((50, 1), pointer=1 << 24), Interface((30, 2), pointer=1 << 25)
+        asked = {"dtype": "float8_e4m3fn", "blocks": (1, 32)}
+        for x, outs, more, problem in (
+                (Interface((30, 50)), (fp8((50, 30), 1 << 22), f32[0]), {}, "30x50:f32:e4m3,blocks=1x32"),
+                (Interface((30, 50)), (fp8((50, 30), 1 << 22), fp8((30, 50), 1 << 23), *f32),
+                 {"both": True, "scales": "te", "layout": "plain"}, "30x50:f32:e4m3,both,blocks=1x32"),
+                (Interface((30, 50), "<f2", strides=(128, 2)),
+                 (fp8((50, 30), 1 << 22, (40, 1)), fp8((30, 50), 1 << 23, (64, 1), 12), *f32),
+                 {"both": "float8_e5m2", "scales": "torchao"},
+                 "30x50:f16:e4m3,ld_src=64,ld_dst=40,both=e5m2,blocks=1x32,scales=torchao"),
+                (Interface((7, 30, 50)), (fp8((7, 50, 30), 1 << 22), fp8((7, 1, 50), 1 << 24, code=14)),
+                 {"scales": "floor", "layout": "transposed"},
+                 "30x50:f32:e4m3,batch=7,blocks=1x32,scales=floor,layout=transposed"),
+                (Interface((30, 50)), (fp8((50, 30), 1 << 22), Interface((512,), "|u1", 1 << 24)),
+                 {"scales": "rceil", "layout": "swizzled"}, "30x50:f32:e4m3,blocks=1x32,scales=rceil,layout=swizzled")):
+            with self.subTest(problem=problem):
+                self.assertIs(transpose(x, outs, **asked, **more), outs)
+                self.assertEqual((self.made(), self.words[13]), (problem, 1 << 24))
+                self.assertEqual(self.words[14], (1 << 25) * (len(outs) == 4))
+
+    def test_blocks_refused(self):
+        x, out, scales = Interface((30, 50)), Capsules((50, 30), 1 << 22, None, 10, 8), Interface((50, 1), pointer=1 << 24)
+        asked = {"dtype": "float8_e4m3fn", "blocks": (1, 32)}
+        for source, outs, more, kind, words in (
+                (x, (out, Interface((50, 2), pointer=1 << 24)), {}, TypeError, "50 numbers of type f32, and this is 100"),
+                (x, (out, Interface((50, 1), "|u1", 1 << 24)), {}, TypeError, "and this is 50 of type u8"),
+                (x, (out, Interface((50, 1), pointer=1 << 24)), {"layout": "transposed"}, ValueError, r"\(1, 50\)"),
+                (x, (out, Interface((50, 1), pointer=(1 << 24) + 4)), {}, AutotuneError, "a multiple of 16"),
+                (x, (out, scales), {"blocks": (1, 200)}, AutotuneError, "blocks is .1x200."),
+                (x, (out, scales), {"dtype": "float16"}, TypeError, "dtype is float16"),
+                (Interface((30, 50), strides=(4, 120)), (out, scales), {}, ValueError, "of a row have to be neighbours"),
+                (Interface((2, 3, 30, 50)), (out, scales), {}, ValueError, "blocks are of matrices")):
+            with self.subTest(words=words), self.assertRaisesRegex(kind, words):
+                transpose(source, outs, **{**asked, **more})
 
 
 if __name__ == "__main__":

@@ -48,6 +48,9 @@ class Plan:
 
         assert stream == 5
         values = memory(src, source)
+        if "block_scales" in places:
+            write_blocks(self.problem, memory, values.astype(real), dst, dst2, places)
+            return
         if places:
             values = values.astype(wide)
         if "scale" in places:
@@ -68,6 +71,25 @@ class Plan:
         if "beta" in places and memory(places["beta"], wide, ()) != 0:
             values = values + memory(places["beta"], wide, ()) * memory(src2, result, values.shape).astype(wide)
         memory(dst, result, values.shape)[...] = values.astype(result)
+
+
+def write_blocks(problem, memory, values, dst, dst2, places):
+    """Both results, as they lie first, with scales in f32 of torchao's rule."""
+    height, width = map(int, problem.step.partition("blocks=")[2].partition(",")[0].split("x"))
+    sides = (values.swapaxes(-1, -2), dst, "block_scales"), (values, dst2, "block_scales2")
+    for (result, to, name), told in zip(sides, problem.scales()):
+        if not told:
+            continue
+        scales = numpy.zeros((*result.shape[:-2], told.rows, told.cols), "float32")
+        for row, col in numpy.ndindex(told.rows, told.cols):
+            part = numpy.s_[..., row * height:(row + 1) * height, col * width:(col + 1) * width]
+            factor = (448 / numpy.abs(result[part]).max((-1, -2)).astype("float64")).astype("float32")
+            scales[..., row, col] = 1 / factor
+            part_of_result = memory(to, "float8_e4m3fn", result.shape)[part]
+            part_of_result[...] = (result[part] * factor[..., None, None]).astype("float8_e4m3fn")
+        if "layout=transposed" in problem.step:
+            scales = scales.swapaxes(-1, -2)
+        memory(places[name], "float32", scales.shape)[...] = scales
 
 
 def types_of(step):
@@ -170,6 +192,32 @@ class Calls(unittest.TestCase):
         self.assertTrue((gradient == 3).all())  # only of the first result
         with self.assertRaisesRegex(TypeError, "skip leaves arrays"):
             transpose(x, both=True, skip=jax.numpy.int32(1))
+
+    def test_blocks(self):
+        """Scales are as they lie in memory."""
+        x = jax.numpy.array(numpy.random.default_rng(1).standard_normal((2, 5, 7)), "float32")
+        for layout, both, shapes in ((None, None, [(2, 7, 2)]), ("plain", True, [(2, 7, 2), (2, 5, 2)]),
+                                     ("transposed", True, [(2, 2, 7), (2, 2, 5)])):
+            def function(x):
+                return transpose(x, dtype="float8_e4m3fn", blocks=(1, 4), scales="torchao", layout=layout,
+                                 both=both or False)
+
+            for results in function(x), jax.jit(function)(x):
+                sources = [x.swapaxes(1, 2), x][:len(shapes)]
+                self.assertEqual([one.dtype for one in results],
+                                 ["float8_e4m3fn"] * len(shapes) + ["float32"] * len(shapes))
+                self.assertEqual([one.shape for one in results[len(shapes):]], shapes)
+                for source, found, scales in zip(sources, results, results[len(shapes):]):
+                    scales = scales.swapaxes(1, 2) if layout == "transposed" else scales
+                    whole = numpy.repeat(scales, 4, -1)[..., :source.shape[-1]]
+                    numpy.testing.assert_allclose(found.astype("float32") * whole, source, rtol=0.07, atol=1e-3)
+        kinds = [one.dtype for one in jax.eval_shape(lambda x: transpose(
+            x, dtype="float8_e5m2", blocks=(1, 32), scales="floor", layout="swizzled"), x)]
+        self.assertEqual(kinds, ["float8_e5m2", "float8_e8m0fnu"])
+        gradient = jax.grad(lambda x: transpose(x, dtype="float8_e4m3fn", blocks=(1, 4), scales="torchao")[1].sum())(x)
+        self.assertTrue((gradient == 0).all() and gradient.shape == x.shape)
+        with self.assertRaisesRegex(ValueError, "blocks are of matrices"):
+            permute(x, (2, 1, 0), dtype="float8_e4m3fn", blocks=(1, 4))
 
     def test_operands_refused(self):
         x = jax.numpy.ones((2, 3), "float32")

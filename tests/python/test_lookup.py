@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a driver: what it takes from autotune.h, lookups, and errors."""
+import itertools
 import json
+import math
 import os
 import re
 import subprocess
@@ -8,9 +10,9 @@ import sys
 import tempfile
 import unittest
 
-from transpose_autotune import (AutotuneError, Plan, Problem, Profile, Status, Tier, library_version, lookup,
-                                permute, transpose)
-from transpose_autotune import _library
+from transpose_autotune import (AutotuneError, Plan, Problem, Profile, Scales, Status, Tier, library_version,
+                                lookup, permute, transpose)
+from transpose_autotune import _arrays, _library, _operands
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -37,7 +39,8 @@ class Header(unittest.TestCase):
     def test_structs(self):
         for struct, name in (_library.MatrixStruct, "problem"), (_library.TensorStruct, "tensor"), \
                 (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"), \
-                (_library.ScalarStruct, "scalar"), (_library.ExecutionStruct, "execution"):
+                (_library.ScalarStruct, "scalar"), (_library.ExecutionStruct, "execution"), \
+                (_library.ScalesStruct, "scales"):
             members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
             self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
 
@@ -51,6 +54,36 @@ class Header(unittest.TestCase):
 
     def test_version(self):
         self.assertIn(f"[{library_version()}]", read("configure.ac"))
+
+
+class ScalesOfBlocks(unittest.TestCase):
+    """The package tells frameworks what the library tells it."""
+
+    def test_shapes(self):
+        for layout, batch, blocks, scales in itertools.product(
+                _operands.LAYOUTS, ((), (3,)), ((1, 128), (128, 128), (1, 32), (4, 8)), _operands.RULES):
+            shape, kept = (*batch, 301, 200), (*batch, 200, 301)
+            given = _operands.Operands(dtype="float8_e4m3fn", both=True, blocks=blocks, scales=scales, layout=layout)
+            problem = Problem(kept, 2, step=_operands.step_of("bfloat16", "float8_e4m3fn", given.operations(2)))
+            types, shapes = given.results("bfloat16", str), given.shapes(shape, kept)
+            self.assertEqual(list(types), ["dst", "dst2", "block_scales", "block_scales2"])
+            for name, told in zip(("block_scales", "block_scales2"), problem.scales()):
+                room = shapes[name]
+                with self.subTest(name=name, layout=layout, blocks=blocks, scales=scales, batch=batch):
+                    self.assertEqual(_arrays.type_name(types[name]), told.type)
+                    self.assertEqual(math.prod(room), told.bytes // (4 if told.type == "f32" else 1))
+                    self.assertEqual(room[:-2] if layout != "swizzled" else room[:-1], batch)
+                    if layout != "swizzled":
+                        by_columns = given.scales_by_columns
+                        self.assertEqual((told.row_stride, told.col_stride)[::1 if by_columns else -1], (1, room[-1]))
+                        self.assertEqual(told.cols if by_columns else told.rows, room[-2])
+
+    def test_others(self):
+        self.assertEqual(Problem((30, 50), 2).scales(), (None, None))
+        of_result, of_kept = Problem((30, 50), 2, step="bf16:e5m2,blocks=1x32").scales()
+        self.assertEqual((of_result, of_kept), (Scales("f32", 50, 1, 1, 1, 200, 200), None))
+        with self.assertRaisesRegex(AutotuneError, "blocks is"):
+            Problem((30, 50), 2, step="bf16:e5m2,blocks=1x999").scales()
 
 
 class Lookups(unittest.TestCase):

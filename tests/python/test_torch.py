@@ -9,6 +9,7 @@ try:
 except (ImportError, AttributeError):
     raise unittest.SkipTest("no PyTorch 2.4 or newer") from None
 
+from block_scales import E8M0, quantised
 from transpose_autotune import permute, transpose
 from transpose_autotune import _torch
 from transpose_autotune._operands import MOVE
@@ -16,6 +17,14 @@ from transpose_autotune._operands import MOVE
 
 def run_on_host(x, dims, out, given=MOVE):
     assert out is None
+    if given.blocks:
+        types = given.results(x.dtype, _torch._dtype)
+        how = given.blocks, given.scales, given.layout
+        result, scales = quantised(x.permute(dims), types["dst"], *how)
+        if given.both is None:
+            return result, scales
+        kept, of_kept = quantised(x, types["dst2"], *how)
+        return result, torch.empty_strided(x.shape, x.stride(), dtype=kept.dtype).copy_(kept), scales, of_kept
     amax = x.abs().float()
     amax = (amax if given.amax == "amax=nan" else amax.nan_to_num(0, torch.inf)).amax() if given.amax else None
     result = x.clone()
@@ -27,7 +36,7 @@ def run_on_host(x, dims, out, given=MOVE):
         result = result * given.channel_scale.reshape(shape)
     if given.channel_shift is not None:
         result = result + given.channel_shift.reshape(shape)
-    types = given.results(x.dtype, torch.float32)
+    types = given.results(x.dtype, _torch._dtype)
     kept, result = result, result.permute(dims)
     if given.beta is not None:
         result = result + given.beta * given.other
@@ -207,6 +216,65 @@ class Operator(unittest.TestCase):
         first.sum().backward()
         self.assertTrue(torch.equal(x.grad, torch.full_like(x, 2)))
         self.assertFalse(kept.requires_grad or largest.requires_grad)
+
+    def test_blocks(self):
+        """Each layout and type of scales, as torch._scaled_mm takes them."""
+        x = torch.randn(200, 300)[:, :290]
+        for layout, shapes, strides in (
+                (None, ((290, 2), (200, 3)), ((2, 1), (3, 1))),
+                ("transposed", ((290, 2), (200, 3)), ((1, 290), (1, 200))),
+                ("aligned", ((290, 2), (200, 3)), ((1, 292), (1, 200))),
+                ("swizzled", ((1536,), (1024,)), ((1,), (1,)))):
+            for scales, kind in (("torchao", torch.float32), ("floor", E8M0)):
+                if layout == "swizzled" and kind == torch.float32:
+                    continue
+                with self.subTest(layout=layout, scales=scales):
+                    asked = {"dtype": torch.float8_e4m3fn, "blocks": (1, 128), "scales": scales, "layout": layout}
+                    results = transpose(x, both=torch.float8_e5m2, **asked)
+                    self.assertEqual([one.dtype for one in results],
+                                     [torch.float8_e4m3fn, torch.float8_e5m2, kind, kind])
+                    if layout != "aligned" or scales == "torchao":
+                        self.assertEqual(tuple(tuple(one.shape) for one in results[2:]), shapes)
+                        self.assertEqual(tuple(one.stride() for one in results[2:]), strides)
+                    self.assertEqual(results[1].stride(), x.stride())
+                    for source, both in (x, None), (x.requires_grad_(), torch.float8_e5m2), \
+                            (torch.randn(3, 200, 256), torch.float8_e5m2):
+                        torch.library.opcheck(_torch.operator_with_blocks, (
+                            source, [*range(source.dim() - 2), -1 % source.dim(), -2 % source.dim()],
+                            torch.float8_e4m3fn, [1, 128], scales, layout, both))
+                    x = x.detach()
+        only = transpose(x.requires_grad_(), dtype=torch.float8_e4m3fn, blocks=(128, 128), scales="torchao")
+        self.assertEqual([tuple(one.shape) for one in only], [(290, 200), (3, 2)])
+        self.assertFalse(any(one.requires_grad for one in only))
+
+    def test_blocks_compiled_whole(self):
+        x = torch.randn(200, 300)
+
+        def function(x):
+            first, kept, scales, of_kept = transpose(x * 2, dtype=torch.float8_e4m3fn, blocks=(1, 128),
+                                                     scales="torchao", layout="aligned", both=True)
+            return first.float() + 1, kept, scales * 2, of_kept
+
+        wanted = function(x)
+        for dynamic in False, True:
+            calls, results = self.compiled(function, x, dynamic=dynamic)
+            for found, one in zip(results, wanted):
+                self.assertEqual((found.dtype, found.stride()), (one.dtype, one.stride()))
+                self.assertTrue(torch.equal(found.float(), one.float()))
+            self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+
+    def test_blocks_refused(self):
+        x, asked = torch.randn(200, 300), {"dtype": torch.float8_e4m3fn, "blocks": (1, 128)}
+        for kind, words, more in (
+                (TypeError, "no other operation", {"scale": 2}), (TypeError, "no other operation", {"amax": True}),
+                (ValueError, "scales is 'best', and has to be one of te, ", {"scales": "best"}),
+                (ValueError, "layout is 'tiled', and has to be one of plain, ", {"layout": "tiled"}),
+                (ValueError, r"blocks is \(1, 0\)", {"blocks": (1, 0)}),
+                (TypeError, "of blocks, which are missing", {"blocks": None, "scales": "te"})):
+            with self.assertRaisesRegex(kind, words):
+                transpose(x, **{**asked, **more})
+        with self.assertRaisesRegex(ValueError, "blocks are of matrices"):
+            permute(torch.randn(2, 3, 4), (2, 0, 1), **asked)
 
     def compiled(self, function, *arguments, **options):
         """The calls in the graph of a function that is compiled whole, and its result."""
