@@ -29,6 +29,11 @@ unaligned=(--family narrow --family odd --family skew --family strip --problem 3
 tensors=(--family direct --family packed --family rows --family runs --family micro --problem '9x5x3x16x7:f16,perm=41203'
     --problem '3x5x2x64x96:f32,perm=21043' --problem '5x33x66x19:b1,perm=0213' --problem '3x3x3x3x3x3:f64,perm=543210')
 
+# The family for block scales: all layouts, even and odd sides.
+blocks=(--family quantise --problem '160x136:bf16:e4m3,both,blocks=1x128,scales=te-pow2,layout=aligned'
+    --problem '71x75:f16:e5m2,batch=2,both,blocks=1x32,scales=floor,layout=swizzled'
+    --problem '144x132:f32:e4m3,blocks=64x64,scales=torchao,layout=transposed')
+
 # Configs over a list's problems together, and copies for each problem.
 configs=60 copies=12
 race_configs=12 race_copies=2
@@ -44,10 +49,12 @@ setup_file() {
     start racecheck few $race_configs --copies $race_copies "${few[@]}"
     start racecheck unaligned $race_configs --copies $race_copies "${unaligned[@]}"
     start racecheck tensors $race_configs --copies $race_copies "${tensors[@]}"
+    start racecheck blocks $race_configs --copies $race_copies "${blocks[@]}"
     start memcheck usual $configs --copies $copies "${usual[@]}"
     start memcheck few $configs --copies $copies "${few[@]}"
     start memcheck unaligned $configs --copies $copies "${unaligned[@]}"
     start memcheck tensors $configs --copies $copies "${tensors[@]}"
+    start memcheck blocks $configs --copies $copies "${blocks[@]}"
     fault=(--space fault.yaml --family fault --problem 96x64:f32)
     variant 2
     start memcheck fault 1 "${fault[@]}"
@@ -121,6 +128,10 @@ examine() {
     examine memcheck tensors $configs $copies 6
 }
 
+@test "no kernel for block scales accesses memory out of bounds" {
+    examine memcheck blocks $configs $copies 2
+}
+
 @test "no kernel races in shared memory" {
     examine racecheck usual $race_configs $race_copies '[0-9]+'
 }
@@ -135,6 +146,10 @@ examine() {
 
 @test "no kernel for tensors races in shared memory" {
     examine racecheck tensors $race_configs $race_copies 6
+}
+
+@test "no kernel for block scales races in shared memory" {
+    examine racecheck blocks $race_configs $race_copies 2
 }
 
 # found TOOL WORDS: the tool reports the faulty kernel with these words.
