@@ -146,6 +146,7 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
     size_t bytes = (size_t)p->elem_size, extent = (size_t)at_problem_src_extent(p);
     unsigned char *source = at_alloc(extent * bytes);
     struct at_block_tables *tables = at_alloc(sizeof *tables);
+
     memset(expected, AT_POISON_BYTE, (size_t)at_values_expected_bytes(buffers));
     for (size_t i = 0; i < extent; i++)
         memcpy(source + i * bytes, table + at_harness_value((int64_t)i) * bytes, bytes);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "problem/block_scale.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
+#include "system/threads.h"
 
 #include <float.h>
 #include <math.h>
@@ -231,9 +233,8 @@ static float value_of(const struct at_block_tables *tables, enum at_number from,
         return tables->values[half];
     }
     memcpy(&bits, element, (size_t)at_number_formats[from].bytes);
-    return at_f32_of(from == AT_F32
-                         ? bits
-                         : (uint32_t)at_number_convert(AT_F32, from, bits, AT_NEAREST, false));
+    return at_f32_of(
+        from == AT_F32 ? bits : (uint32_t)at_number_convert(AT_F32, from, bits, AT_NEAREST, false));
 }
 
 static float find_largest(const struct at_block_tables *tables, const struct at_block_rule *rule,
@@ -330,49 +331,88 @@ static void put_result(enum at_scaled_type to, uint8_t *dst, int64_t place, uint
         dst[place / 2] = (uint8_t)((dst[place / 2] & 0x0f) | bits << 4);
 }
 
+/* A result that is being computed. */
+struct applying {
+    const struct at_scaled_result *result;
+    enum at_number from;
+    const unsigned char *source;
+    int64_t rows, cols, ld_src, ld_dst;
+    const float *of_tensor;
+    uint8_t *dst;
+    unsigned char *scales;
+};
+
+static void apply_to_block(const struct applying *to, int64_t down_at, int64_t across_at)
+{
+    const struct at_scaled_result *result = to->result;
+    const struct at_block_rule *rule = result->rule;
+    const struct at_block_tables *tables = result->tables;
+    const int64_t bytes = at_number_formats[to->from].bytes;
+    const int64_t down = round_up(to->rows, result->block_rows) / result->block_rows;
+    const int64_t across = round_up(to->cols, result->block_cols) / result->block_cols;
+    const int64_t first_row = down_at * result->block_rows;
+    const int64_t first_col = across_at * result->block_cols;
+    const int64_t rows = at_min(result->block_rows, to->rows - first_row);
+    const int64_t cols = at_min(result->block_cols, to->cols - first_col);
+    const unsigned char *first = to->source + (first_row * to->ld_src + first_col) * bytes;
+    const struct at_block_facts facts = {
+        to->from, result->to, find_largest(tables, rule, to->from, first, rows, cols, to->ld_src),
+        to->of_tensor};
+    const struct at_block_scale scale = rule->scale_of(&facts);
+    const int scale_bytes = at_number_formats[rule->scale].bytes;
+    const int64_t place =
+        result->transposed
+            ? at_scale_place(result->layout, across, down, scale_bytes, across_at, down_at)
+            : at_scale_place(result->layout, down, across, scale_bytes, down_at, across_at);
+
+    memcpy(to->scales + place * scale_bytes, &scale.stored, (size_t)scale_bytes);
+    for (int64_t y = 0; y < rows; y++)
+        for (int64_t x = 0; x < cols; x++) {
+            const int64_t at = result->transposed ? (first_col + x) * to->ld_dst + first_row + y
+                                                  : (first_row + y) * to->ld_dst + first_col + x;
+            const float product =
+                value_of(tables, to->from, first + (y * to->ld_src + x) * bytes) * scale.factor;
+
+            put_result(result->to, to->dst, at,
+                       tables ? tabulated(tables, product)
+                              : round_product(rule, result->to, product));
+        }
+}
+
+/* A band of blocks has an even number of rows: two results of a column share a byte. */
+enum { BAND = 2 };
+
+static void apply_to_band(void *data, size_t band)
+{
+    const struct applying *to = data;
+    const int64_t down = round_up(to->rows, to->result->block_rows) / to->result->block_rows;
+    const int64_t across = round_up(to->cols, to->result->block_cols) / to->result->block_cols;
+
+    for (int64_t i = BAND * (int64_t)band; i < BAND * (int64_t)(band + 1) && i < down; i++)
+        for (int64_t k = 0; k < across; k++)
+            apply_to_block(to, i, k);
+}
+
+/* Smaller ones take less time than the threads would. */
+static const int64_t many_elements = 1 << 20;
+
 void at_block_apply(const struct at_scaled_result *result, enum at_number from, const void *source,
                     int64_t rows, int64_t cols, int64_t ld_src, const float *of_tensor, void *dst,
                     int64_t ld_dst, void *scales)
 {
-    const struct at_block_tables *tables = result->tables;
-    const unsigned char *elements = source;
-    const int64_t bytes = at_number_formats[from].bytes, height = result->block_rows,
-                  width = result->block_cols;
-    const int64_t down = (rows + height - 1) / height, across = (cols + width - 1) / width;
-    const int64_t scale_rows = result->transposed ? across : down;
-    const int64_t scale_cols = result->transposed ? down : across;
+    struct applying to = {result, from, source, rows, cols, ld_src, ld_dst, of_tensor, dst, scales};
+    const int64_t down = round_up(rows, result->block_rows) / result->block_rows;
+    const int64_t across = round_up(cols, result->block_cols) / result->block_cols;
     const int scale_bytes = at_number_formats[result->rule->scale].bytes;
+    const int64_t places = result->transposed
+                               ? at_scale_places(result->layout, across, down, scale_bytes)
+                               : at_scale_places(result->layout, down, across, scale_bytes);
+    const size_t bands = (size_t)round_up(down, BAND) / BAND;
 
-    memset(scales, 0,
-           (size_t)(at_scale_places(result->layout, scale_rows, scale_cols, scale_bytes) *
-                    scale_bytes));
-    for (int64_t block = 0; block < down * across; block++) {
-        const int64_t first_row = block / across * height, first_col = block % across * width;
-        const int64_t block_rows = first_row + height > rows ? rows - first_row : height;
-        const int64_t block_cols = first_col + width > cols ? cols - first_col : width;
-        const unsigned char *first = elements + (first_row * ld_src + first_col) * bytes;
-        const struct at_block_facts facts = {
-            from, result->to,
-            find_largest(tables, result->rule, from, first, block_rows, block_cols, ld_src),
-            of_tensor};
-        const struct at_block_scale scale = result->rule->scale_of(&facts);
-        const int64_t row = result->transposed ? block % across : block / across;
-        const int64_t col = result->transposed ? block / across : block % across;
-
-        memcpy((unsigned char *)scales +
-                   at_scale_place(result->layout, scale_rows, scale_cols, scale_bytes, row, col) *
-                       scale_bytes,
-               &scale.stored, (size_t)scale_bytes);
-        for (int64_t y = 0; y < block_rows; y++)
-            for (int64_t x = 0; x < block_cols; x++) {
-                const int64_t place = result->transposed ? (first_col + x) * ld_dst + first_row + y
-                                                         : (first_row + y) * ld_dst + first_col + x;
-                const float product =
-                    value_of(tables, from, first + (y * ld_src + x) * bytes) * scale.factor;
-
-                put_result(result->to, dst, place,
-                           tables ? tabulated(tables, product)
-                                  : round_product(result->rule, result->to, product));
-            }
-    }
+    memset(scales, 0, (size_t)(places * scale_bytes));
+    if (rows * cols >= many_elements)
+        at_for_parts(bands, apply_to_band, &to);
+    else
+        for (size_t i = 0; i < bands; i++)
+            apply_to_band(&to, i);
 }

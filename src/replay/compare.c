@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "schema/table.h"
 #include "search/warm_start.h"
+#include "system/threads.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -404,20 +405,11 @@ static enum at_status replay_all(struct at_course *courses, const struct at_reco
     const struct at_comparison_options *options = advance->options;
     struct work work = {
         .recording = recording, .plan = plan, .courses = courses, .advance = advance};
-    size_t wanted = options->threads > 1 ? (size_t)options->threads : 1, started = 0;
-    pthread_t *threads;
+    size_t wanted = options->threads > 1 ? (size_t)options->threads : 1;
 
-    wanted = wanted < options->runs ? wanted : options->runs;
-    threads = at_alloc_array(wanted, sizeof *threads);
     pthread_mutex_init(&work.lock, NULL);
-    /* This thread works too, so the work is done even if the system refuses all others. */
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, replay, &work) == 0)
-        started++;
-    replay(&work);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
+    at_on_threads(wanted < options->runs ? wanted : options->runs, replay, &work);
     pthread_mutex_destroy(&work.lock);
-    free(threads);
     return work.status == AT_OK ? AT_OK : at_fail(err, work.status, "%s", work.err.message);
 }
 

@@ -278,8 +278,13 @@ static void expect(const struct test_case *test, const struct side *side, bool t
                    const struct buffer *elements, const float *of_tensor,
                    const struct buffer *results, const struct buffer *scales)
 {
-    const struct at_scaled_result result = {
-        &at_block_rules[test->rule], test->to, side->rows, side->cols, transposed, side->layout};
+    const struct at_scaled_result result = {&at_block_rules[test->rule],
+                                            test->to,
+                                            side->rows,
+                                            side->cols,
+                                            transposed,
+                                            side->layout,
+                                            NULL};
 
     for (size_t i = 0; side->rows && i < MATRICES; i++)
         at_block_apply(&result, test->from, elements->held + i * (elements->bytes / MATRICES),

@@ -7,6 +7,7 @@
 #include "emulated/machine/lanes.h"
 #include "emulated/machine/print.h"
 #include "emulated/machine/races.h"
+#include "system/threads.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -490,41 +491,18 @@ static enum at_status check_kernel(const struct at_emu_launch *launch, struct at
     return AT_OK;
 }
 
-/* Stack of a host thread. The usual 8 MiB on each of many CPUs would use up a limited memory; a
- * block's state is on the heap. */
-enum { STACK_BYTES = 1 << 20 };
-
 /* For the local memory of the blocks that run at a time; one block may have 512 MiB. */
 static const uint64_t LOCAL_BYTES = UINT64_C(1) << 30;
 
-static uint64_t threads_wanted(const struct at_emu_launch *launch)
+static size_t threads_wanted(const struct run *run)
 {
+    const struct at_emu_launch *launch = run->launch;
     uint64_t wanted = launch->threads < 1 || launch->kernel->polls ? 1 : (uint64_t)launch->threads;
     uint64_t most =
         LOCAL_BYTES / (1 + (uint64_t)at_emu_threads(launch) * launch->kernel->local_bytes);
 
-    return wanted < most ? wanted : most;
-}
-
-static void run_on_threads(struct run *run)
-{
-    uint64_t wanted = threads_wanted(run->launch), started = 0;
-    pthread_attr_t attributes;
-    pthread_t *threads;
-
-    if (wanted > run->count)
-        wanted = run->count;
-    threads = at_alloc_array(wanted, sizeof *threads);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* This thread works too, so the work is done even if the system refuses all others. */
-    while (started + 1 < wanted && pthread_create(&threads[started], &attributes, work, run) == 0)
-        started++;
-    work(run);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-    pthread_attr_destroy(&attributes);
-    free(threads);
+    most = most < run->count ? most : run->count;
+    return (size_t)(wanted < most ? wanted : most);
 }
 
 static bool uses_variables(const struct at_ptx_kernel *kernel)
@@ -567,7 +545,7 @@ enum at_status at_emu_run(struct at_emu_memory *memory, const struct at_emu_laun
     pthread_mutex_init(&run.lock, NULL);
     if (launch->find_races)
         run.races = at_emu_races_new(memory, at_emu_memory_bytes(memory), at_emu_blocks(launch));
-    run_on_threads(&run);
+    at_on_threads(threads_wanted(&run), work, &run);
     at_emu_races_free(run.races);
     pthread_mutex_destroy(&run.lock);
     free(run.params);
