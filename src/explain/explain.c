@@ -162,32 +162,34 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
                                uint64_t *dst, uint64_t *src, struct at_step_numbers *numbers,
                                struct at_error *err)
 {
-    int64_t channels = problem->step.channels.count * (int64_t)sizeof(double);
-    uint64_t *second = &numbers->second;
-    int64_t results =
+    const struct at_step *step = &problem->step;
+    const int64_t results =
         at_problem_dst_extent(problem) * at_problem_elem_size(problem, AT_DESTINATION);
+    const int64_t channels = step->channels.count * (int64_t)sizeof(double);
+    const bool finds_largest = at_step_has(step, AT_AMAX);
+    const struct {
+        uint64_t *at;
+        int64_t bytes; /* 0: it is not needed */
+    } all[] = {
+        {src, at_problem_src_extent(problem) * problem->elem_size},
+        {dst, results},
+        {&numbers->second, at_step_has(step, AT_BETA) ? results : 0},
+        {&numbers->channel_scale, channels},
+        {&numbers->channel_shift, channels},
+        {&numbers->kept, at_problem_src_extent(problem) * at_step_kept_bytes(step)},
+        {&numbers->largest, finds_largest ? (int64_t)sizeof(float) : 0},
+        {&numbers->scratch, finds_largest ? AT_STEP_SCRATCH_BYTES : 0},
+        {&numbers->scales, at_problem_scale_bytes(problem, AT_DESTINATION)},
+        {&numbers->kept_scales, at_problem_scale_bytes(problem, AT_SOURCE)},
+    };
 
-    *src = at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
-    *dst = at_emu_memory_allocate(memory, results);
-    *second = *dst;
-    if (*dst && at_step_has(&problem->step, AT_BETA))
-        *second = at_emu_memory_allocate(memory, results);
-    if (channels) {
-        numbers->channel_scale = at_emu_memory_allocate(memory, channels);
-        numbers->channel_shift = at_emu_memory_allocate(memory, channels);
-    }
-    if (at_step_has(&problem->step, AT_BOTH))
-        numbers->kept = at_emu_memory_allocate(memory, at_problem_src_extent(problem) *
-                                                           at_step_kept_bytes(&problem->step));
-    if (at_step_has(&problem->step, AT_AMAX)) {
-        numbers->largest = at_emu_memory_allocate(memory, sizeof(float));
-        numbers->scratch = at_emu_memory_allocate(memory, AT_STEP_SCRATCH_BYTES);
-    }
-    if (!*src || !*dst || !*second ||
-        (channels && (!numbers->channel_scale || !numbers->channel_shift)) ||
-        (at_step_has(&problem->step, AT_BOTH) && !numbers->kept) ||
-        (at_step_has(&problem->step, AT_AMAX) && (!numbers->largest || !numbers->scratch)))
-        return at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
+    for (size_t i = 0; i < AT_COUNT(all); i++)
+        if (all[i].bytes > 0) {
+            *all[i].at = at_emu_memory_allocate(memory, all[i].bytes);
+            if (!*all[i].at)
+                return at_fail(err, AT_FAILED,
+                               "this machine has too little memory for the problem");
+        }
     if (problem->in_place)
         *src = *dst;
     return AT_OK;

@@ -116,7 +116,16 @@ static void write_signature(const struct at_export *export, const struct at_expo
 static void declare_functions(const struct at_export *export, FILE *out)
 {
     for (size_t i = 0; i < export->count; i++) {
-        fprintf(out, "/* %s */\n", export->items[i].spec);
+        const struct at_problem *problem = &export->items[i].problem;
+        const int64_t scales = at_problem_scale_bytes(problem, AT_DESTINATION),
+                      kept_scales = at_problem_scale_bytes(problem, AT_SOURCE);
+
+        fprintf(out, "/* %s", export->items[i].spec);
+        if (scales > 0)
+            fprintf(out, "\n * numbers->scales gets %jd bytes", (intmax_t)scales);
+        if (kept_scales > 0)
+            fprintf(out, ", numbers->kept_scales %jd", (intmax_t)kept_scales);
+        fputs(" */\n", out);
         write_signature(export, &export->items[i], out);
         fputs(";\n", out);
     }
@@ -139,7 +148,9 @@ static void write_functions(const struct at_export *export, FILE *out)
         fputs("\n{\n", out);
         if (numbers)
             fputs("    if (!numbers)\n        return cudaErrorInvalidValue;\n"
-                  "    if (((uintptr_t)numbers->second | (uintptr_t)numbers->kept) % 16 != 0)\n"
+                  "    if (((uintptr_t)numbers->second | (uintptr_t)numbers->kept |\n"
+                  "         (uintptr_t)numbers->scales | (uintptr_t)numbers->kept_scales) % 16 != "
+                  "0)\n"
                   "        return cudaErrorMisalignedAddress;\n",
                   out);
         fprintf(out,

@@ -14,7 +14,7 @@
 
 struct kernel_record {
     char *image, *kernel, *problem, *words;
-    struct at_list block, grid, word_counts; /* of int64_t */
+    struct at_list block, grid, scale_bytes, word_counts; /* of int64_t */
     int64_t carveout_percent, elem_size, registers, result_size, shared_bytes, takes_numbers;
 };
 
@@ -34,6 +34,7 @@ static const struct at_field kernel_fields[] = {
     AT_WRITTEN(kernel_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, registers, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, result_size, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, scale_bytes, AT_FIELD_INTS),
     AT_WRITTEN(kernel_record, shared_bytes, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, takes_numbers, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, word_counts, AT_FIELD_INTS),
@@ -75,6 +76,7 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
         .elem_size = item->problem.elem_size,
         .registers = built->resources.registers,
         .result_size = at_problem_elem_size(&item->problem, AT_DESTINATION),
+        .scale_bytes = at_export_scale_bytes(item),
         .shared_bytes = launch[AT_SHARED_BYTES],
         .takes_numbers = at_export_takes_numbers(item),
         .word_counts = at_export_word_counts(&arguments),

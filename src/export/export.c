@@ -296,6 +296,15 @@ struct at_list at_export_word_counts(const struct at_export_arguments *arguments
     return (struct at_list){counts, arguments->count};
 }
 
+struct at_list at_export_scale_bytes(const struct at_export_item *item)
+{
+    int64_t *bytes = at_alloc_array(2, sizeof *bytes);
+
+    bytes[0] = at_problem_scale_bytes(&item->problem, AT_DESTINATION);
+    bytes[1] = at_problem_scale_bytes(&item->problem, AT_SOURCE);
+    return (struct at_list){bytes, 2};
+}
+
 void at_export_write_sizes(const struct at_export_item *item, FILE *out)
 {
     struct at_problem problem = at_problem_as_given(&item->problem);

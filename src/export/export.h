@@ -79,6 +79,10 @@ char *at_export_words(const struct at_export_arguments *arguments, const char *s
 /* The list of word_counts, of int64_t; the caller frees its items. */
 struct at_list at_export_word_counts(const struct at_export_arguments *arguments);
 
+/* The bytes of the scales of blocks, of the result and of the second one; 0: there are none. The
+ * caller frees the items, of int64_t. */
+struct at_list at_export_scale_bytes(const struct at_export_item *item);
+
 /* Write "8192LL, 8192LL, ...": rows, cols, ld_src, ld_dst, batch, stride_src and stride_dst. All
  * are 0 if it is no matrix or has a step, so that no search by sizes finds it. */
 void at_export_write_sizes(const struct at_export_item *item, FILE *out);

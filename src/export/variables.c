@@ -63,6 +63,9 @@ static void put_arguments(const struct target *target, const struct at_export_it
     put(target, "WORD_COUNTS", true, "%s", counts);
     put(target, "WORDS", true, "%s", words);
     put(target, "TAKES_NUMBERS", false, "%d", at_export_takes_numbers(item));
+    put(target, "SCALE_BYTES", true, "%jd %jd",
+        (intmax_t)at_problem_scale_bytes(&item->problem, AT_DESTINATION),
+        (intmax_t)at_problem_scale_bytes(&item->problem, AT_SOURCE));
     free(counts);
     free(words);
 }

@@ -46,6 +46,13 @@ least() {
     [[ $output == *' 0 are bank conflicts'* ]]
 }
 
+@test "block scales have memory of their own, one scale for each block" {
+    explain quantise 256x384:bf16:e4m3,both,blocks=1x128
+    [ "$status" -eq 0 ]
+    # 384 x 2 and 256 x 3 scales, in requests of 32 lanes.
+    [ "$(awk '/ store global  *4 B / {count += $6} END {print count}' <<<"$output")" -eq 48 ]
+}
+
 # CONFIG PROBLEM of skew. Both leading dimensions are odd: the columns of a warp alone would meet in banks.
 narrowing=(
     'DST_BYTES=128 THREADS=256 203x271:bf16:e4m3,scale'
