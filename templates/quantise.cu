@@ -9,8 +9,9 @@
  *      has.
  *   3. One thread for each scale block compares its cells, and computes and stores the scale.
  *   4. Each thread multiplies and rounds its elements. It stores results of adjacent columns as
- * they lie. Those of adjacent rows, a run, go as a unit to shared memory, as in micro.cu.
- *   5. Whole rows of the transposed result are written from there. */
+ * they lie; but few of them, too, go to shared memory. Those of adjacent rows, a run, go there as a
+ * unit, as in micro.cu.
+ *   5. Whole rows of the results are written from there. */
 #include "transpose.cuh"
 
 #ifndef FROM
@@ -115,13 +116,19 @@ constexpr int thread_rows = TILE_ROWS / threads_down;
 constexpr int thread_runs = thread_rows / RUN;
 constexpr int lanes_down = 32 / LANES;
 
-/* The transposed result in shared memory: a row for each column of the tile, made of units. */
-constexpr int result_bits = scaled_format<TO>::bits;
-constexpr int pitch = TILE_ROWS * result_bits / 8;
+/* A result in shared memory, row by row. */
+template <int row_count, int row_elements, int bits> struct staged_rows {
+    static constexpr int count = row_count;
+    static constexpr int pitch = row_elements * bits / 8;      /* bytes */
+    static constexpr int stores = pitch / STORE_BYTES;         /* of a row, each by a thread */
+    static constexpr int step = stores ? THREADS / stores : 1; /* rows that are written at a time */
+    static constexpr int bytes = count * pitch;
+};
+
+/* The transposed one has a row for each column of the tile, made of units. */
+constexpr int result_bits = scaled_format<TO>::bits, kept_bits = scaled_format<KEPT_TO>::bits;
 constexpr int unit_bytes = RUN * result_bits / 8;
 constexpr int row_units = TILE_ROWS / RUN;
-constexpr int piece = minimum(unit_bytes, STORE_BYTES); /* that is read at once */
-constexpr int row_stores = pitch / STORE_BYTES;
 
 using unit = word<unit_bytes>;
 
@@ -130,10 +137,30 @@ using unit = word<unit_bytes>;
 constexpr int wavefront_units = 128 / unit_bytes;
 constexpr int unit_spread = LANES < wavefront_units ? wavefront_units / LANES : 1;
 
-__device__ __forceinline__ int unit_of(int col, int number)
-{
-    return number ^ (col / loaded * unit_spread & (row_units - 1));
-}
+struct own_rows : staged_rows<TILE_COLS, TILE_ROWS, result_bits> {
+    static constexpr int piece = minimum(unit_bytes, STORE_BYTES); /* that is read at once */
+
+    static __device__ __forceinline__ int place_of_unit(int row, int number)
+    {
+        return row * pitch + (number ^ (row / loaded * unit_spread & (row_units - 1))) * unit_bytes;
+    }
+    static __device__ __forceinline__ int place(int row, int byte)
+    {
+        return place_of_unit(row, byte / unit_bytes) + byte % unit_bytes;
+    }
+};
+
+/* The other one is there if a thread has less than four bytes of a row: its rows begin anywhere. */
+struct kept_rows : staged_rows<TILE_ROWS, TILE_COLS, kept_bits> {
+    static constexpr int piece = STORE_BYTES;
+
+    static __device__ __forceinline__ int place(int row, int byte)
+    {
+        return row * pitch + byte;
+    }
+};
+constexpr bool kept_is_staged = has_kept && loaded * kept_bits < 32;
+constexpr int kept_at = has_transposed ? own_rows::bytes : 0; /* behind the transposed one */
 
 __device__ __forceinline__ constexpr int at_least_1(int x)
 {
@@ -462,22 +489,21 @@ __device__ __forceinline__ void stage_results(unsigned char *staged,
                     half_byte_is_empty<whole, TO>(own.row + run * RUN + i, tile.rows)
                         ? 0
                         : __fmul_rn(own.value(run * RUN + i, k), factors.of(own, run * RUN + i, k));
-            *reinterpret_cast<unit *>(staged + (own.col + k) * pitch +
-                                      unit_of(own.col + k, own.row / RUN + run) * unit_bytes) =
+            *reinterpret_cast<unit *>(staged +
+                                      own_rows::place_of_unit(own.col + k, own.row / RUN + run)) =
                 scaled_results<RULE, TO, RUN>(products);
         }
 }
 
-/* Results as they lie. `kept` has the tile's first one. */
-template <bool whole, class blocks>
+/* Results as they lie. `kept` has the tile's first one, there or in shared memory. */
+template <bool whole, bool is_staged, class blocks>
 __device__ __forceinline__ void
 write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thread_part &own,
            long long ld, const block_tile &tile)
 {
-    constexpr int bits = scaled_format<KEPT_TO>::bits;
-    constexpr int bytes = loaded * bits / 8;
+    constexpr int bytes = loaded * kept_bits / 8;
 
-    kept += (own.row * ld + own.col) * bits / 8;
+    kept += (own.row * ld + own.col) * kept_bits / 8;
 #pragma unroll
     for (int i = 0; i < thread_rows; i++) {
         float products[loaded];
@@ -489,108 +515,103 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
                               ? 0
                               : __fmul_rn(own.value(i, k), factors.of(own, i, k));
         results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
-        if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
+        if (is_staged)
+            *reinterpret_cast<word<bytes> *>(kept) = results.whole;
+        else if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
             store<STORE>(reinterpret_cast<word<bytes> *>(kept), results.whole);
         else if (own.row + i < tile.rows)
 #pragma unroll
             for (int k = 0; k < bytes; k++)
-                if (own.col + k * 8 / bits < tile.cols)
+                if (own.col + k * 8 / kept_bits < tile.cols)
                     kept[k] = results.part[k];
-        kept += ld * bits / 8;
+        kept += ld * kept_bits / 8;
     }
 }
 
 /* Read STORE_BYTES of a row in shared memory, from a multiple of them on. */
-__device__ __forceinline__ word<STORE_BYTES> staged_results(const unsigned char *staged, int col,
+template <class rows>
+__device__ __forceinline__ word<STORE_BYTES> staged_results(const unsigned char *staged, int row,
                                                             int first)
 {
-    vector<STORE_BYTES, piece> results;
+    vector<STORE_BYTES, rows::piece> results;
 
 #pragma unroll
-    for (int k = 0; k < STORE_BYTES / piece; k++) {
-        const int byte = first + k * piece;
-
-        results.part[k] = *reinterpret_cast<const word<piece> *>(
-            staged + col * pitch + unit_of(col, byte / unit_bytes) * unit_bytes +
-            byte % unit_bytes);
-    }
+    for (int k = 0; k < STORE_BYTES / rows::piece; k++)
+        results.part[k] = *reinterpret_cast<const word<rows::piece> *>(
+            staged + rows::place(row, first + k * rows::piece));
     return results.whole;
 }
 
-/* Write whole rows of the transposed result. `dst` has the tile's first one. */
-template <bool whole>
+/* Write whole rows of a result, `count` of so many bytes. `dst` has the tile's first one. */
+template <bool whole, class rows>
 __device__ __forceinline__ void write_rows(unsigned char *dst, const unsigned char *staged,
-                                           long long ld, const block_tile &tile)
+                                           long long pitch, int count, int bytes)
 {
-    constexpr int row_step = THREADS / row_stores;
-    const int first = threadIdx.x % row_stores * STORE_BYTES;
-    const int row = threadIdx.x / row_stores;
-    const int bytes_left = (tile.rows * result_bits + 7) / 8 - first;
-    vector<STORE_BYTES, 1> results[TILE_COLS / row_step];
+    const int first = threadIdx.x % rows::stores * STORE_BYTES;
+    const int row = threadIdx.x / rows::stores;
+    vector<STORE_BYTES, 1> results[rows::count / rows::step];
 
 #pragma unroll
-    for (int i = 0; i < TILE_COLS / row_step; i++)
-        results[i].whole = staged_results(staged, row + i * row_step, first);
-    dst += row * ld * result_bits / 8 + first;
+    for (int i = 0; i < rows::count / rows::step; i++)
+        results[i].whole = staged_results<rows>(staged, row + i * rows::step, first);
+    dst += row * pitch + first;
 #pragma unroll
-    for (int i = 0; i < TILE_COLS / row_step; i++) {
-        if (whole || (bytes_left >= STORE_BYTES && row + i * row_step < tile.cols))
+    for (int i = 0; i < rows::count / rows::step; i++) {
+        if (whole || (bytes - first >= STORE_BYTES && row + i * rows::step < count))
             store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(dst), results[i].whole);
-        else if (row + i * row_step < tile.cols)
+        else if (row + i * rows::step < count)
 #pragma unroll
             for (int k = 0; k < STORE_BYTES; k++)
-                if (k < bytes_left)
+                if (k < bytes - first)
                     dst[k] = results[i].part[k];
-        dst += row_step * ld * result_bits / 8;
+        dst += rows::step * pitch;
     }
 }
 
 /* The same for rows that begin anywhere: vectors that lie on a boundary in the destination, and
  * byte by byte what is before and behind them. */
-template <bool whole>
+template <class rows>
 __device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const unsigned char *staged,
-                                                   long long ld, const block_tile &tile)
+                                                   long long pitch, int count, int bytes)
 {
-    constexpr int row_step = THREADS / row_stores;
-    const int lane = threadIdx.x % row_stores, row = threadIdx.x / row_stores;
-    const int bytes = (tile.rows * result_bits + 7) / 8;
+    const int lane = threadIdx.x % rows::stores;
+    int row = threadIdx.x / rows::stores;
 
-    dst += row * ld * result_bits / 8;
+    dst += row * pitch;
 #pragma unroll
-    for (int i = 0; i < TILE_COLS / row_step; i++) {
-        const int col = row + i * row_step;
+    for (int i = 0; i < rows::count / rows::step; i++) {
         const int head = minimum(bytes_to_boundary<STORE_BYTES>(dst), bytes);
         const int vectors = (bytes - head) / STORE_BYTES;
         const int tail = head + vectors * STORE_BYTES; /* the first byte behind them */
 
-        if (col < tile.cols && lane < vectors) {
+        if (row < count && lane < vectors) {
             vector<STORE_BYTES, 4> first, second;
 
-            first.whole = staged_results(staged, col, lane * STORE_BYTES);
-            second.whole =
-                staged_results(staged, col, minimum((lane + 1) * STORE_BYTES, pitch - STORE_BYTES));
+            first.whole = staged_results<rows>(staged, row, lane * STORE_BYTES);
+            second.whole = staged_results<rows>(
+                staged, row, minimum((lane + 1) * STORE_BYTES, rows::pitch - STORE_BYTES));
             store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(dst + head + lane * STORE_BYTES),
                          funnel_shift<1, STORE_BYTES>(first, second, head).whole);
         }
-        if (col < tile.cols)
-            for (int k = lane; k < head + bytes - tail; k += row_stores) {
-                const int byte = k < head ? k : tail + k - head;
-
-                dst[byte] = staged[col * pitch + unit_of(col, byte / unit_bytes) * unit_bytes +
-                                   byte % unit_bytes];
-            }
-        dst += row_step * ld * result_bits / 8;
+        if (row < count)
+            for (int k = lane; k < head + bytes - tail; k += rows::stores)
+                dst[k < head ? k : tail + k - head] =
+                    staged[rows::place(row, k < head ? k : tail + k - head)];
+        row += rows::step;
+        dst += rows::step * pitch;
     }
 }
 
+/* All but the last step. */
 template <bool whole>
-__device__ __forceinline__ void quantise(unsigned char *dst, const element *src, long long ld_src,
-                                         long long ld_dst, const tile_place &at,
+__device__ __forceinline__ void quantise(const element *src, long long ld_src, const tile_place &at,
                                          const block_scales &given, unsigned char *kept)
 {
     float *const shared = reinterpret_cast<float *>(dynamic_shared());
     float *const kept_shared = shared + own_blocks::factor_bytes / 4;
     unsigned char *const staged = dynamic_shared() + cells_at;
+    unsigned char *const kept_there = kept_is_staged ? staged + kept_at : kept;
+    const long long kept_ld = kept_is_staged ? TILE_COLS : ld_src;
     float *const cells = reinterpret_cast<float *>(staged);
     float *const kept_cells = cells + own_blocks::cell_bytes / 4;
     const auto store_own = [&](int row, int col, unsigned stored) {
@@ -633,16 +654,33 @@ __device__ __forceinline__ void quantise(unsigned char *dst, const element *src,
         stage_results<whole, own_blocks>(staged, factors, own, at.tile);
     hide_values(own);
     if constexpr (same_blocks)
-        write_kept<whole, own_blocks>(kept, factors, own, ld_src, at.tile);
+        write_kept<whole, kept_is_staged, own_blocks>(kept_there, factors, own, kept_ld, at.tile);
     else if constexpr (has_kept)
-        write_kept<whole, kept_blocks>(kept, kept_factors, own, ld_src, at.tile);
-    if constexpr (has_transposed) {
-        __syncthreads();
-        if constexpr (SHIFTED)
-            write_shifted_rows<whole>(dst, staged, ld_dst, at.tile);
+        write_kept<whole, kept_is_staged, kept_blocks>(kept_there, kept_factors, own, kept_ld,
+                                                       at.tile);
+}
+
+/* Write what is in shared memory. */
+__device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *kept,
+                                             long long ld_src, long long ld_dst,
+                                             const block_tile &tile, bool is_whole)
+{
+    const unsigned char *const staged = dynamic_shared() + cells_at;
+    const long long pitch = ld_dst * result_bits / 8;
+    const int bytes = (tile.rows * result_bits + 7) / 8;
+
+    __syncthreads();
+    if constexpr (has_transposed && SHIFTED)
+        write_shifted_rows<own_rows>(dst, staged, pitch, tile.cols, bytes);
+    else if constexpr (has_transposed) {
+        if (is_whole)
+            write_rows<true, own_rows>(dst, staged, pitch, tile.cols, bytes);
         else
-            write_rows<whole>(dst, staged, ld_dst, at.tile);
+            write_rows<false, own_rows>(dst, staged, pitch, tile.cols, bytes);
     }
+    if constexpr (kept_is_staged)
+        write_shifted_rows<kept_rows>(kept, staged + kept_at, ld_src * kept_bits / 8, tile.rows,
+                                      (tile.cols * kept_bits + 7) / 8);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -668,8 +706,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         static_cast<unsigned char *>(given.kept) + from * scaled_format<KEPT_TO>::bits / 8;
     const tile_place at = {tile.matrix, rows, cols, tile};
 
-    if (tile.rows == TILE_ROWS && tile.cols == TILE_COLS)
-        quantise<true>(results, elements, ld_src, ld_dst, at, given, kept);
+    const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
+
+    if (is_whole)
+        quantise<true>(elements, ld_src, at, given, kept);
     else
-        quantise<false>(results, elements, ld_src, ld_dst, at, given, kept);
+        quantise<false>(elements, ld_src, at, given, kept);
+    if constexpr (has_transposed || kept_is_staged)
+        write_staged(results, kept, ld_src, ld_dst, tile, is_whole);
 }
