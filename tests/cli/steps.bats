@@ -196,6 +196,26 @@ mistakes=(
 @test "what does not compute refuses steps" {
     run --separate-stderr -1 "$AUTOTUNE" explain strip 64x64:f32:bf16
     [[ $stderr == *'the family moves elements as they are'* ]]
+    run --separate-stderr -1 "$AUTOTUNE" explain tile 64x64:bf16:e4m3,blocks=1x32
+    [[ $stderr == *'the family has no block scales'* ]]
+    run --separate-stderr -1 "$AUTOTUNE" explain quantise 64x64:bf16:e4m3,scale
+    [[ $stderr == *'the family is for problems with blocks'* ]]
+}
+
+@test "a problem with blocks is looked up, and its family is that of blocks" {
+    run --separate-stderr -0 "$AUTOTUNE" lookup --device h200 4097x2881:bf16:e5m2,both=e4m3,blocks=1x32,scales=floor,layout=swizzled
+    [[ $output =~ 'config     quantise ' ]]
+}
+
+# The copy has no scales, so it moves fewer bytes than the problem does.
+@test "a profile of a problem with blocks is sound, its copy limit included" {
+    need_nvrtc
+    cp -r "$BATS_FILE_TMPDIR/data" data
+    narrowed copy VEC=16 SHARED=0 LOAD=0 PREFETCH=0 STORE=0 THREADS=256 ITEMS='1, 4' >data/tuning/copy.yaml
+    AUTOTUNE_DATADIR=$PWD/data run --separate-stderr -0 "$AUTOTUNE" tune --gpu emu --family quantise --search random --budget 1 \
+        --out best.yaml 96x64:bf16:e4m3,both,blocks=1x32,scales=te-rceil
+    AUTOTUNE_DATADIR=$PWD/data run -0 "$AUTOTUNE" check best.yaml
+    [ "$output" = 'best.yaml: sound: 1 problem on 1 device' ]
 }
 
 # casts: of the table of doc/arithmetic.md, a line for each cast: the problem, and why it is refused.
