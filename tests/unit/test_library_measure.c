@@ -164,6 +164,42 @@ static void test_steps(void **state)
     }
 }
 
+/* Blocks are measured, too, unless the CPUs would take longer for the expected results than there
+ * is time. */
+static void test_blocks(void **state)
+{
+    static const struct {
+        int64_t rows, measure_ms;
+        const char *says;
+    } cases[] = {
+        {1024, 100000, "  measured   20.000 us, the best of "},
+        {30720, 500, "nothing: too little time or device memory"},
+    };
+    char path[4096];
+    autotune_profile *tuned;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/data/blocks-profile.yaml", getenv("AUTOTUNE_DATADIR"));
+    tuned = measure_open(path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const autotune_problem problem = {.elem_size = 2,
+                                          .rows = cases[i].rows,
+                                          .cols = 1024,
+                                          .struct_size = sizeof problem,
+                                          .step = "bf16:e4m3,both,blocks=1x128"};
+        const autotune_plan_options options = {.measure_ms = cases[i].measure_ms};
+        autotune_plan *plan = NULL;
+        autotune_error *error = NULL;
+
+        begin();
+        if (autotune_plan_create_with(&plan, tuned, &problem, &options, &error) != AUTOTUNE_OK)
+            fail_msg("%s", autotune_error_message(error));
+        assert_true(measure_says(plan, cases[i].says));
+        end(plan);
+    }
+    autotune_profile_free(tuned);
+}
+
 /* A rival that is faster by a fifth of a percent does not win; by one percent it does. */
 static void test_tie(void **state)
 {
@@ -684,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_all),
         cmocka_unit_test_setup(test_fastest, need_kernels),
         cmocka_unit_test_setup(test_steps, need_kernels),
+        cmocka_unit_test_setup(test_blocks, need_kernels),
         cmocka_unit_test_setup(test_tie, need_kernels),
         cmocka_unit_test_setup(test_wrong, need_kernels),
         cmocka_unit_test_setup(test_looked_up_wrong, need_kernels),
