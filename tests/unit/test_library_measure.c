@@ -170,10 +170,11 @@ static void test_blocks(void **state)
 {
     static const struct {
         int64_t rows, measure_ms;
+        bool measures;
         const char *says;
     } cases[] = {
-        {1024, 100000, "  measured   20.000 us, the best of "},
-        {30720, 500, "nothing: too little time or device memory"},
+        {1024, 100000, true, "  measured   20.000 us, the best of "},
+        {30720, 500, false, "nothing: too little time or device memory"},
     };
     char path[4096];
     autotune_profile *tuned;
@@ -190,11 +191,13 @@ static void test_blocks(void **state)
         const autotune_plan_options options = {.measure_ms = cases[i].measure_ms};
         autotune_plan *plan = NULL;
         autotune_error *error = NULL;
+        int allocations = fake_cuda_allocations;
 
         begin();
         if (autotune_plan_create_with(&plan, tuned, &problem, &options, &error) != AUTOTUNE_OK)
             fail_msg("%s", autotune_error_message(error));
         assert_true(measure_says(plan, cases[i].says));
+        assert_int_equal(fake_cuda_allocations > allocations, cases[i].measures);
         end(plan);
     }
     autotune_profile_free(tuned);
