@@ -210,8 +210,8 @@ static void refuses(void **state)
          ":7:11: TILE: the value 2147483648 does not fit 32 bits"},
         {"default: 32", "default: 33", ":7:11: TILE: the default 33 is none of its values"},
         {"BLOCK_ROWS <= TILE", "BLOCK_ROW <= TILE",
-         ":16:5: unknown name \"BLOCK_ROW\"; the nearest known: BLOCK_ROWS in \"BLOCK_ROW <= "
-         "TILE\""},
+         ":16:5: unknown name \"BLOCK_ROW\"; the nearest known: block_rows, BLOCK_ROWS in "
+         "\"BLOCK_ROW <= TILE\""},
         {"cols % TILE == 0", "cols %% TILE",
          ":18:11: expected a number, a name or '(', found '%' in \"cols %% TILE\""},
         {"ceil_div(rows,\n    TILE)", "ceil_div(rows,\n    TIL E)",

@@ -154,6 +154,25 @@ static void test_keys(void **state)
     }
 }
 
+/* Those that a template gets from a problem (at_template_macros). */
+#define MACROS_UNDEFINED                                                                           \
+    "#undef ELEM_SIZE\n"                                                                           \
+    "#undef AXES\n"                                                                                \
+    "#undef TALL\n"                                                                                \
+    "#undef RESULT_SIZE\n"                                                                         \
+    "#undef STEP\n"                                                                                \
+    "#undef STEP_NUMBERS\n"                                                                        \
+    "#undef FROM\n"                                                                                \
+    "#undef RULE\n"                                                                                \
+    "#undef TO\n"                                                                                  \
+    "#undef SCALE_LAYOUT\n"                                                                        \
+    "#undef SCALE_ROWS\n"                                                                          \
+    "#undef SCALE_COLS\n"                                                                          \
+    "#undef KEPT_TO\n"                                                                             \
+    "#undef KEPT_LAYOUT\n"                                                                         \
+    "#undef KEPT_ROWS\n"                                                                           \
+    "#undef KEPT_COLS\n"
+
 /* Two configs of one family and one of another: each has only its own macros, and compiler messages
  * name the template and its lines. */
 static void test_program(void **state)
@@ -168,14 +187,7 @@ static void test_program(void **state)
                                    "// tile\n"
                                    "void transpose() {}\n"
                                    "}\n"
-                                   "#undef transpose\n"
-                                   "#undef ELEM_SIZE\n"
-                                   "#undef AXES\n"
-                                   "#undef TALL\n"
-                                   "#undef RESULT_SIZE\n"
-                                   "#undef STEP\n"
-                                   "#undef STEP_NUMBERS\n"
-                                   "#undef TILE\n"
+                                   "#undef transpose\n" MACROS_UNDEFINED "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 8\n"
                                    "#define AXES 3\n"
@@ -187,14 +199,7 @@ static void test_program(void **state)
                                    "// tile\n"
                                    "void transpose() {}\n"
                                    "}\n"
-                                   "#undef transpose\n"
-                                   "#undef ELEM_SIZE\n"
-                                   "#undef AXES\n"
-                                   "#undef TALL\n"
-                                   "#undef RESULT_SIZE\n"
-                                   "#undef STEP\n"
-                                   "#undef STEP_NUMBERS\n"
-                                   "#undef TILE\n"
+                                   "#undef transpose\n" MACROS_UNDEFINED "#undef TILE\n"
                                    "#undef PAD\n"
                                    "#define ELEM_SIZE 1\n"
                                    "#define transpose k_c\n"
@@ -203,13 +208,7 @@ static void test_program(void **state)
                                    "// plain\n"
                                    "\n"
                                    "}\n"
-                                   "#undef transpose\n"
-                                   "#undef ELEM_SIZE\n"
-                                   "#undef AXES\n"
-                                   "#undef TALL\n"
-                                   "#undef RESULT_SIZE\n"
-                                   "#undef STEP\n"
-                                   "#undef STEP_NUMBERS\n";
+                                   "#undef transpose\n" MACROS_UNDEFINED;
     const struct at_config configs[] = {{&tile, {32, 1}}, {&tile, {64, 0}}, {.family = &plain}};
     const struct at_rendering renderings[] = {
         {&configs[0], {4, 1, 1, {0}}, "k_a"},
