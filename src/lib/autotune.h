@@ -358,7 +358,9 @@ typedef struct autotune_execution {
      * Either may be NULL, and then nothing is multiplied or added. */
     const void *channel_scale, *channel_shift;
     void *dst2; /* of both: gets the results as they lie, laid out as src. It overlaps no other */
-    void *largest; /* of amax: gets the largest magnitude of the source, a float */
+    /* Of amax: gets the largest magnitude of the source, a float. Of scales=nvfp4 and te-nvfp4: has
+     * that of the whole tensor, and is only read. NULL: scales follow from their blocks alone. */
+    void *largest;
     /* Of blocks: get the scales of dst and dst2, as autotune_problem_scales tells. Addresses are
      * multiples of 16. They overlap nothing else. */
     void *block_scales, *block_scales2;

@@ -18,8 +18,9 @@ _Static_assert(sizeof(autotune_execution) % WORD == 0 && WORDS <= 64, "each word
 #name, offsetof(autotune_execution, name), sizeof(((autotune_execution *)0)->name)
 
 /* Instead of operations: all plans take the member, or none of this version. With operations: steps
- * do without it, too; steps take it that have all of them, not only one. */
-enum { EVERY = -1, NONE = 0, OPTIONAL = 1 << 30, ALL = 1 << 29 };
+ * do without it, too; steps take it that have all of them, not only one; or those that take the
+ * largest magnitude of the tensor. */
+enum { EVERY = -1, NONE = 0, OPTIONAL = 1 << 30, ALL = 1 << 29, OR_TENSOR = 1 << 28 };
 
 /* The members, in the order of the struct. */
 static const struct member {
@@ -38,7 +39,7 @@ static const struct member {
     {MEMBER(channel_scale), 1 << AT_AFFINE},
     {MEMBER(channel_shift), 1 << AT_AFFINE},
     {MEMBER(dst2), 1 << AT_BOTH},
-    {MEMBER(largest), 1 << AT_AMAX},
+    {MEMBER(largest), 1 << AT_AMAX | OR_TENSOR},
     {MEMBER(block_scales), 1 << AT_BLOCKS},
     {MEMBER(block_scales2), ALL | 1 << AT_BOTH | 1 << AT_BLOCKS},
     {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS},
@@ -59,7 +60,8 @@ static uint64_t words_of(const struct member *member)
 static bool belongs_to(const struct member *member, const struct at_step *step)
 {
     unsigned wanted = (unsigned)(member->operations & ~(OPTIONAL | ALL));
-    unsigned found = wanted & step->operations;
+    unsigned found =
+        wanted & (step->operations | (at_step_takes_largest(step) ? (unsigned)OR_TENSOR : 0));
 
     return member->operations != EVERY && (member->operations & ALL ? found == wanted : found != 0);
 }
@@ -281,12 +283,15 @@ static struct at_step_number number_of(const autotune_scalar *scalar)
     return (struct at_step_number){(uintptr_t)scalar->at, {scalar->value[0], scalar->value[1]}};
 }
 
-struct at_step_numbers autotune_execution_numbers(const autotune_execution *execution)
+struct at_step_numbers autotune_execution_numbers(const autotune_execution *execution,
+                                                  const struct at_step *step)
 {
-    bool has_alpha = execution->alpha.at || is_given(execution->alpha.value);
+    const autotune_scalar of_tensor = {.at = execution->largest};
 
     return (struct at_step_numbers){
-        .number = number_of(has_alpha ? &execution->alpha : &execution->scale),
+        .number = number_of(at_step_takes_largest(step)   ? &of_tensor
+                            : at_step_has(step, AT_ALPHA) ? &execution->alpha
+                                                          : &execution->scale),
         .beta = number_of(&execution->beta),
         .second = (uintptr_t)execution->src2,
         .channel_scale = (uintptr_t)execution->channel_scale,

@@ -26,6 +26,7 @@ enum at_status autotune_check_addresses(const struct at_problem *problem, const 
                                         const void *src, struct at_error *err);
 
 /* Return the numbers of a checked execution, as kernels take them. */
-struct at_step_numbers autotune_execution_numbers(const autotune_execution *execution);
+struct at_step_numbers autotune_execution_numbers(const autotune_execution *execution,
+                                                  const struct at_step *step);
 
 #endif

@@ -473,7 +473,7 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
         return autotune_fail_null(error, plan ? "execution" : "plan");
     status = autotune_take_execution(&taken, execution, &plan->problem, plan->words, &err);
     if (status == AT_OK) {
-        numbers = autotune_execution_numbers(&taken);
+        numbers = autotune_execution_numbers(&taken, &plan->problem.step);
         if (!numbers.scratch)
             numbers.scratch = plan->scratch;
         status = start(plan, taken.dst, taken.src, taken.stream,

@@ -53,8 +53,8 @@ enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err)
 
 static uint64_t offset_bytes(const struct at_problem *problem, enum at_side side)
 {
-    return (uint64_t)((side == AT_SOURCE ? problem->offset_src : problem->offset_dst) *
-                      at_problem_elem_size(problem, side));
+    return (uint64_t)at_problem_side_bytes(
+        problem, side, side == AT_SOURCE ? problem->offset_src : problem->offset_dst);
 }
 
 struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,

@@ -27,7 +27,8 @@ struct at_buffer at_buffer_lay_out(int64_t bytes, int64_t offset_bytes,
 static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
                                  const struct at_device_info *device)
 {
-    int64_t from = problem->elem_size, to = at_problem_elem_size(problem, AT_DESTINATION);
+    const struct at_step *step = &problem->step;
+    int64_t from = problem->elem_size;
     /* The driver copies as many bytes as are read and written, also if these are not equal. */
     int64_t copied = problem->step.given ? at_problem_bytes(problem) / 2 : 0;
     struct at_buffers buffers = {
@@ -35,16 +36,18 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
         .sets = sets,
         .src = at_buffer_lay_out(at_max(copied, at_problem_src_extent(problem) * from),
                                  problem->offset_src * from, device),
-        .dst = at_buffer_lay_out(at_max(copied, at_problem_dst_extent(problem) * to),
-                                 problem->offset_dst * to, device),
+        .dst = at_buffer_lay_out(
+            at_max(copied,
+                   at_problem_side_bytes(problem, AT_DESTINATION, at_problem_dst_extent(problem))),
+            at_problem_side_bytes(problem, AT_DESTINATION, problem->offset_dst), device),
     };
 
     if (at_step_has(&problem->step, AT_BETA))
         buffers.second = buffers.dst;
     if (at_step_has(&problem->step, AT_BOTH))
         buffers.kept =
-            at_buffer_lay_out(at_problem_src_extent(problem) * at_step_kept_bytes(&problem->step),
-                              problem->offset_src * at_step_kept_bytes(&problem->step), device);
+            at_buffer_lay_out(at_number_bytes(step->kept, at_problem_src_extent(problem)),
+                              at_number_bytes(step->kept, problem->offset_src), device);
     if (at_step_has(&problem->step, AT_BLOCKS))
         buffers.scales =
             at_buffer_lay_out(at_problem_scale_bytes(problem, AT_DESTINATION), 0, device);

@@ -6,6 +6,7 @@
 #include "measure/harness.h"
 #include "problem/arguments.h"
 
+#include <math.h>
 #include <string.h>
 
 struct at_values_layout at_values_lay_out(const struct at_step *step)
@@ -35,6 +36,8 @@ static struct at_step_operands operands_for(const struct at_problem *problem, bo
     double other = numbers[(draw + problem->rows) / 3 % AT_COUNT(numbers)];
     bool none = !tuned && draw % 4 == 3;
 
+    if (at_step_has(&problem->step, AT_BLOCKS)) /* a magnitude */
+        number = fabs(number);
     return (struct at_step_operands){
         .number = {number, -0.5 * number},
         .beta = {none ? 0 : other, none ? 0 : draw % 3 * other},
@@ -146,6 +149,7 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
     size_t bytes = (size_t)p->elem_size, extent = (size_t)at_problem_src_extent(p);
     unsigned char *source = at_alloc(extent * bytes);
     struct at_block_tables *tables = at_alloc(sizeof *tables);
+    const float largest = (float)buffers->operands.number[0];
 
     memset(expected, AT_POISON_BYTE, (size_t)at_values_expected_bytes(buffers));
     for (size_t i = 0; i < extent; i++)
@@ -166,8 +170,9 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
         result.tables = tables;
         for (int64_t i = 0; i < p->batch; i++)
             at_block_apply(&result, p->step.from, source + (size_t)(i * p->stride_src) * bytes,
-                           p->rows, p->cols, p->ld_src, NULL,
-                           results + i * (own ? p->stride_dst : p->stride_src),
+                           p->rows, p->cols, p->ld_src, buffers->by_value ? NULL : &largest,
+                           results + at_number_bytes(own ? p->step.to : p->step.kept,
+                                                     i * (own ? p->stride_dst : p->stride_src)),
                            own ? p->ld_dst : p->ld_src, scales + i * scale_bytes);
     }
     at_free(tables);

@@ -24,6 +24,7 @@ const struct at_number_format at_number_formats[AT_NUMBERS] = {
     [AT_U64] = {"u64", INTEGER(UNSIGNED, 8, AT_U64, 0x1p64)},
     [AT_C64] = {"c64", 8, 2, AT_F32, AT_NUMBER_FLOAT, 8, 23, 127, 0x1.fffffep127, true, false},
     [AT_C128] = {"c128", 16, 2, AT_F64, AT_NUMBER_FLOAT, 11, 52, 1023, DBL_MAX, true, false},
+    [AT_E2M1] = {"e2m1", 1, 1, AT_E2M1, AT_NUMBER_FLOAT, 2, 1, 1, 6, false, true},
 };
 #undef INTEGER
 
@@ -60,10 +61,12 @@ static int least_unit(const struct at_number_format *format)
     return 1 - format->bias - format->mantissa;
 }
 
-/* The bits of the largest float of a format. The next ones are the infinity's, or NaN's. */
+/* The bits of the largest float of a format. The next ones are the infinity's, or NaN's: 4 bits
+ * have neither. */
 static uint64_t largest_bits(const struct at_number_format *format)
 {
-    uint64_t above = format->infinities ? UINT64_C(1) << format->mantissa : 1;
+    bool has_nan = format->exponent + format->mantissa > 3;
+    uint64_t above = format->infinities ? UINT64_C(1) << format->mantissa : has_nan;
 
     return (UINT64_C(1) << (format->exponent + format->mantissa)) - 1 - above;
 }
@@ -78,8 +81,8 @@ static struct exact read_float(const struct at_number_format *format, uint64_t b
 {
     int field = (int)low_bits(bits >> format->mantissa, format->exponent);
     bool normal = field > 0 || format->kind == AT_NUMBER_SCALE;
-    struct exact x = {.negative =
-                          format->kind == AT_NUMBER_FLOAT && bits >> (8 * format->bytes - 1) & 1,
+    struct exact x = {.negative = format->kind == AT_NUMBER_FLOAT &&
+                                  bits >> (format->exponent + format->mantissa) & 1,
                       .magnitude = low_bits(bits, format->mantissa)};
 
     x.infinite = low_bits(bits, format->exponent + format->mantissa) > largest_bits(format);
@@ -144,7 +147,7 @@ static uint64_t float_of(const struct at_number_format *format, const struct exa
     }
     if (bits > largest)
         bits = saturate || stays_finite(x, rounding) ? largest : largest + 1;
-    return bits | (uint64_t)x->negative << (8 * format->bytes - 1);
+    return bits | (uint64_t)x->negative << (format->exponent + format->mantissa);
 }
 
 static uint64_t integer_of(const struct at_number_format *format, const struct exact *x,
@@ -234,6 +237,8 @@ bool at_number_castable(enum at_number from, enum at_number to, const char **why
 {
     if (from != to && (from == AT_E8M0 || to == AT_E8M0))
         *why = "e8m0 numbers are the scales of blocks, not elements; name the elements' type";
+    else if (from != to && (from == AT_E2M1 || to == AT_E2M1))
+        *why = "e2m1 is a type of results with blocks; give blocks=1x16,scales=nvfp4";
     else if (at_number_formats[from].parts > at_number_formats[to].parts)
         *why = "a real number has no place for the imaginary part; name c64 or c128";
     else if (at_number_formats[from].parts < at_number_formats[to].parts)

@@ -33,6 +33,7 @@ enum at_number {
     AT_U64,
     AT_C64,
     AT_C128,
+    AT_E2M1, /* two in a byte, the first one in the lower half; there is no NaN */
     AT_NUMBERS,
 };
 
@@ -45,7 +46,7 @@ enum at_number_kind {
 
 struct at_number_format {
     const char *name; /* "e4m3" */
-    int bytes;        /* of all parts */
+    int bytes;        /* of all parts; of one number alone */
     int parts;        /* complex numbers have two, the real one first */
     enum at_number part;
     /* These are of one part. */
@@ -57,6 +58,12 @@ struct at_number_format {
     bool saturates; /* CUDA's conversions give the largest number for greater ones */
 };
 extern const struct at_number_format at_number_formats[AT_NUMBERS];
+
+/* Return the bytes that so many numbers take side by side. */
+static inline int64_t at_number_bytes(enum at_number number, int64_t count)
+{
+    return number == AT_E2M1 ? (count + 1) / 2 : count * at_number_formats[number].bytes;
+}
 
 /* Set *number to the one of this name. */
 bool at_number_find(enum at_number *number, const char *name, size_t length);

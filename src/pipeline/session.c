@@ -100,9 +100,16 @@ static bool place_channels(struct at_problem *problem, size_t number, const stru
     return placed;
 }
 
+/* 1, if results on this side are two in a byte: each row then begins in a whole one. */
+static int64_t odd_on(const struct at_step *step, enum at_side side)
+{
+    return step->given && (side == AT_DESTINATION ? step->to : step->kept) == AT_E2M1;
+}
+
 /* Make a problem of this shape. False if no axis of it has channels like the problem's. */
 static bool make_problem(struct at_problem *made, size_t shape, const struct at_problem *like)
 {
+    int64_t odd_src = odd_on(&like->step, AT_SOURCE), odd_dst = odd_on(&like->step, AT_DESTINATION);
     struct at_problem problem = {
         .elem_size = like->elem_size,
         .rows = shapes[shape].rows,
@@ -110,14 +117,16 @@ static bool make_problem(struct at_problem *made, size_t shape, const struct at_
         .ld_src = shapes[shape].cols + shapes[shape].pad_src,
         .ld_dst = shapes[shape].rows + shapes[shape].pad_dst,
         .batch = shapes[shape].batch,
-        .offset_src = shapes[shape].offset_src,
-        .offset_dst = shapes[shape].offset_dst,
+        .offset_src = shapes[shape].offset_src & ~odd_src,
+        .offset_dst = shapes[shape].offset_dst & ~odd_dst,
         .step = like->step,
     };
 
     memcpy(problem.type, like->type, sizeof problem.type);
-    problem.stride_src = problem.rows * problem.ld_src + shapes[shape].gap_src;
-    problem.stride_dst = problem.cols * problem.ld_dst + shapes[shape].gap_dst;
+    problem.ld_src += problem.ld_src & odd_src;
+    problem.ld_dst += problem.ld_dst & odd_dst;
+    problem.stride_src = problem.rows * problem.ld_src + (shapes[shape].gap_src & ~odd_src);
+    problem.stride_dst = problem.cols * problem.ld_dst + (shapes[shape].gap_dst & ~odd_dst);
     if (!place_channels(&problem, shape, like))
         return false;
     if (like->in_place)

@@ -10,9 +10,9 @@
 #include <string.h>
 
 const struct at_scaled_format at_scaled_formats[AT_SCALED_TYPES] = {
-    [AT_SCALED_E4M3] = {"e4m3", 8, 3, 8, 448},
-    [AT_SCALED_E5M2] = {"e5m2", 8, 2, 15, 57344},
-    [AT_SCALED_E2M1] = {"e2m1", 4, 1, 2, 6},
+    [AT_SCALED_E4M3] = {AT_E4M3, 8, 3, 8, 448},
+    [AT_SCALED_E5M2] = {AT_E5M2, 8, 2, 15, 57344},
+    [AT_SCALED_E2M1] = {AT_E2M1, 4, 1, 2, 6},
 };
 
 static uint32_t bits_of(float value)
@@ -262,29 +262,12 @@ float at_block_largest(const struct at_block_rule *rule, enum at_number from, co
     return find_largest(NULL, rule, from, source, rows, cols, ld);
 }
 
-/* To nearest; a tie goes to the even code. Each step is half way between two numbers. */
-static uint8_t e2m1_of(float value)
-{
-    static const float steps[] = {0.25F, 0.75F, 1.25F, 1.75F, 2.5F, 3.5F, 5};
-    float magnitude = fabsf(value);
-    uint8_t code = 0;
-
-    if (isnan(value))
-        return 7;
-    while (code < AT_COUNT(steps) &&
-           (magnitude > steps[code] || (magnitude == steps[code] && code % 2 == 1)))
-        code++;
-    return (uint8_t)(code | (signbit(value) ? 8 : 0));
-}
-
 static uint8_t round_product(const struct at_block_rule *rule, enum at_scaled_type to, float value)
 {
     if (isnan(value))
         value = rule->clips_nan ? at_scaled_formats[to].largest : NAN;
-    if (to == AT_SCALED_E2M1)
-        return e2m1_of(value);
-    return (uint8_t)at_number_convert(to == AT_SCALED_E4M3 ? AT_E4M3 : AT_E5M2, AT_F32,
-                                      at_bits_of_f32(value), AT_NEAREST, true);
+    return (uint8_t)at_number_convert(at_scaled_formats[to].number, AT_F32, at_bits_of_f32(value),
+                                      AT_NEAREST, true);
 }
 
 uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,

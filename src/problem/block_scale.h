@@ -27,7 +27,7 @@ enum at_scaled_type { AT_SCALED_E4M3, AT_SCALED_E5M2, AT_SCALED_E2M1, AT_SCALED_
 enum { AT_BLOCK_SIDE_MAX = 128 };
 
 struct at_scaled_format {
-    const char *name;
+    enum at_number number;
     int bits;
     int mantissa;  /* bits */
     int exponent;  /* of the largest power of two */

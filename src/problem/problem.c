@@ -513,6 +513,20 @@ static bool side_bytes(const struct at_problem *problem, int64_t stride, int64_t
            !__builtin_mul_overflow(*bytes, elem_size, bytes) && *bytes >> 62 == 0;
 }
 
+/* Results of 4 bits begin in whole bytes: in each row and each matrix. */
+static bool are_whole_bytes(const struct at_problem *problem, enum at_side side)
+{
+    bool own = side == AT_DESTINATION;
+    bool packed = problem->step.given && (own ? problem->step.to : problem->step.kept) == AT_E2M1;
+    int64_t lines = own ? problem->cols : problem->rows;
+
+    return !packed ||
+           (((own ? problem->offset_dst : problem->offset_src) |
+             (lines > 1 ? (own ? problem->ld_dst : problem->ld_src) : 0) |
+             (problem->batch > 1 ? (own ? problem->stride_dst : problem->stride_src) : 0)) &
+            1) == 0;
+}
+
 static enum at_status check_sides(const struct at_problem *problem, const char *spec,
                                   struct at_error *err)
 {
@@ -536,6 +550,12 @@ static enum at_status check_sides(const struct at_problem *problem, const char *
                         elem_bytes((enum at_side)i, problem->elem_size, &problem->step), &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
+        if (!are_whole_bytes(problem, (enum at_side)i))
+            return at_problem_fail(err, spec,
+                                   "results in e2m1 are two in a byte, and rows begin in whole "
+                                   "bytes: %s, %s and %s have to be even, as with %s=%lld",
+                                   sides[i].ld_name, sides[i].stride_name, sides[i].offset_name,
+                                   sides[i].ld_name, (long long)(sides[i].ld + sides[i].ld % 2));
         if (sides[i].offset > AT_OFFSET_MAX)
             return at_problem_fail(err, spec,
                                    "%s=%lld is more than %d elements; an offset is the "
@@ -643,11 +663,21 @@ int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side si
     return at_problem_matrices(problem) * scales.places * scales.bytes;
 }
 
+int64_t at_problem_side_bytes(const struct at_problem *problem, enum at_side side, int64_t count)
+{
+    return side == AT_DESTINATION && problem->step.given ? at_number_bytes(problem->step.to, count)
+                                                         : count * problem->elem_size;
+}
+
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
-    return problem->rows * problem->cols * at_problem_matrices(problem) *
-               (elem_bytes(AT_SOURCE, problem->elem_size, &problem->step) +
-                elem_bytes(AT_DESTINATION, problem->elem_size, &problem->step)) +
+    int64_t elements = problem->rows * problem->cols * at_problem_matrices(problem);
+    int64_t results = at_problem_side_bytes(problem, AT_DESTINATION, elements);
+
+    return elements * problem->elem_size +
+           results * (at_step_has(&problem->step, AT_BETA) ? 2 : 1) +
+           (at_step_has(&problem->step, AT_BOTH) ? at_number_bytes(problem->step.kept, elements)
+                                                 : 0) +
            at_problem_scale_bytes(problem, AT_SOURCE) +
            at_problem_scale_bytes(problem, AT_DESTINATION);
 }
@@ -661,6 +691,17 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
            a->in_place == b->in_place && a->outer_count == b->outer_count &&
            at_step_equal(&a->step, &b->step) &&
            memcmp(a->outer, b->outer, (size_t)a->outer_count * sizeof *a->outer) == 0;
+}
+
+/* The copy of as many bytes, as elements of two. */
+static struct at_problem copy_of_bytes(int64_t bytes)
+{
+    struct at_problem copy = {.elem_size = 2, .rows = 1, .cols = (bytes + 3) / 4, .ld_dst = 1};
+
+    copy.batch = 1;
+    copy.ld_src = copy.stride_src = copy.stride_dst = copy.cols;
+    at_problem_name_type(&copy);
+    return copy;
 }
 
 struct at_problem at_problem_copy_of(const struct at_problem *problem)
@@ -678,6 +719,8 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
         .step = problem->step,
     };
 
+    if (problem->step.given && problem->step.to == AT_E2M1) /* which no other kernel writes */
+        return copy_of_bytes(at_problem_bytes(problem));
     copy.step.channels = at_channels_of_copy(problem);
     copy.step.blocks = (struct at_step_blocks){0};
     copy.step.operations &= ~(1U << AT_BLOCKS);

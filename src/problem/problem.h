@@ -182,6 +182,9 @@ int64_t at_problem_dst_extent(const struct at_problem *problem);
  * written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
+/* The bytes of so many elements of a side, which are side by side. */
+int64_t at_problem_side_bytes(const struct at_problem *problem, enum at_side side, int64_t count);
+
 /* The scales of a result, which are a matrix for each of the batch's, one after the other. `bytes`
  * are of one scale, and `places` of one matrix, with padding. Strides are in scales, and 0 for a
  * layout without them. */

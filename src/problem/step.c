@@ -58,13 +58,26 @@ int64_t at_step_kept_bytes(const struct at_step *step)
     return at_step_has(step, AT_BOTH) ? at_number_formats[step->kept].bytes : 0;
 }
 
+static enum at_scaled_type scaled_type(enum at_number number)
+{
+    return number == AT_E2M1 ? AT_SCALED_E2M1 : number == AT_E5M2 ? AT_SCALED_E5M2 : AT_SCALED_E4M3;
+}
+
+/* Scales in e8m0 go with all results, those in e4m3 with e2m1, and those in f32 with the others. */
+static bool goes_with_rule(const struct at_step *step, enum at_number result)
+{
+    enum at_number scale = at_block_rules[step->blocks.rule].scale;
+
+    return scale == AT_E8M0 || (scale == AT_E4M3) == (result == AT_E2M1);
+}
+
 struct at_scaled_result at_step_scaled(const struct at_step *step, bool transposed)
 {
     const struct at_step_blocks *blocks = &step->blocks;
 
     return (struct at_scaled_result){
         .rule = &at_block_rules[blocks->rule],
-        .to = (transposed ? step->to : step->kept) == AT_E5M2 ? AT_SCALED_E5M2 : AT_SCALED_E4M3,
+        .to = scaled_type(transposed ? step->to : step->kept),
         .block_rows = transposed ? blocks->cols : blocks->rows,
         .block_cols = transposed ? blocks->rows : blocks->cols,
         .transposed = transposed,
@@ -83,7 +96,9 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
 {
     const char *unused, **reason = why ? why : &unused;
 
-    if (step->from != step->to && !at_number_castable(step->from, step->to, reason))
+    if (step->from != step->to &&
+        !(at_step_has(step, AT_BLOCKS) && step->to == AT_E2M1 && step->from != AT_E2M1) &&
+        !at_number_castable(step->from, step->to, reason))
         return false;
     if (at_step_has(step, AT_BOTH)) {
         struct at_step kept = at_step_kept(step);
@@ -111,9 +126,13 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
             ? "both and amax do not go with affine and beta: compute these in a step of their own"
         : at_step_has(step, AT_BLOCKS) && step->operations & ~(1U << AT_BLOCKS | 1U << AT_BOTH)
             ? "blocks go with both, and with no other operation"
-        : at_step_has(step, AT_BLOCKS) && (!has_magnitude(step->from) ||
-                                           is_8_bit_float(step->from) || !is_8_bit_float(step->to))
-            ? "blocks are for elements in f16, bf16 and f32 and results in e4m3 and e5m2"
+        : at_step_has(step, AT_BLOCKS) &&
+                (!has_magnitude(step->from) || is_8_bit_float(step->from) ||
+                 !(is_8_bit_float(step->to) || step->to == AT_E2M1))
+            ? "blocks are for elements in f16, bf16 and f32 and results in e4m3, e5m2 and e2m1"
+        : at_step_has(step, AT_BLOCKS) && !goes_with_rule(step, step->to)
+            ? "nvfp4 and te-nvfp4 are for results in e2m1, te, te-pow2 and torchao for e4m3 and "
+              "e5m2, the other scales for all"
         : at_step_has(step, AT_AMAX) && !has_magnitude(step->from)
             ? "amax is for f16, bf16, f32, e4m3 and e5m2: the largest magnitude is an f32"
         : is_long_integer(step->from) || is_long_integer(step->to)

@@ -90,6 +90,13 @@ static inline bool at_step_takes_numbers(const struct at_step *step)
     return at_step_has_number(step) || at_step_has_outputs(step) || at_step_has(step, AT_BLOCKS);
 }
 
+/* Do the scales of its blocks also follow from the largest magnitude of the whole tensor, which a
+ * launch may give at an address? */
+static inline bool at_step_takes_largest(const struct at_step *step)
+{
+    return at_step_has(step, AT_BLOCKS) && at_block_rules[step->blocks.rule].scale == AT_E4M3;
+}
+
 /* Does a result depend on where it is stored? A kernel then computes it just before the store. */
 static inline bool at_step_needs_place(const struct at_step *step)
 {

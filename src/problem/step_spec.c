@@ -99,9 +99,10 @@ static enum at_status read_blocks(struct at_step_blocks *blocks, const struct at
             at_text_fit(sides, length, 40), sides, AT_BLOCK_SIDE_MAX);
     if (scales) {
         rule = at_block_rule_find(scales, read->values[AT_VALUE_SCALES].length);
-        if (!rule || rule->scale == AT_E4M3)
+        if (!rule)
             return fail_name(err, spec, "scales", scales, read->values[AT_VALUE_SCALES].length,
-                             "te, te-pow2, torchao, floor, ceil, even, rceil, te-rceil");
+                             "te, te-pow2, torchao, floor, ceil, even, rceil, te-rceil, nvfp4, "
+                             "te-nvfp4");
     }
     if (layout)
         while (lies < AT_SCALE_LAYOUTS &&
@@ -175,6 +176,10 @@ enum at_status at_step_make(struct at_step *step, const struct at_step_reading *
         status = read_blocks(&made.blocks, read, spec, err);
     if (status != AT_OK)
         return status;
+    if (source->name && strcmp(source->name, at_number_formats[AT_E2M1].name) == 0)
+        return at_problem_fail(err, spec,
+                               "elements of 4 bits are not moved; e2m1 is a type of results with "
+                               "blocks, as in bf16:e2m1,blocks=1x16,scales=nvfp4");
     if (read->operations == 0 && destination.bytes == source->bytes &&
         destination.name == source->name) {
         *step = (struct at_step){0};

@@ -22,7 +22,8 @@ static enum at_scaled_type scaled_type(const char *name)
 {
     int type = 0;
 
-    while (type < AT_SCALED_TYPES && strcmp(at_scaled_formats[type].name, name) != 0)
+    while (type < AT_SCALED_TYPES &&
+           strcmp(at_number_formats[at_scaled_formats[type].number].name, name) != 0)
         type++;
     assert_true(type < AT_SCALED_TYPES);
     return (enum at_scaled_type)type;

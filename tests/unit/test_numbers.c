@@ -459,6 +459,13 @@ static void test_defined(void **state)
         {"f32", 0x476fffff, "e5m2", AT_NEAREST, false, 0x7b},
         {"f32", 0x47700000, "e5m2", AT_NEAREST, false, 0x7c},
         {"f32", 0x47700000, "e5m2", AT_NEAREST, true, 0x7b},
+        /* e2m1: ties, what is beyond 6, and NaN */
+        {"f32", 0x3e800000, "e2m1", AT_NEAREST, true, 0},
+        {"f32", 0xbe800001, "e2m1", AT_NEAREST, true, 0x9},
+        {"f32", 0x40a00000, "e2m1", AT_NEAREST, true, 6},
+        {"f32", 0x40a00001, "e2m1", AT_NEAREST, true, 7},
+        {"f32", 0xff800000, "e2m1", AT_NEAREST, true, 0xf},
+        {"f32", 0xffc00000, "e2m1", AT_NEAREST, true, 7},
         /* 2^-10, the tie below the least e4m3; -0 */
         {"f32", 0x3a800000, "e4m3", AT_NEAREST, true, 0x00},
         {"f32", 0x3a800001, "e4m3", AT_NEAREST, true, 0x01},
@@ -531,7 +538,8 @@ static void test_castable(void **state)
     for (int from = 0; from < AT_NUMBERS; from++)
         for (int to = 0; to < AT_NUMBERS; to++) {
             bool real = at_number_formats[from].parts == at_number_formats[to].parts;
-            bool scale = from != to && (from == AT_E8M0 || to == AT_E8M0);
+            bool scale = from != to &&
+                         (from == AT_E8M0 || to == AT_E8M0 || from == AT_E2M1 || to == AT_E2M1);
             const char *why = NULL;
 
             assert_int_equal(at_number_castable((enum at_number)from, (enum at_number)to, &why),
@@ -539,7 +547,7 @@ static void test_castable(void **state)
             assert_int_equal(why == NULL, real && !scale);
             refused += why != NULL;
         }
-    assert_int_equal(refused, 2 * 2 * 15 + 2 * 14);
+    assert_int_equal(refused, 2 * 2 * 16 + 2 * 2 * 14 + 2);
 }
 
 static void test_names(void **state)
