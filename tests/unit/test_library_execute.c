@@ -376,23 +376,28 @@ static void test_block_scales(void **state)
     static const struct {
         const char *step;
         int64_t elem_size;
-        uintptr_t dst2, scales, scales2, skip;
+        uintptr_t dst2, scales, scales2, skip, largest;
         const char *words; /* of the refusal */
     } cases[] = {
-        {"bf16:e4m3,blocks=1x128", 2, 0, 1040, 0, 0, NULL},
-        {"f32:e5m2,blocks=128x128,scales=torchao", 4, 0, 1040, 0, 1028, NULL},
-        {"bf16:e4m3,blocks=1x32,scales=floor,layout=swizzled,both", 2, ELSEWHERE, 1024, 2048, 0,
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1040, 0, 0, 0, NULL},
+        {"f32:e5m2,blocks=128x128,scales=torchao", 4, 0, 1040, 0, 1028, 0, NULL},
+        {"bf16:e4m3,blocks=1x32,scales=floor,layout=swizzled,both", 2, ELSEWHERE, 1024, 2048, 0, 0,
          NULL},
-        {"bf16:e4m3,blocks=1x128", 2, 0, 0, 0, 0,
+        {"bf16:e4m3,blocks=1x128", 2, 0, 0, 0, 0, 0,
          "block_scales must be a device address that is a multiple of 16"},
-        {"bf16:e4m3,blocks=1x128", 2, 0, 1032, 0, 0, "block_scales must be a device address"},
-        {"bf16:e4m3,blocks=1x128,both", 2, ELSEWHERE, 1024, 0, 0,
+        {"bf16:e2m1,blocks=1x16,scales=nvfp4", 2, 0, 1024, 0, 0, 0, NULL},
+        {"bf16:e2m1,blocks=1x16,scales=te-nvfp4", 2, 0, 1024, 0, 0, 1028, NULL},
+        {"bf16:e2m1,blocks=1x16,scales=nvfp4", 2, 0, 1024, 0, 0, 1030,
+         "largest must be a device address that is a multiple of 4, or NULL"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 0, 0, 1028, "member largest of the execution"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1032, 0, 0, 0, "block_scales must be a device address"},
+        {"bf16:e4m3,blocks=1x128,both", 2, ELSEWHERE, 1024, 0, 0, 0,
          "block_scales2 must be a device address that is a multiple of 16"},
-        {"bf16:e4m3,blocks=1x128,both", 2, 0, 1024, 2048, 0, "dst2 must be a device address"},
-        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 2048, 0, "member block_scales2 of the execution"},
-        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 0, 1030, "skip must be a device address"},
-        {"bf16:e4m3,both", 2, ELSEWHERE, 1024, 0, 0, "member block_scales of the execution"},
-        {"bf16:e4m3,both", 2, ELSEWHERE, 0, 1024, 0, "member block_scales2 of the execution"},
+        {"bf16:e4m3,blocks=1x128,both", 2, 0, 1024, 2048, 0, 0, "dst2 must be a device address"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 2048, 0, 0, "member block_scales2 of the execution"},
+        {"bf16:e4m3,blocks=1x128", 2, 0, 1024, 0, 1030, 0, "skip must be a device address"},
+        {"bf16:e4m3,both", 2, ELSEWHERE, 1024, 0, 0, 0, "member block_scales of the execution"},
+        {"bf16:e4m3,both", 2, ELSEWHERE, 0, 1024, 0, 0, "member block_scales2 of the execution"},
     };
     autotune_plan *const usual_plan = plan;
 
@@ -406,8 +411,10 @@ static void test_block_scales(void **state)
         execution.block_scales = (void *)cases[i].scales;
         execution.block_scales2 = (void *)cases[i].scales2;
         execution.skip = (const void *)cases[i].skip;
+        execution.largest = (void *)cases[i].largest;
         assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
         if (!cases[i].words) {
+            assert_int_equal(fake_cuda_last[0], cases[i].largest); /* as a number of the launch */
             assert_int_equal(fake_cuda_last[9], cases[i].dst2);
             assert_int_equal(fake_cuda_last[11], cases[i].skip);
             assert_int_equal(fake_cuda_last[13], cases[i].scales);
@@ -471,6 +478,11 @@ static void test_scales_of_problems(void **state)
          "bf16:e4m3,blocks=1x32,scales=floor,layout=swizzled,both",
          "e8m0",
          {{1, 300, 7, 0, 0, 3072, 6144}, {1, 200, 10, 0, 0, 3072, 6144}}},
+        {200,
+         1,
+         "bf16:e2m1,blocks=1x16,scales=nvfp4,layout=swizzled,both",
+         "e4m3",
+         {{1, 300, 13, 0, 0, 6144, 6144}, {1, 200, 19, 0, 0, 5120, 5120}}},
         {1, 1, "bf16:e4m3,blocks=1x128", "f32", {{4, 300, 1, 1, 1, 1200, 1200}}},
         {200, 1, "bf16:e4m3,both", NULL, {{0}}},
         {200, 1, NULL, NULL, {{0}}},
