@@ -140,8 +140,8 @@ typedef struct autotune_tensor {
 /* The scales of one result of a problem with blocks: a matrix with the result's orientation for
  * each matrix of the batch, one after the other. The caller allocates them, at a multiple of 16. */
 typedef struct autotune_scales {
-    const char
-        *type; /* "f32"; "e4m3"; or "e8m0", bytes that stand for 2^(byte - 127). NULL: no scales */
+    /* "f32"; "e4m3"; or "e8m0", bytes that stand for 2^(byte - 127). NULL: there are no scales. */
+    const char *type;
     int64_t elem_size;  /* bytes of a scale */
     int64_t rows, cols; /* blocks down and across the result */
     /* From one row of scales to the next, and from one column, in scales. Both are 0 for tiles of
