@@ -501,12 +501,14 @@ __device__ __forceinline__ void
 write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thread_part &own,
            long long ld, const block_tile &tile)
 {
-    constexpr int bytes = loaded * kept_bits / 8;
+    constexpr bool has_half = loaded * kept_bits < 8; /* of a byte; the next lane has the other */
+    constexpr int count = has_half ? 2 : loaded;
+    constexpr int bytes = count * kept_bits / 8;
 
     kept += (own.row * ld + own.col) * kept_bits / 8;
 #pragma unroll
     for (int i = 0; i < thread_rows; i++) {
-        float products[loaded];
+        float products[count];
         vector<bytes, 1> results;
 
 #pragma unroll
@@ -514,16 +516,20 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
             products[k] = half_byte_is_empty<whole, KEPT_TO>(own.col + k, tile.cols)
                               ? 0
                               : __fmul_rn(own.value(i, k), factors.of(own, i, k));
-        results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
-        if (is_staged)
-            *reinterpret_cast<word<bytes> *>(kept) = results.whole;
-        else if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols))
+        if constexpr (has_half)
+            products[1] = __shfl_xor_sync(~0u, products[0], 1);
+        results.whole = scaled_results<RULE, KEPT_TO, count>(products);
+        if constexpr (is_staged) {
+            if (!has_half || threadIdx.x % 2 == 0)
+                *reinterpret_cast<word<bytes> *>(kept) = results.whole;
+        } else if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols)) {
             store<STORE>(reinterpret_cast<word<bytes> *>(kept), results.whole);
-        else if (own.row + i < tile.rows)
+        } else if (own.row + i < tile.rows) {
 #pragma unroll
             for (int k = 0; k < bytes; k++)
                 if (own.col + k * 8 / kept_bits < tile.cols)
                     kept[k] = results.part[k];
+        }
         kept += ld * kept_bits / 8;
     }
 }

@@ -119,6 +119,7 @@ cases=(
     'quantise 99x78:bf16:e2m1,ld_dst=100,blocks=1x16,scales=nvfp4'
     'quantise 98x130:f16:e2m1,both,blocks=1x16,scales=te-nvfp4,layout=swizzled'
     'quantise 65x66:f32:e2m1,ld_dst=66,batch=2,both=e5m2,blocks=1x32,scales=floor'
+    'quantise 61x35:bf16:e2m1,ld_src=36,ld_dst=62,both,blocks=1x16,scales=nvfp4'
     'quantise 1x300:bf16:e4m3,both,blocks=1x128'
     'quantise 300x1:f32:e4m3,both,blocks=1x32,scales=floor'
     'quantise 140x72:bf16:e4m3,batch=3,both,blocks=16x16,scales=te-pow2'
