@@ -284,6 +284,20 @@ __device__ __forceinline__ void read_part(thread_part &own, const element *src, 
     }
 }
 
+/* The largest magnitude of a whole warp: their order is that of their bits. */
+__device__ __forceinline__ float largest_in_warp(float x)
+{
+    unsigned bits = __float_as_uint(x);
+
+#if __CUDA_ARCH__ >= 800
+    bits = __reduce_max_sync(~0u, bits);
+#else
+    for (int lanes = 1; lanes < 32; lanes *= 2)
+        bits = max(bits, __shfl_xor_sync(~0u, bits, lanes));
+#endif
+    return __uint_as_float(bits);
+}
+
 /* The largest magnitude of what a warp has of a block: part i, k of the thread's. */
 template <class blocks>
 __device__ __forceinline__ float largest_in_cell(const thread_part &own, int i, int k)
@@ -296,12 +310,16 @@ __device__ __forceinline__ float largest_in_cell(const thread_part &own, int i, 
         for (int x = 0; x < blocks::own_width; x++)
             largest = larger<nan_is_largest>(
                 largest, fabsf(own.value(i * blocks::own_height + y, k * blocks::own_width + x)));
+    if constexpr (blocks::lanes_wide * blocks::lanes_high == 32) {
+        largest = largest_in_warp(largest);
+    } else {
 #pragma unroll
-    for (int lanes = 1; lanes < blocks::lanes_wide; lanes *= 2)
-        largest = larger<nan_is_largest>(largest, __shfl_xor_sync(~0u, largest, lanes));
+        for (int lanes = 1; lanes < blocks::lanes_wide; lanes *= 2)
+            largest = larger<nan_is_largest>(largest, __shfl_xor_sync(~0u, largest, lanes));
 #pragma unroll
-    for (int lanes = 1; lanes < blocks::lanes_high; lanes *= 2)
-        largest = larger<nan_is_largest>(largest, __shfl_xor_sync(~0u, largest, lanes * LANES));
+        for (int lanes = 1; lanes < blocks::lanes_high; lanes *= 2)
+            largest = larger<nan_is_largest>(largest, __shfl_xor_sync(~0u, largest, lanes * LANES));
+    }
     return largest;
 }
 
