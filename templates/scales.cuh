@@ -163,6 +163,19 @@ __device__ constexpr bool nan_is_largest_in(int rule)
 template <int rule>
 using scale_word = word<rule == RULE_TE || rule == RULE_TE_POW2 || rule == RULE_TORCHAO ? 4 : 1>;
 
+/* A number in e2m1. NaN becomes the largest one. There are no branches: they would take longer. */
+__device__ __forceinline__ unsigned e2m1_code(float x)
+{
+    const unsigned sign = x != x ? 0 : __float_as_uint(x) >> 28 & 8;
+    const float magnitude = fminf(fabsf(x), 6);
+    const unsigned bits = __float_as_uint(magnitude);
+    /* The sum's last bit is worth 0.5, as that of numbers below 1. */
+    const unsigned small = __float_as_uint(__fadd_rn(magnitude, 0x1p22f)) - 0x4a800000;
+    const unsigned large = (bits + 0x1fffff + (bits >> 22 & 1)) >> 22;
+
+    return sign | (magnitude < 1 ? small : large - 2 * 126);
+}
+
 /* Round numbers to results, side by side in a word. */
 template <int rule, int to, int count>
 __device__ __forceinline__ word<count * scaled_format<to>::bits / 8>
@@ -177,12 +190,8 @@ scaled_results(const float (&products)[count])
             unsigned codes = 0;
 
 #pragma unroll
-            for (int k = 0; k < part; k++) {
-                const float x = products[i * part + k];
-                const unsigned bits = round_to_8_bits<1, 1, 7>(x);
-
-                codes |= (x != x ? 7 : bits & 7 | bits >> 4 & 8) << 4 * k;
-            }
+            for (int k = 0; k < part; k++)
+                codes |= e2m1_code(products[i * part + k]) << 4 * k;
             made.part[i] = codes;
         }
         return made.whole;
