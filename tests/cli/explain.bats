@@ -51,6 +51,9 @@ least() {
     [ "$status" -eq 0 ]
     # 384 x 2 and 256 x 3 scales, in requests of 32 lanes.
     [ "$(awk '/ store global  *4 B / {count += $6} END {print count}' <<<"$output")" -eq 48 ]
+    # Results of 4 bits are two in a byte, and scales are written, too.
+    explain 256x256:bf16:e2m1,both,blocks=1x16,scales=nvfp4
+    [[ $output == *'reads 0.13 MB, 1.00 times the 0.13 MB needed'*' times the 0.07 MB needed'* ]]
 }
 
 # CONFIG PROBLEM of skew. Both leading dimensions are odd: the columns of a warp alone would meet in banks.

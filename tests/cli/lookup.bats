@@ -125,13 +125,24 @@ for path in sys.argv[2:]:
             table[word][name] = {configs[number]: int(ns) for number, ns in (item.split("=") for item in rest)}
 '
 
-# measured/ has all times. An answer is within 1 % of the fastest of them, or the same config as before.
+# measured/ has all times. An answer is within 1 % of the fastest of them, or the same config as before. Those of
+# problems with blocks are the winners of a profile.
 @test "the shipped answers are those of the measured times" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
+    python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
+        results/measured/nvidia-h200-quantise.yaml.xz >"$BATS_TEST_TMPDIR/tuned.yaml"
+    "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/tuned.json"
     python3 - "$BATS_TEST_TMPDIR/library.json" results/measured/nvidia-h200{,-packed}-times.tsv.xz <<END
 $library_and_times
 assert len(answers) > 2000, len(answers)
+for device in json.load(open("$BATS_TEST_TMPDIR/tuned.json"))["devices"]:
+    for entry in device["problems"]:
+        winner = entry["winner"]
+        if ",blocks=" not in entry["problem"]:
+            continue
+        words = [winner["family"], *(f"{name}={value}" for name, value in sorted(winner["parameters"].items()))]
+        assert answers.pop(entry["problem"]) == " ".join(words), entry["problem"]
 for problem, config in answers.items():
     assert table["entry"][problem] == config, problem
     times = table["times"][problem]
