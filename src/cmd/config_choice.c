@@ -33,6 +33,7 @@ static const char *const usual_problems[] = {
     "16x16x16x4096:f32,perm=2103",
     "64x32x16x32:b1,perm=3210",
     "1024x1024x3:b1,perm=102",
+    "1024x1024:bf16:e4m3,blocks=1x128",
 };
 
 /* ---- the config ---- */
