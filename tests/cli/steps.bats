@@ -141,7 +141,7 @@ measured() {
     local count=5 configs=2 case
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
-        count=${#cases[@]} configs=24
+        count=${#cases[@]} configs=8
     fi
     # A loop that counts with i would go wrong: run of Bats 1.8 sets it.
     for case in "${cases[@]:0:count}"; do
