@@ -130,7 +130,7 @@ cases=(
 measured() {
     local AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data
     export AUTOTUNE_DATADIR
-    run --separate-stderr -0 "$AUTOTUNE" tune --gpu emu --family "$1" --search random --budget "$3" --timeout 20 \
+    run --separate-stderr -0 "$AUTOTUNE" tune --gpu emu --family "$1" --search random --budget "$3" --timeout 60 \
         --out best.yaml "$2"
     [[ $stderr != *' wrong'* ]]
     [[ $output =~ evaluations\ \ ([0-9]+)\ of\ [0-9]+\ legal\ configs:\ ([0-9]+)\ correct && ${BASH_REMATCH[1]} -eq ${BASH_REMATCH[2]} ]]
