@@ -30,7 +30,8 @@ enum {
     STEP_BOTH = 128,
     STEP_AMAX = 256,
     STEP_AMAX_NAN = 512,
-    STEP_MIXED = 1024 /* results side by side may have unlike channels */
+    STEP_BLOCKS = 1024, /* block scales: the family quantise alone */
+    STEP_MIXED = 2048   /* results side by side may have unlike channels */
 };
 
 /* The last parameters of a kernel whose step takes numbers, and the arguments of step_of. */
@@ -188,13 +189,14 @@ template <long long code> struct arithmetic : no_outputs {
         : given({nullptr, {1, 0}}), beta({nullptr, {0, 0}}), inverse(given)
     {
     }
-    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst, const void *)
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
+                                          const void *)
         : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst))
     {
     }
-    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst, const void *,
-                                          const channel_places &places)
+    __device__ __forceinline__ arithmetic(const step_numbers &numbers, const void *dst,
+                                          const void *, const channel_places &places)
         : given(numbers.number), beta(numbers.beta), inverse(given),
           to_second(static_cast<const char *>(numbers.second) - static_cast<const char *>(dst)),
           channels(places, numbers, dst)

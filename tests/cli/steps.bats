@@ -20,6 +20,7 @@ setup() {
 cases=(
     'tile 64x96:bf16:e4m3,scale'
     'micro 136x128:bf16:e4m3,scale,both,amax'
+    'naive 33x17:f32:u8,affine'
     'skew 99x77:f32:bf16,both=e4m3,amax=nan'
     'quantise 70x165:bf16:e4m3,batch=2,both,blocks=1x32,scales=floor,layout=swizzled'
     'micro 128x136:f32:bf16'
@@ -138,7 +139,7 @@ measured() {
 }
 
 @test "kernels compute what the definition says" {
-    local count=5 configs=2 case
+    local count=6 configs=2 case
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=8
