@@ -21,7 +21,8 @@ enum {
     NUMBER_I64,
     NUMBER_U64,
     NUMBER_C64,
-    NUMBER_C128
+    NUMBER_C128,
+    NUMBER_E2M1
 };
 /* Round a double to a float so that a second rounding, to a type with two bits less, gives what one
  * rounding would (Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved

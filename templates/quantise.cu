@@ -31,7 +31,7 @@
 #define SCALE_COLS 1
 #endif
 #ifndef TO
-#define TO 0 /* its type, as SCALED_E4M3 */
+#define TO 4 /* its type, as NUMBER_E4M3 */
 #endif
 #ifndef SCALE_LAYOUT
 #define SCALE_LAYOUT 1 /* of its scales, as SCALES_TRANSPOSED */

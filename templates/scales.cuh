@@ -5,7 +5,6 @@
 namespace at
 {
 
-enum { SCALED_E4M3, SCALED_E5M2, SCALED_E2M1 };
 enum {
     RULE_TE,
     RULE_TE_POW2,
@@ -32,17 +31,17 @@ struct block_scales {
 
 /* The formats of results. */
 template <int type> struct scaled_format;
-template <> struct scaled_format<SCALED_E4M3> {
+template <> struct scaled_format<NUMBER_E4M3> {
     static constexpr int bits = 8, mantissa = 3, exponent = 8;
     static constexpr float largest = 448;
     using format = at::format<NUMBER_E4M3>;
 };
-template <> struct scaled_format<SCALED_E5M2> {
+template <> struct scaled_format<NUMBER_E5M2> {
     static constexpr int bits = 8, mantissa = 2, exponent = 15;
     static constexpr float largest = 57344;
     using format = at::format<NUMBER_E5M2>;
 };
-template <> struct scaled_format<SCALED_E2M1> {
+template <> struct scaled_format<NUMBER_E2M1> {
     static constexpr int bits = 4, mantissa = 1, exponent = 2;
     static constexpr float largest = 6;
 };
@@ -181,7 +180,7 @@ template <int rule, int to, int count>
 __device__ __forceinline__ word<count * scaled_format<to>::bits / 8>
 scaled_results(const float (&products)[count])
 {
-    if constexpr (to == SCALED_E2M1) {
+    if constexpr (to == NUMBER_E2M1) {
         vector<count / 2, count / 2 < 4 ? count / 2 : 4> made;
         constexpr int part = count < 8 ? count : 8;
 

@@ -59,7 +59,12 @@ struct at_number_format {
 };
 extern const struct at_number_format at_number_formats[AT_NUMBERS];
 
-/* Return the bytes that so many numbers take side by side. */
+static inline int at_number_bits(enum at_number number)
+{
+    return number == AT_E2M1 ? 4 : 8 * at_number_formats[number].bytes;
+}
+
+/* Return the bytes of `count` adjacent numbers. */
 static inline int64_t at_number_bytes(enum at_number number, int64_t count)
 {
     return number == AT_E2M1 ? (count + 1) / 2 : count * at_number_formats[number].bytes;

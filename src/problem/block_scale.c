@@ -9,11 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-const struct at_scaled_format at_scaled_formats[AT_SCALED_TYPES] = {
-    [AT_SCALED_E4M3] = {AT_E4M3, 8, 3, 8, 448},
-    [AT_SCALED_E5M2] = {AT_E5M2, 8, 2, 15, 57344},
-    [AT_SCALED_E2M1] = {AT_E2M1, 4, 1, 2, 6},
-};
+static float largest_of(enum at_number to)
+{
+    return (float)at_number_formats[to].largest;
+}
 
 static uint32_t bits_of(float value)
 {
@@ -29,7 +28,7 @@ static float te_scale(const struct at_block_facts *facts)
 
     if (facts->largest == 0 || !isfinite(facts->largest))
         return 1;
-    scale = at_scaled_formats[facts->to].largest / facts->largest;
+    scale = largest_of(facts->to) / facts->largest;
     return isinf(scale) ? (float)at_number_formats[facts->from].largest : scale;
 }
 
@@ -50,7 +49,7 @@ static struct at_block_scale of_te_pow2(const struct at_block_facts *facts)
 static struct at_block_scale of_torchao(const struct at_block_facts *facts)
 {
     float largest = fmaxf(facts->largest, 1e-12F);
-    float scale = (float)((double)at_scaled_formats[facts->to].largest / (double)largest);
+    float scale = (float)((double)largest_of(facts->to) / (double)largest);
 
     return (struct at_block_scale){bits_of(1 / scale), scale};
 }
@@ -72,7 +71,7 @@ static struct at_block_scale of_e8m0(int byte)
 /* A number's exponent field, less the result's largest exponent. */
 static struct at_block_scale of_power(const struct at_block_facts *facts, uint32_t bits, int more)
 {
-    int byte = (int)(bits >> 23) + more - at_scaled_formats[facts->to].exponent;
+    int byte = (int)(bits >> 23) + more - ilogbf(largest_of(facts->to));
 
     return of_e8m0(bits >= 0x7f800000 ? E8M0_NAN : byte < 0 ? 0 : byte);
 }
@@ -91,7 +90,7 @@ static struct at_block_scale of_ceil(const struct at_block_facts *facts)
 
 static struct at_block_scale of_even(const struct at_block_facts *facts)
 {
-    uint32_t half = UINT32_C(1) << (22 - at_scaled_formats[facts->to].mantissa);
+    uint32_t half = UINT32_C(1) << (22 - at_number_formats[facts->to].mantissa);
 
     return of_power(facts, bits_of(facts->largest) + half, 0);
 }
@@ -100,7 +99,7 @@ static struct at_block_scale of_even(const struct at_block_facts *facts)
  * numbers below 2^-126 the least scale is 2^-127. */
 static int quotient_up(const struct at_block_facts *facts)
 {
-    float reciprocal = 1 / at_scaled_formats[facts->to].largest;
+    float reciprocal = 1 / largest_of(facts->to);
     uint32_t bits = bits_of(facts->largest * reciprocal);
     uint32_t mantissa = bits & 0x7fffff;
     int byte = (int)(bits >> 23);
@@ -137,7 +136,7 @@ static struct at_block_scale of_nvfp4(const struct at_block_facts *facts)
 {
     const float least = 0x1p-6F; /* the least normal number */
     float tensor = facts->of_tensor ? *facts->of_tensor / whole_range : 1;
-    float scale = facts->largest / at_scaled_formats[facts->to].largest / tensor;
+    float scale = facts->largest / largest_of(facts->to) / tensor;
     uint32_t stored = e4m3_of(scale < least ? least : scale);
     float reciprocal = 1 / tensor;
 
@@ -146,7 +145,7 @@ static struct at_block_scale of_nvfp4(const struct at_block_facts *facts)
 
 static struct at_block_scale of_te_nvfp4(const struct at_block_facts *facts)
 {
-    const float sixth = 1 / at_scaled_formats[facts->to].largest;
+    const float sixth = 1 / largest_of(facts->to);
     float tensor = facts->of_tensor ? fminf(whole_range / *facts->of_tensor, FLT_MAX) : 1, product;
     uint32_t stored;
 
@@ -256,24 +255,11 @@ static float find_largest(const struct at_block_tables *tables, const struct at_
     return largest;
 }
 
-float at_block_largest(const struct at_block_rule *rule, enum at_number from, const void *source,
-                       int64_t rows, int64_t cols, int64_t ld)
-{
-    return find_largest(NULL, rule, from, source, rows, cols, ld);
-}
-
-static uint8_t round_product(const struct at_block_rule *rule, enum at_scaled_type to, float value)
+static uint8_t round_product(const struct at_block_rule *rule, enum at_number to, float value)
 {
     if (isnan(value))
-        value = rule->clips_nan ? at_scaled_formats[to].largest : NAN;
-    return (uint8_t)at_number_convert(at_scaled_formats[to].number, AT_F32, at_bits_of_f32(value),
-                                      AT_NEAREST, true);
-}
-
-uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
-                        enum at_scaled_type to, const void *element, float factor)
-{
-    return round_product(rule, to, value_of(NULL, from, element) * factor);
+        value = rule->clips_nan ? largest_of(to) : NAN;
+    return (uint8_t)at_number_convert(to, AT_F32, at_bits_of_f32(value), AT_NEAREST, true);
 }
 
 /* No result has more than three bits of mantissa, so that the fourth one says on which side of the
@@ -287,7 +273,7 @@ static uint8_t tabulated(const struct at_block_tables *tables, float product)
 }
 
 void at_block_tabulate(struct at_block_tables *tables, const struct at_block_rule *rule,
-                       enum at_number from, enum at_scaled_type to)
+                       enum at_number from, enum at_number to)
 {
     tables->bytes = at_number_formats[from].bytes;
     if (tables->bytes == sizeof(uint16_t))
@@ -304,9 +290,9 @@ void at_block_tabulate(struct at_block_tables *tables, const struct at_block_rul
 /* ---- a whole result ---- */
 
 /* Results of a row come in order. Behind the last one of an odd number the other half is 0. */
-static void put_result(enum at_scaled_type to, uint8_t *dst, int64_t place, uint8_t bits)
+static void put_result(enum at_number to, uint8_t *dst, int64_t place, uint8_t bits)
 {
-    if (at_scaled_formats[to].bits == 8)
+    if (to != AT_E2M1)
         dst[place] = bits;
     else if (place % 2 == 0)
         dst[place / 2] = bits;
@@ -320,6 +306,7 @@ struct applying {
     enum at_number from;
     const unsigned char *source;
     int64_t rows, cols, ld_src, ld_dst;
+    int64_t down, across; /* blocks */
     const float *of_tensor;
     uint8_t *dst;
     unsigned char *scales;
@@ -331,8 +318,6 @@ static void apply_to_block(const struct applying *to, int64_t down_at, int64_t a
     const struct at_block_rule *rule = result->rule;
     const struct at_block_tables *tables = result->tables;
     const int64_t bytes = at_number_formats[to->from].bytes;
-    const int64_t down = round_up(to->rows, result->block_rows) / result->block_rows;
-    const int64_t across = round_up(to->cols, result->block_cols) / result->block_cols;
     const int64_t first_row = down_at * result->block_rows;
     const int64_t first_col = across_at * result->block_cols;
     const int64_t rows = at_min(result->block_rows, to->rows - first_row);
@@ -345,8 +330,8 @@ static void apply_to_block(const struct applying *to, int64_t down_at, int64_t a
     const int scale_bytes = at_number_formats[rule->scale].bytes;
     const int64_t place =
         result->transposed
-            ? at_scale_place(result->layout, across, down, scale_bytes, across_at, down_at)
-            : at_scale_place(result->layout, down, across, scale_bytes, down_at, across_at);
+            ? at_scale_place(result->layout, to->across, to->down, scale_bytes, across_at, down_at)
+            : at_scale_place(result->layout, to->down, to->across, scale_bytes, down_at, across_at);
 
     memcpy(to->scales + place * scale_bytes, &scale.stored, (size_t)scale_bytes);
     for (int64_t y = 0; y < rows; y++)
@@ -368,11 +353,9 @@ enum { BAND = 2 };
 static void apply_to_band(void *data, size_t band)
 {
     const struct applying *to = data;
-    const int64_t down = round_up(to->rows, to->result->block_rows) / to->result->block_rows;
-    const int64_t across = round_up(to->cols, to->result->block_cols) / to->result->block_cols;
 
-    for (int64_t i = BAND * (int64_t)band; i < BAND * (int64_t)(band + 1) && i < down; i++)
-        for (int64_t k = 0; k < across; k++)
+    for (int64_t i = BAND * (int64_t)band; i < BAND * (int64_t)(band + 1) && i < to->down; i++)
+        for (int64_t k = 0; k < to->across; k++)
             apply_to_block(to, i, k);
 }
 
@@ -383,9 +366,20 @@ void at_block_apply(const struct at_scaled_result *result, enum at_number from, 
                     int64_t rows, int64_t cols, int64_t ld_src, const float *of_tensor, void *dst,
                     int64_t ld_dst, void *scales)
 {
-    struct applying to = {result, from, source, rows, cols, ld_src, ld_dst, of_tensor, dst, scales};
     const int64_t down = round_up(rows, result->block_rows) / result->block_rows;
     const int64_t across = round_up(cols, result->block_cols) / result->block_cols;
+    struct applying to = {.result = result,
+                          .from = from,
+                          .source = source,
+                          .rows = rows,
+                          .cols = cols,
+                          .ld_src = ld_src,
+                          .ld_dst = ld_dst,
+                          .down = down,
+                          .across = across,
+                          .of_tensor = of_tensor,
+                          .dst = dst,
+                          .scales = scales};
     const int scale_bytes = at_number_formats[result->rule->scale].bytes;
     const int64_t places = result->transposed
                                ? at_scale_places(result->layout, across, down, scale_bytes)

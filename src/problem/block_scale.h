@@ -19,28 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What elements are rounded to. e2m1 has 4 bits, two in a byte, the first one in the lower half.
- * Behind the last one of an odd number is 0. */
-enum at_scaled_type { AT_SCALED_E4M3, AT_SCALED_E5M2, AT_SCALED_E2M1, AT_SCALED_TYPES };
-
 /* The longest side of a block. */
 enum { AT_BLOCK_SIDE_MAX = 128 };
 
-struct at_scaled_format {
-    enum at_number number;
-    int bits;
-    int mantissa;  /* bits */
-    int exponent;  /* of the largest power of two */
-    float largest; /* number */
-};
-extern const struct at_scaled_format at_scaled_formats[AT_SCALED_TYPES];
-
 /* What a rule computes from. */
 struct at_block_facts {
-    enum at_number from; /* the type of the source */
-    enum at_scaled_type to;
-    float largest;          /* magnitude of the block */
-    const float *of_tensor; /* magnitude of the whole tensor, or NULL; only nvfp4 takes one */
+    enum at_number from, to; /* the types of the source and of the result: e4m3, e5m2 or e2m1 */
+    float largest;           /* magnitude of the block */
+    const float *of_tensor;  /* magnitude of the whole tensor, or NULL; only nvfp4 takes one */
 };
 
 struct at_block_scale {
@@ -96,14 +82,6 @@ int64_t at_scale_place(enum at_scale_layout layout, int64_t rows, int64_t cols, 
                        int64_t row, int64_t col);
 int64_t at_scale_places(enum at_scale_layout layout, int64_t rows, int64_t cols, int bytes);
 
-/* Return the largest magnitude of elements of a float type, `ld` apart from row to row. */
-float at_block_largest(const struct at_block_rule *rule, enum at_number from, const void *source,
-                       int64_t rows, int64_t cols, int64_t ld);
-
-/* Round one element's product. */
-uint8_t at_block_result(const struct at_block_rule *rule, enum at_number from,
-                        enum at_scaled_type to, const void *element, float factor);
-
 /* The values of all elements of two bytes, and the results of all products: few of their bits
  * decide. With them a large result takes seconds, not minutes. */
 enum {
@@ -117,12 +95,12 @@ struct at_block_tables {
 };
 
 void at_block_tabulate(struct at_block_tables *tables, const struct at_block_rule *rule,
-                       enum at_number from, enum at_scaled_type to);
+                       enum at_number from, enum at_number to);
 
 /* One result of a source, as it lies or transposed. */
 struct at_scaled_result {
     const struct at_block_rule *rule;
-    enum at_scaled_type to;
+    enum at_number to;
     int64_t block_rows, block_cols; /* of the source; the last ones of a side may be shorter */
     bool transposed;
     enum at_scale_layout layout;

@@ -58,11 +58,6 @@ int64_t at_step_kept_bytes(const struct at_step *step)
     return at_step_has(step, AT_BOTH) ? at_number_formats[step->kept].bytes : 0;
 }
 
-static enum at_scaled_type scaled_type(enum at_number number)
-{
-    return number == AT_E2M1 ? AT_SCALED_E2M1 : number == AT_E5M2 ? AT_SCALED_E5M2 : AT_SCALED_E4M3;
-}
-
 /* Scales in e8m0 go with all results, those in e4m3 with e2m1, and those in f32 with the others. */
 static bool goes_with_rule(const struct at_step *step, enum at_number result)
 {
@@ -77,7 +72,7 @@ struct at_scaled_result at_step_scaled(const struct at_step *step, bool transpos
 
     return (struct at_scaled_result){
         .rule = &at_block_rules[blocks->rule],
-        .to = scaled_type(transposed ? step->to : step->kept),
+        .to = transposed || !at_step_has(step, AT_BOTH) ? step->to : step->kept,
         .block_rows = transposed ? blocks->cols : blocks->rows,
         .block_cols = transposed ? blocks->rows : blocks->cols,
         .transposed = transposed,

@@ -104,8 +104,8 @@ static void set_blocks(struct at_point *point, const struct at_step *step)
     point->values[AT_NAME_KEPT_COLS] = has_kept ? kept.block_cols : 0;
     point->values[AT_NAME_SAME_BLOCKS] = has_kept && kept.block_rows == own.block_rows &&
                                          kept.block_cols == own.block_cols && kept.to == own.to;
-    point->values[AT_NAME_RESULT_BITS] = at_scaled_formats[own.to].bits;
-    point->values[AT_NAME_KEPT_BITS] = at_scaled_formats[kept.to].bits;
+    point->values[AT_NAME_RESULT_BITS] = at_number_bits(own.to);
+    point->values[AT_NAME_KEPT_BITS] = at_number_bits(kept.to);
 }
 
 struct at_point at_point_make(const struct at_family *family, const struct at_problem *problem,

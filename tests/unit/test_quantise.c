@@ -29,8 +29,7 @@ struct side {
 
 static const struct test_case {
     enum at_block_rules rule;
-    enum at_number from;
-    enum at_scaled_type to;
+    enum at_number from, to;
     struct side transposed, kept;
     int rows, cols, ld_src, ld_dst;
     const char *macros; /* of the config */
@@ -40,7 +39,7 @@ static const struct test_case {
 #define DEFAULT_TILE 128, 128, 256
     {AT_RULE_TE,
      AT_BF16,
-     AT_SCALED_E4M3,
+     AT_E4M3,
      {128, 1, AT_SCALES_TRANSPOSED},
      {1, 128, AT_SCALES_ALIGNED},
      150,
@@ -53,7 +52,7 @@ static const struct test_case {
      false},
     {AT_RULE_TE_POW2,
      AT_F16,
-     AT_SCALED_E5M2,
+     AT_E5M2,
      {128, 128, AT_SCALES_TRANSPOSED},
      {128, 128, AT_SCALES_PLAIN},
      150,
@@ -66,7 +65,7 @@ static const struct test_case {
      false},
     {AT_RULE_TORCHAO,
      AT_F32,
-     AT_SCALED_E4M3,
+     AT_E4M3,
      {128, 1, AT_SCALES_PLAIN},
      {0},
      150,
@@ -79,7 +78,7 @@ static const struct test_case {
      false},
     {AT_RULE_TORCHAO,
      AT_BF16,
-     AT_SCALED_E4M3,
+     AT_E4M3,
      {0},
      {1, 128, AT_SCALES_TRANSPOSED},
      150,
@@ -92,7 +91,7 @@ static const struct test_case {
      false},
     {AT_RULE_RCEIL,
      AT_BF16,
-     AT_SCALED_E4M3,
+     AT_E4M3,
      {32, 1, AT_SCALES_SWIZZLED},
      {1, 32, AT_SCALES_SWIZZLED},
      150,
@@ -105,7 +104,7 @@ static const struct test_case {
      false},
     {AT_RULE_FLOOR,
      AT_BF16,
-     AT_SCALED_E4M3,
+     AT_E4M3,
      {32, 1, AT_SCALES_SWIZZLED},
      {0},
      101,
@@ -121,7 +120,7 @@ static const struct test_case {
      false},
     {AT_RULE_EVEN,
      AT_F16,
-     AT_SCALED_E2M1,
+     AT_E2M1,
      {32, 1, AT_SCALES_ALIGNED},
      {1, 32, AT_SCALES_PLAIN},
      150,
@@ -134,7 +133,7 @@ static const struct test_case {
      false},
     {AT_RULE_CEIL,
      AT_F16,
-     AT_SCALED_E5M2,
+     AT_E5M2,
      {1, 32, AT_SCALES_PLAIN},
      {32, 1, AT_SCALES_PLAIN},
      150,
@@ -147,7 +146,7 @@ static const struct test_case {
      false},
     {AT_RULE_TE_RCEIL,
      AT_F32,
-     AT_SCALED_E4M3,
+     AT_E4M3,
      {64, 64, AT_SCALES_PLAIN},
      {1, 32, AT_SCALES_PLAIN},
      150,
@@ -160,7 +159,7 @@ static const struct test_case {
      false},
     {AT_RULE_NVFP4,
      AT_BF16,
-     AT_SCALED_E2M1,
+     AT_E2M1,
      {16, 1, AT_SCALES_SWIZZLED},
      {1, 16, AT_SCALES_SWIZZLED},
      149,
@@ -173,7 +172,7 @@ static const struct test_case {
      true},
     {AT_RULE_TE_NVFP4,
      AT_BF16,
-     AT_SCALED_E2M1,
+     AT_E2M1,
      {16, 1, AT_SCALES_SWIZZLED},
      {1, 16, AT_SCALES_SWIZZLED},
      150,
@@ -307,7 +306,7 @@ static void check(size_t number, const char *what, struct buffer *buffer)
 static void run(size_t number, bool skips)
 {
     const struct test_case *test = &cases[number];
-    const int bits = at_scaled_formats[test->to].bits, bytes = at_number_formats[test->from].bytes;
+    const int bits = at_number_bits(test->to), bytes = at_number_formats[test->from].bytes;
     const int down = (test->rows + test->tile_rows - 1) / test->tile_rows;
     const int across = (test->cols + test->tile_cols - 1) / test->tile_cols;
     struct at_emu_memory *memory = at_emu_memory_new();
