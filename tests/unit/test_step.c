@@ -5,6 +5,7 @@
 #include "problem/arguments.h"
 #include "problem/problem.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "source_tree.h"
 
 static struct at_problem problem_of(const char *spec)
 {
@@ -637,6 +640,52 @@ static void finds_largest(void **state)
     at_free(results);
 }
 
+/* ---- the templates' numbers ---- */
+
+/* Check that a template's enumerator has a value: what it says, or its place. */
+static void check_enumerator(const char *file, const char *prefix, const char *name, int value)
+{
+    char *text = text_of(file), *word = at_format("%s%s", prefix, name);
+    const char *at = text, *place;
+    int found = 0;
+
+    for (char *c = word; *c; c++)
+        *c = *c == '-' || *c == '=' ? '_' : (char)toupper((unsigned char)*c);
+    do { /* as a whole word */
+        place = strstr(at, word);
+        if (!place)
+            fail_msg("%s has no %s", file, word);
+        at = place + strlen(word);
+    } while (isalnum((unsigned char)*at) || *at == '_');
+    if (strncmp(at, " = ", 3) == 0)
+        found = (int)strtol(at + 3, NULL, 0);
+    else
+        for (const char *c = place; *c != '{'; c--)
+            found += *c == ',';
+    if (found != value)
+        fail_msg("%s: %s is %d, and %d in C", file, word, found, value);
+    at_free(word);
+    at_free(text);
+}
+
+/* Kernels get operations, types, rules and layouts as numbers. */
+static void templates_number_alike(void **state)
+{
+    static const char *const operations[AT_OPERATIONS + 1] = {
+        [AT_CONJUGATE] = "conjugate", [AT_MIXED] = "mixed"};
+
+    (void)state;
+    for (int i = 0; i <= AT_OPERATIONS; i++)
+        check_enumerator("templates/step.cuh", "STEP_",
+                         operations[i] ? operations[i] : at_operation_names[i], 1 << i);
+    for (int i = 0; i < AT_NUMBERS; i++)
+        check_enumerator("templates/numbers.cuh", "NUMBER_", at_number_formats[i].name, i);
+    for (int i = 0; i < AT_BLOCK_RULES; i++)
+        check_enumerator("templates/scales.cuh", "RULE_", at_block_rules[i].name, i);
+    for (int i = 0; i < AT_SCALE_LAYOUTS; i++)
+        check_enumerator("templates/scales.cuh", "SCALES_", at_scale_layout_names[i], i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -653,6 +702,7 @@ int main(void)
         cmocka_unit_test(places_channels),
         cmocka_unit_test(divides_by_reciprocals),
         cmocka_unit_test(tells_kernels_channels),
+        cmocka_unit_test(templates_number_alike),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
