@@ -566,7 +566,7 @@ __device__ __forceinline__ word<STORE_BYTES> staged_results(const unsigned char 
     return results.whole;
 }
 
-/* Write whole rows of a result, `count` of so many bytes. `dst` has the tile's first one. */
+/* Write `count` rows of a result, each of `bytes`. The first one goes to `dst`. */
 template <bool whole, class rows>
 __device__ __forceinline__ void write_rows(unsigned char *dst, const unsigned char *staged,
                                            long long pitch, int count, int bytes)

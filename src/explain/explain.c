@@ -165,9 +165,6 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
     const struct at_step *step = &problem->step;
     const int64_t results =
         at_problem_side_bytes(problem, AT_DESTINATION, at_problem_dst_extent(problem));
-    const int64_t kept = at_step_has(step, AT_BOTH)
-                             ? at_number_bytes(step->kept, at_problem_src_extent(problem))
-                             : 0;
     const int64_t channels = step->channels.count * (int64_t)sizeof(double);
     const bool finds_largest = at_step_has(step, AT_AMAX);
     const struct {
@@ -179,7 +176,7 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
         {&numbers->second, at_step_has(step, AT_BETA) ? results : 0},
         {&numbers->channel_scale, channels},
         {&numbers->channel_shift, channels},
-        {&numbers->kept, kept},
+        {&numbers->kept, at_problem_kept_bytes(problem, at_problem_src_extent(problem))},
         {&numbers->largest, finds_largest ? (int64_t)sizeof(float) : 0},
         {&numbers->scratch, finds_largest ? AT_STEP_SCRATCH_BYTES : 0},
         {&numbers->scales, at_problem_scale_bytes(problem, AT_DESTINATION)},
@@ -570,11 +567,10 @@ static void name_config(const struct at_config *config, const struct at_problem 
     explanation->bytes_needed = elements * problem->elem_size;
     if (!problem->step.given)
         return;
-    explanation->result_bytes_needed =
-        at_problem_side_bytes(problem, AT_DESTINATION, elements) +
-        (at_step_has(&problem->step, AT_BOTH) ? at_number_bytes(problem->step.kept, elements) : 0) +
-        at_problem_scale_bytes(problem, AT_SOURCE) +
-        at_problem_scale_bytes(problem, AT_DESTINATION);
+    explanation->result_bytes_needed = at_problem_side_bytes(problem, AT_DESTINATION, elements) +
+                                       at_problem_kept_bytes(problem, elements) +
+                                       at_problem_scale_bytes(problem, AT_SOURCE) +
+                                       at_problem_scale_bytes(problem, AT_DESTINATION);
     explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
 }
 

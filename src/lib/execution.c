@@ -17,10 +17,14 @@ _Static_assert(sizeof(autotune_execution) % WORD == 0 && WORDS <= 64, "each word
 #define MEMBER(name)                                                                               \
 #name, offsetof(autotune_execution, name), sizeof(((autotune_execution *)0)->name)
 
-/* Instead of operations: all plans take the member, or none of this version. With operations: steps
- * do without it, too; steps take it that have all of them, not only one; or those that take the
- * largest magnitude of the tensor. */
-enum { EVERY = -1, NONE = 0, OPTIONAL = 1 << 30, ALL = 1 << 29, OR_TENSOR = 1 << 28 };
+/* Instead of operations, or beside them. */
+enum {
+    EVERY = -1,          /* all plans take the member */
+    NONE = 0,            /* no plan of this version does */
+    OPTIONAL = 1 << 30,  /* steps do without it, too */
+    ALL = 1 << 29,       /* only steps that have all of the operations, not those with one */
+    OR_TENSOR = 1 << 28, /* also steps whose scales follow from the tensor's largest magnitude */
+};
 
 /* The members, in the order of the struct. */
 static const struct member {

@@ -23,11 +23,10 @@ struct at_buffer at_buffer_lay_out(int64_t bytes, int64_t offset_bytes,
     };
 }
 
-/* Lay out both buffers of each set. */
+/* Lay out the sides that the problem has. */
 static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
                                  const struct at_device_info *device)
 {
-    const struct at_step *step = &problem->step;
     int64_t from = problem->elem_size;
     /* The driver copies as many bytes as are read and written, also if these are not equal. */
     int64_t copied = problem->step.given ? at_problem_bytes(problem) / 2 : 0;
@@ -46,8 +45,8 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
         buffers.second = buffers.dst;
     if (at_step_has(&problem->step, AT_BOTH))
         buffers.kept =
-            at_buffer_lay_out(at_number_bytes(step->kept, at_problem_src_extent(problem)),
-                              at_number_bytes(step->kept, problem->offset_src), device);
+            at_buffer_lay_out(at_problem_kept_bytes(problem, at_problem_src_extent(problem)),
+                              at_problem_kept_bytes(problem, problem->offset_src), device);
     if (at_step_has(&problem->step, AT_BLOCKS))
         buffers.scales =
             at_buffer_lay_out(at_problem_scale_bytes(problem, AT_DESTINATION), 0, device);
@@ -57,8 +56,6 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
     return buffers;
 }
 
-/* All sides, those that kernels write last: in the order of the expected bytes. Sides that a
- * problem does not have are without a pitch. */
 static const size_t sides[] = {
     offsetof(struct at_buffers, src),    offsetof(struct at_buffers, second),
     offsetof(struct at_buffers, dst),    offsetof(struct at_buffers, kept),

@@ -21,8 +21,8 @@ struct at_buffer {
     int64_t pitch; /* from one set to the next, in bytes */
 };
 
-/* Lay out a side of so many bytes, without an address. Margins, but for the offset, and pitch are
- * multiples of 256, so that buffers stay aligned. */
+/* Lay out a buffer of `bytes` a set; it has no address yet. Its pitch is a multiple of 256, and so
+ * are its margins without the offset. So buffers stay aligned. */
 struct at_buffer at_buffer_lay_out(int64_t bytes, int64_t offset_bytes,
                                    const struct at_device_info *device);
 
@@ -52,8 +52,8 @@ struct at_buffers {
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
                          const struct at_device_info *device);
 
-/* All sides, those that kernels write last: in the order of the expected bytes. Sides that a
- * problem does not have are without a pitch. */
+/* The buffers in one order: what kernels read, then what they write, as in the expected bytes. A
+ * buffer that a problem does not have has no pitch. */
 enum { AT_FIRST_OUTPUT = 2, AT_BUFFER_SIDES = 6 };
 
 const struct at_buffer *at_buffers_side(const struct at_buffers *buffers, size_t side);

@@ -669,6 +669,11 @@ int64_t at_problem_side_bytes(const struct at_problem *problem, enum at_side sid
                                                          : count * problem->elem_size;
 }
 
+int64_t at_problem_kept_bytes(const struct at_problem *problem, int64_t count)
+{
+    return at_step_has(&problem->step, AT_BOTH) ? at_number_bytes(problem->step.kept, count) : 0;
+}
+
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
     int64_t elements = problem->rows * problem->cols * at_problem_matrices(problem);
@@ -676,9 +681,7 @@ int64_t at_problem_bytes(const struct at_problem *problem)
 
     return elements * problem->elem_size +
            results * (at_step_has(&problem->step, AT_BETA) ? 2 : 1) +
-           (at_step_has(&problem->step, AT_BOTH) ? at_number_bytes(problem->step.kept, elements)
-                                                 : 0) +
-           at_problem_scale_bytes(problem, AT_SOURCE) +
+           at_problem_kept_bytes(problem, elements) + at_problem_scale_bytes(problem, AT_SOURCE) +
            at_problem_scale_bytes(problem, AT_DESTINATION);
 }
 

@@ -182,8 +182,10 @@ int64_t at_problem_dst_extent(const struct at_problem *problem);
  * written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);
 
-/* The bytes of so many elements of a side, which are side by side. */
+/* Return the bytes of `count` adjacent elements of a side, or of second results; 0 without these.
+ */
 int64_t at_problem_side_bytes(const struct at_problem *problem, enum at_side side, int64_t count);
+int64_t at_problem_kept_bytes(const struct at_problem *problem, int64_t count);
 
 /* The scales of a result, which are a matrix for each of the batch's, one after the other. `bytes`
  * are of one scale, and `places` of one matrix, with padding. Strides are in scales, and 0 for a
