@@ -13,7 +13,8 @@ from . import _cuda, _dlpack
 LEGACY_STREAM = 1  # the number of the default stream in both protocols
 
 # Names of types that `autotune` spells otherwise: those of frameworks, and of DLPack (_dlpack.py).
-_NAMES = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "float8_e8m0fnu": "e8m0", "e4m3_1": "e4m3", "e5m2_1": "e5m2",
+_NAMES = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "float8_e8m0fnu": "e8m0",
+          "float4_e2m1fn_x2": "e2m1", "e4m3_1": "e4m3", "e5m2_1": "e5m2",
           "e8m0_1": "e8m0", "bool": "u8", "b1": "u8"}
 _LETTERS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 

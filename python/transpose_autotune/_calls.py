@@ -7,7 +7,7 @@ import threading
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, overload
 
 from . import _cuda
-from ._arrays import Jax, Kind, View, kind_of, stream_number, type_name
+from ._arrays import Jax, Kind, View, dense, kind_of, stream_number, type_name
 from ._library import AutotuneError, Status
 from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
@@ -82,10 +82,10 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
         raise ValueError("out is read-only")
 
 
-def check_outputs(source: View, targets: Sequence[View], given: Operands) -> Dict[str, At]:
-    """Check the results after the first. Returns their addresses, by the library's names."""
+def check_outputs(source: View, targets: Sequence[View], shape: Tuple[int, ...], given: Operands) -> Dict[str, At]:
+    """Check the results after the first, which has this shape. Returns their addresses, by the library's names."""
     outputs: Dict[str, At] = {}
-    for i, (name, expected) in enumerate(expected_outputs(given, source, targets[0]).items(), 1):
+    for i, (name, expected) in enumerate(expected_outputs(given, source, shape, targets[0].type).items(), 1):
         expected.check(f"out[{i}]", targets[i], source.device)
         if targets[i].readonly:
             raise ValueError(f"out[{i}] is read-only")
@@ -99,15 +99,16 @@ def run(source: View, targets: Sequence[View], dims: Tuple[int, ...], stream: in
         view: Callable[[Any], View]) -> Optional[Plan]:
     """Check the results and start the work. `view` looks at the caller's arrays. Returns the plan; None: there is
     nothing to move."""
-    check_out(source, targets[0], tuple(source.shape[dim] for dim in dims), given.dtype)
-    outputs = check_outputs(source, targets, given)
+    shape = tuple(source.shape[dim] for dim in dims)
+    check_out(source, targets[0], tuple(given.stored(shape, given.dtype)), given.dtype)
+    outputs = check_outputs(source, targets, shape, given)
     if not source.size:
         if "largest" in outputs:
             if given.skip is not None:
                 raise ValueError("skip does not go with an array without elements")
             _cuda.clear_word(outputs["largest"], stream)
         return None
-    step = None if given is MOVE else step_of(source.type, targets[0].type, given.operations(len(dims)))
+    step = None if given is MOVE else step_of(source.type, targets[0].type, given, len(dims))
     plan = plan_for(problem_of(source, targets[0], dims, step, outputs.get("dst2", 0)), source.device, stream)
     _start(plan, source, targets[0], stream, given, view, outputs)
     return plan
@@ -133,6 +134,8 @@ def execute(plan: Plan, dst: int, src: int, stream: int, operands: Dict[str, Any
     if operands:
         if "largest" in operands:
             operands["scratch"] = scratch_for(plan.device, stream)
+        if "tensor_amax" in operands:  # the library's member has either
+            operands["largest"] = operands.pop("tensor_amax")
         plan.execute_with(dst, src, stream, src2=operands.pop("other", 0), **operands)
     else:
         plan.execute(dst, src, stream)
@@ -144,9 +147,10 @@ def problem_of(source: View, target: View, dims: Tuple[int, ...], step: Optional
     align = alignment(source.pointer | target.pointer | dst2)
     if not source.shape:  # a single element
         return Problem((1,), source.itemsize, (0,), align=align, step=step)
-    return Problem(source.shape, source.itemsize, dims,
-                   None if source.is_dense else source.strides,
-                   None if target.is_dense else target.strides,
+    out_strides = None if target.is_dense else target.strides
+    if ":e2m1," in (step or ""):  # strides count results, and the target has bytes of two
+        out_strides = (*(2 * stride for stride in (target.strides or dense(target.shape))[:-1]), 1)
+    return Problem(source.shape, source.itemsize, dims, None if source.is_dense else source.strides, out_strides,
                    align, source.pointer == target.pointer, step)
 
 
@@ -191,7 +195,7 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
 
 def _new_results(kind: Kind, x: Any, source: View, dims: Tuple[int, ...], given: Operands,
                  stream: Optional[int]) -> Tuple[Any, ...]:
-    strides = None if source.is_dense or not source.size else source.strides
+    strides = None if source.is_dense or not source.size else given.kept_strides(source.strides or ())
     shapes = given.shapes([source.shape[dim] for dim in dims], source.shape)
     return tuple(kind.empty(x, tuple(shapes[name]), dtype, stream, strides if name == "dst2" else None)
                  for name, dtype in given.results(getattr(x, "dtype", None), str).items())
@@ -243,14 +247,14 @@ def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any =
 def transpose(x: T, out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
               alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None,
               blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-              layout: Optional[str] = None) -> Tuple[T, ...]: ...
+              layout: Optional[str] = None, tensor_amax: Optional[T] = None) -> Tuple[T, ...]: ...
 
 
 def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None, alpha: Any = None,
               beta: Any = None, other: Any = None, channel_scale: Any = None, channel_shift: Any = None,
               channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
               blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-              layout: Optional[str] = None) -> Any:
+              layout: Optional[str] = None, tensor_amax: Any = None) -> Any:
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
@@ -273,13 +277,17 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
     not 0, nothing is written.
 
     With `blocks`, rows and columns such as (1, 128), each block of a result is multiplied with a factor that follows
-    from its largest magnitude, and cast. Beside the results, which are float8, are the scales of their blocks:
-    transposed, as it lies, scales of the first, scales of the second. `scales` is the rule for them, and `layout`
-    how they lie; doc/arithmetic.md has both. x is a matrix, or a batch of them along the first of three axes.
+    from its largest magnitude, and cast. Beside the results, which are float8 or float4, are the scales of their
+    blocks: transposed, as it lies, scales of the first, scales of the second. `scales` is the rule for them, and
+    `layout` how they lie; doc/arithmetic.md has both. x is a matrix, or a batch of them along the first of three axes.
+
+    Float4 is float4_e2m1fn_x2 of PyTorch, or uint8: two results of a row in a byte. With the scales "nvfp4" and
+    "te-nvfp4", `tensor_amax` may be a float32 array of one number on the device, which is only read: the largest
+    magnitude of the whole tensor.
 
     Raises AutotuneError if the library refuses."""
     return _call(x, None, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, channel_axis)
+                 blocks, scales, layout, tensor_amax, channel_axis)
 
 
 @overload
@@ -298,9 +306,9 @@ def permute(x: Any, dims: Sequence[int], out: Any = None, stream: Any = None, *,
             alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
             channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
             blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-            layout: Optional[str] = None) -> Any:
+            layout: Optional[str] = None, tensor_amax: Any = None) -> Any:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
     return _call(x, dims, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, channel_axis)
+                 blocks, scales, layout, tensor_amax, channel_axis)

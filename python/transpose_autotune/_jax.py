@@ -226,14 +226,16 @@ def _compute(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], asked: Ope
     if x.size == 0:
         return tuple(jax.numpy.zeros(result.shape, result.dtype) for result in results.values())
     names = [name for name in _BUFFERS if name in operands or name in results]
-    step = step_of(x.dtype, asked.dtype, asked._replace(**operands).operations(x.ndim))
+    step = step_of(x.dtype, asked.dtype, asked._replace(**operands), x.ndim)
     call = jax.ffi.ffi_call(TARGET, tuple(results.values()))
     return tuple(call(x, *(operands[name] for name in names if name in operands),
                       numbers=_write_numbers(x.dtype.itemsize, step, names, dims)))
 
 
 def _forward(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], asked: Operands) -> Tuple[Any, Any]:
-    return _compute(x, operands, dims, asked), (x if operands else jax.numpy.zeros(0, x.dtype), operands)
+    """Without operands, and for blocks, the gradient needs no more of x than its shape."""
+    kept = x if operands and asked.blocks is None else jax.numpy.zeros((0, *x.shape), x.dtype)
+    return _compute(x, operands, dims, asked), (kept, operands)
 
 
 def _backward(dims: Tuple[int, ...], asked: Operands, kept: Any, gradients: Any) -> Tuple[Any, Any]:
@@ -241,8 +243,8 @@ def _backward(dims: Tuple[int, ...], asked: Operands, kept: Any, gradients: Any)
     x, operands = kept
     of_x, of_operands, axis, gradient = None, {}, asked.channel_axis, gradients[0]
     if asked.blocks is not None:
-        of_x = jax.numpy.zeros([gradient.shape[dim] for dim in dims], x.dtype)  # dims is its own inverse
-    elif jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
+        return jax.numpy.zeros(x.shape[1:], x.dtype), jax.tree.map(jax.numpy.zeros_like, operands)
+    if jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
         factors = {name: operands[name] for name in ("scale", "alpha", "channel_scale") if name in operands}
         inverse = tuple(sorted(range(len(dims)), key=dims.__getitem__))
         back = Operands(dtype=x.dtype, channel_axis=dims.index(axis) if dims else 0)

@@ -10,8 +10,10 @@ from ._arrays import View, dense, type_name
 
 # The types of scales by their rules, and how scales lie.
 RULES = {**dict.fromkeys(("te", "te-pow2", "torchao"), "float32"),
-         **dict.fromkeys(("floor", "ceil", "even", "rceil", "te-rceil"), "float8_e8m0fnu")}
+         **dict.fromkeys(("floor", "ceil", "even", "rceil", "te-rceil"), "float8_e8m0fnu"),
+         **dict.fromkeys(("nvfp4", "te-nvfp4"), "float8_e4m3fn")}
 LAYOUTS = "plain", "transposed", "aligned", "swizzled"
+_NOT_WITH_BLOCKS = "amax", "scale", "alpha", "beta", "other", "channel_scale", "channel_shift"
 _PARTS = {"c64": "f32", "c128": "f64"}  # of complex numbers
 
 
@@ -30,6 +32,7 @@ class Operands(NamedTuple):
     blocks: Any = None      # rows and columns of a block of each result
     scales: Any = None      # the rule, as `autotune` spells it
     layout: Any = None      # of scales, likewise
+    tensor_amax: Any = None # the largest magnitude of the whole tensor, for rules with scales in e4m3
     channel_axis: int = -1
 
     @property
@@ -49,20 +52,43 @@ class Operands(NamedTuple):
                 types[scales] = named(RULES[self.scales or "te"])
         return types
 
+    def result_name(self, kind: Any) -> str:
+        """A result's type as `autotune` spells it. With blocks, a byte is two results of 4 bits."""
+        name = type_name(kind)
+        return "e2m1" if name == "u8" and self.blocks is not None else name
+
+    def stored(self, shape: Sequence[Any], kind: Any) -> Sequence[Any]:
+        """The shape of the array that holds results of this shape and type."""
+        if self.blocks is None or self.result_name(kind) != "e2m1":
+            return shape
+        return (*shape[:-1], -(-shape[-1] // 2))
+
+    @property
+    def _kept(self) -> Any:
+        """The type of the results that lie as the source does."""
+        return self.dtype if self.both is True else self.both
+
+    def kept_strides(self, strides: Sequence[Any]) -> Sequence[Any]:
+        """The strides of the results that lie as the source does, which has these. Odd ones are refused later."""
+        if self.blocks is None or self.result_name(self._kept) != "e2m1":
+            return strides
+        return (*(-(-stride // 2) for stride in strides[:-1]), 1)
+
     def check_blocks(self, dims: Tuple[int, ...]) -> None:
         """Raise unless there can be blocks with this permutation, or there are none."""
         rank = len(dims)
         if self.blocks is None:
-            if self.scales is not None or self.layout is not None:
-                raise TypeError("scales and layout are of blocks, which are missing")
+            if any(getattr(self, name) is not None for name in ("scales", "layout", "tensor_amax")):
+                raise TypeError("scales, layout and tensor_amax are of blocks, which are missing")
             return
         if len(self.blocks) != 2 or not all(isinstance(side, int) and side > 0 for side in self.blocks):
             raise ValueError(f"blocks is {self.blocks!r}, and has to be the rows and columns of a block: (1, 128)")
         for name, known in ("scales", tuple(RULES)), ("layout", LAYOUTS):
             if getattr(self, name) not in (None, *known):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, and has to be one of {', '.join(known)}")
-        if any(getattr(self, name) is not None for name in ("amax", "scale", "alpha", "beta", "other")) \
-                or self.has_channels:
+        if self.tensor_amax is not None and RULES[self.scales or "te"] != "float8_e4m3fn":
+            raise TypeError("tensor_amax is for the scales nvfp4 and te-nvfp4")
+        if any(getattr(self, name) is not None for name in _NOT_WITH_BLOCKS):
             raise TypeError("blocks go with both, and with no other operation")
         if rank not in (2, 3) or dims != (*range(rank - 2), rank - 1, rank - 2):
             raise ValueError("blocks are of matrices, and of batches along the first of three axes")
@@ -84,7 +110,7 @@ class Operands(NamedTuple):
 
     def shapes(self, shape: Sequence[Any], kept: Sequence[Any]) -> Dict[str, Sequence[Any]]:
         """The shapes of all results that there can be, by the library's names. Scales are as they lie in memory."""
-        found = {"dst": shape, "dst2": kept, "largest": ()}
+        found = {"dst": self.stored(shape, self.dtype), "dst2": self.stored(kept, self._kept), "largest": ()}
         if self.blocks is not None:
             found.update(block_scales=self.scale_room(shape), block_scales2=self.scale_room(kept))
         return found
@@ -99,7 +125,7 @@ class Operands(NamedTuple):
         if self.beta is not None:
             words.append("beta")
         if self.both is not None:
-            words.append("both" if self.both is True else f"both={type_name(self.both)}")
+            words.append("both" if self.both is True else f"both={self.result_name(self.both)}")
         if self.amax is not None:
             words.append(self.amax)
         if self.blocks is not None:
@@ -112,9 +138,9 @@ class Operands(NamedTuple):
 MOVE = Operands()  # elements as they are
 
 
-def step_of(source: Any, result: Any, operations: str) -> Optional[str]:
-    """The step from one type to another; None: elements are moved."""
-    names = type_name(source), type_name(result)
+def step_of(source: Any, result: Any, given: Operands, rank: int) -> Optional[str]:
+    """The step from one type to another, for arrays with `rank` axes; None: elements are moved."""
+    names, operations = (type_name(source), given.result_name(result)), given.operations(rank)
     if not all(names):
         raise TypeError("these elements have no type, and cannot be cast or scaled")
     if names[0] == names[1] and not operations:
@@ -158,17 +184,19 @@ def expected_operands(given: Operands, source: View, target: View) -> Dict[str, 
     real, number = _PARTS.get(type_, type_), Expected(numbers.Complex, type_)
     expected = {"scale": Expected(numbers.Real, real), "alpha": number, "beta": number,
                 "other": Expected((), type_name(target.type), target.shape, target.strides or dense(target.shape)),
-                "skip": Expected((), "i32")}
+                "skip": Expected((), "i32"), "tensor_amax": Expected((), "f32")}
     if given.has_channels:
         channels = Expected((), real, (source.shape[given.channel_axis],), (1,))
         expected.update(channel_scale=channels, channel_shift=channels)
     return {name: one for name, one in expected.items() if getattr(given, name) is not None}
 
 
-def expected_outputs(given: Operands, source: View, target: View) -> Dict[str, Expected]:
-    """What the results after the first have to be, in their order, by the library's names."""
-    shapes = {name: tuple(shape) for name, shape in given.shapes(target.shape, source.shape).items()}
+def expected_outputs(given: Operands, source: View, shape: Tuple[int, ...], kind: Any) -> Dict[str, Expected]:
+    """What the results after the first have to be, in their order, by the library's names. The first one has this
+    shape and type."""
+    shapes = {name: tuple(stored) for name, stored in given.shapes(shape, source.shape).items()}
     strides = {name: dense(shape) for name, shape in shapes.items()}
-    strides["dst2"] = source.strides or strides["dst2"]
+    if source.strides:
+        strides["dst2"] = tuple(given.kept_strides(source.strides))
     return {name: Expected((), type_name(kind), shapes[name], strides[name])
-            for name, kind in given.results(target.type, str).items() if name != "dst"}
+            for name, kind in given.results(kind, str).items() if name != "dst"}

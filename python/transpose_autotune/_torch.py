@@ -84,7 +84,7 @@ def _new_results(x: Any, dims: Tuple[int, ...], given: Operands) -> Tuple[Any, .
     made, shapes = [], given.shapes([x.shape[dim] for dim in dims], x.shape)
     for name, dtype in given.results(x.dtype, _dtype).items():
         if name == "dst2" and not _is_expanded(x):
-            made.append(x.new_empty_strided(x.shape, x.stride(), dtype=dtype))
+            made.append(x.new_empty_strided(shapes[name], given.kept_strides(x.stride()), dtype=dtype))
         else:
             made.append(x.new_empty(shapes[name], dtype=dtype))
     for i, rows in _scale_rows(made, given).items():  # the caller gets the transpose of what lies in memory
@@ -98,11 +98,11 @@ def _scale_rows(results: Sequence[Any], given: Operands) -> Dict[int, Any]:
     return {count + i: -(-results[i].shape[-2] // given.blocks[0]) for i in range(count)}
 
 
-def _view_results(results: Sequence[Any], given: Operands) -> List[View]:
+def _view_results(results: Sequence[Any], x: Any, dims: Tuple[int, ...], given: Operands) -> List[View]:
     """Scales are viewed as they lie in memory."""
     views = [_view(result) for result in results]
     for i, rows in _scale_rows(results, given).items():
-        room = given.scale_room(views[i - len(views) // 2].shape)
+        room = given.scale_room([x.shape[dim] for dim in dims] if 2 * i == len(views) else x.shape)
         wanted = Expected((), type_name(views[i].type), (*room[:-2], rows, room[-2]), (*dense(room)[:-2], 1, room[-1]))
         wanted.check(f"out[{i}]", views[i], views[i].device)
         views[i] = replace(views[i], shape=room, strides=None)
@@ -116,7 +116,7 @@ def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given
             raise TypeError("out has to be a tensor on a GPU too")
     expanded = _is_expanded(x)
     source = _view(x.contiguous() if expanded else x)
-    targets, stream = _view_results(results, given), _current_stream(source.device)
+    targets, stream = _view_results(results, x, dims, given), _current_stream(source.device)
     plan = run(source, targets, dims, stream, given, _view_operand)
     return None if expanded else plan
 
@@ -153,7 +153,7 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
                             "without gradients")
         if given.blocks is not None:
             made = operator_with_blocks(x, list(permutation), given.dtype, list(given.blocks), given.scales,
-                                        given.layout, _both_type(x, given))
+                                        given.layout, _both_type(x, given), given.tensor_amax)
             return tuple(made)
         inputs = (x, list(permutation), given.dtype, *_split(given.scale), *_split(given.alpha), *_split(given.beta),
                   given.other, given.channel_scale, given.channel_shift, given.channel_axis)
@@ -307,11 +307,12 @@ def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
 
 # Of blocks. How many results there are follows from the arguments, so it is a list.
 _SCHEMA_OF_BLOCKS = ("(Tensor x, int[] dims, ScalarType? dtype, int[2] blocks, str? scales=None, str? layout=None, "
-                     "ScalarType? both=None) -> Tensor[]")
+                     "ScalarType? both=None, Tensor? tensor_amax=None) -> Tensor[]")
 
 
-def _blocks(dtype: Any, blocks: Sequence[int], scales: Any = None, layout: Any = None, both: Any = None) -> Operands:
-    return Operands(dtype=dtype, blocks=tuple(blocks), scales=scales, layout=layout, both=both)
+def _blocks(dtype: Any, blocks: Sequence[int], scales: Any = None, layout: Any = None, both: Any = None,
+            tensor_amax: Any = None) -> Operands:
+    return Operands(dtype=dtype, blocks=tuple(blocks), scales=scales, layout=layout, both=both, tensor_amax=tensor_amax)
 
 
 def _run_with_blocks(x: Any, dims: Sequence[int], *inputs: Any) -> List[Any]:

@@ -633,6 +633,40 @@ class Outputs(WithPlans):
                 self.assertEqual((self.made(), self.words[13]), (problem, 1 << 24))
                 self.assertEqual(self.words[14], (1 << 25) * (len(outs) == 4))
 
+    def test_results_of_4_bits(self):
+        """Two in a byte. Problems count results."""
+        def scales(shape, pointer):
+            return Capsules(shape, pointer, None, 10, 8)
+
+        def packed(shape, pointer=1 << 22, strides=None):
+            return Interface(shape, "|u1", pointer, strides)
+
+        asked, largest = {"dtype": "uint8", "blocks": (1, 16), "scales": "nvfp4"}, Interface((1,), pointer=1 << 26)
+        for x, outs, more, problem in (
+                (Interface((30, 50)), (packed((50, 15)), scales((50, 2), 1 << 24)), {},
+                 "30x50:f32:e2m1,blocks=1x16,scales=nvfp4"),
+                (Interface((31, 50)), (packed((50, 16)), scales((50, 2), 1 << 24)), {"tensor_amax": largest},
+                 "31x50:f32:e2m1,ld_dst=32,blocks=1x16,scales=nvfp4"),
+                (Interface((7, 30, 50)), (packed((7, 50, 15), strides=(1000, 20, 1)), packed((7, 30, 25), 1 << 23),
+                                          scales((7, 50, 2), 1 << 24), scales((7, 30, 4), 1 << 25)),
+                 {"both": True, "tensor_amax": largest},
+                 "30x50:f32:e2m1,ld_dst=40,batch=7,both,blocks=1x16,scales=nvfp4"),
+                (Interface((30, 50), strides=(256, 4)),
+                 (packed((50, 15)), Capsules((30, 50), 1 << 23, (64, 1), 10, 8), Interface((50, 2), "|u1", 1 << 24),
+                  Interface((30, 4), "|u1", 1 << 25)),
+                 {"both": "float8_e4m3fn", "scales": "floor"},
+                 "30x50:f32:e2m1,ld_src=64,both=e4m3,blocks=1x16,scales=floor")):
+            with self.subTest(problem=problem):
+                self.assertIs(transpose(x, outs, **{**asked, **more}), outs)
+                self.assertEqual((self.made(), self.words[13]), (problem, 1 << 24))
+                self.assertEqual(self.words[0], (1 << 26) * ("tensor_amax" in more))
+        x = Interface((30, 51))
+        outs = packed((51, 15)), packed((30, 26), 1 << 23), scales((51, 2), 1 << 24), scales((30, 4), 1 << 25)
+        with self.assertRaisesRegex(AutotuneError, "have to be even, as with ld_src=52"):
+            transpose(x, outs, both=True, **asked)
+        with self.assertRaisesRegex(TypeError, "tensor_amax on the device is one number of type f32, and this is 2"):
+            transpose(x, (outs[0], outs[2]), tensor_amax=Interface((2,), pointer=1 << 26), **asked)
+
     def test_blocks_refused(self):
         x, out, scales = Interface((30, 50)), Capsules((50, 30), 1 << 22, None, 10, 8), Interface((50, 1), pointer=1 << 24)
         asked = {"dtype": "float8_e4m3fn", "blocks": (1, 32)}
@@ -642,6 +676,8 @@ class Outputs(WithPlans):
                 (x, (out, Interface((50, 1), pointer=1 << 24)), {"layout": "transposed"}, ValueError, r"\(1, 50\)"),
                 (x, (out, Interface((50, 1), pointer=(1 << 24) + 4)), {}, AutotuneError, "a multiple of 16"),
                 (x, (out, scales), {"blocks": (1, 200)}, AutotuneError, "blocks is .1x200."),
+                (x, (out, scales), {"tensor_amax": scales}, TypeError, "tensor_amax is for the scales nvfp4"),
+                (x, (out, scales), {"blocks": None, "tensor_amax": scales}, TypeError, "of blocks, which are missing"),
                 (x, (out, scales), {"dtype": "float16"}, TypeError, "dtype is float16"),
                 (Interface((30, 50), strides=(4, 120)), (out, scales), {}, ValueError, "of a row have to be neighbours"),
                 (Interface((2, 3, 30, 50)), (out, scales), {}, ValueError, "blocks are of matrices")):

@@ -214,6 +214,13 @@ class Calls(unittest.TestCase):
         kinds = [one.dtype for one in jax.eval_shape(lambda x: transpose(
             x, dtype="float8_e5m2", blocks=(1, 32), scales="floor", layout="swizzled"), x)]
         self.assertEqual(kinds, ["float8_e5m2", "float8_e8m0fnu"])
+        kinds = [(one.dtype, one.shape) for one in jax.eval_shape(lambda x, of: transpose(
+            x, dtype="uint8", both=True, blocks=(1, 16), scales="nvfp4", tensor_amax=of), x[..., :6], x[0, 0, 0])]
+        self.assertEqual(kinds, [("uint8", (2, 6, 3)), ("uint8", (2, 5, 3)), ("float8_e4m3fn", (2, 6, 1)),
+                                 ("float8_e4m3fn", (2, 5, 1))])
+        gradients = jax.eval_shape(jax.grad(lambda x, of: transpose(
+            x, dtype="uint8", blocks=(1, 16), scales="nvfp4", tensor_amax=of)[1].sum().astype("float32"), (0, 1)), x, x[0, 0, 0])
+        self.assertEqual([one.shape for one in gradients], [(2, 5, 7), ()])
         gradient = jax.grad(lambda x: transpose(x, dtype="float8_e4m3fn", blocks=(1, 4), scales="torchao")[1].sum())(x)
         self.assertTrue((gradient == 0).all() and gradient.shape == x.shape)
         with self.assertRaisesRegex(ValueError, "blocks are of matrices"):

@@ -9,7 +9,7 @@ try:
 except (ImportError, AttributeError):
     raise unittest.SkipTest("no PyTorch 2.4 or newer") from None
 
-from block_scales import E8M0, quantised
+from block_scales import E2M1, E8M0, quantised
 from transpose_autotune import permute, transpose
 from transpose_autotune import _torch
 from transpose_autotune._operands import MOVE
@@ -19,12 +19,14 @@ def run_on_host(x, dims, out, given=MOVE):
     assert out is None
     if given.blocks:
         types = given.results(x.dtype, _torch._dtype)
-        how = given.blocks, given.scales, given.layout
+        how = given.blocks, given.scales, given.layout, given.tensor_amax
         result, scales = quantised(x.permute(dims), types["dst"], *how)
         if given.both is None:
             return result, scales
         kept, of_kept = quantised(x, types["dst2"], *how)
-        return result, torch.empty_strided(x.shape, x.stride(), dtype=kept.dtype).copy_(kept), scales, of_kept
+        as_x = torch.empty_strided(kept.shape, given.kept_strides(x.stride()), dtype=kept.dtype)
+        as_x.view(torch.uint8).copy_(kept.view(torch.uint8))
+        return result, as_x, scales, of_kept
     amax = x.abs().float()
     amax = (amax if given.amax == "amax=nan" else amax.nan_to_num(0, torch.inf)).amax() if given.amax else None
     result = x.clone()
@@ -247,6 +249,40 @@ class Operator(unittest.TestCase):
         self.assertEqual([tuple(one.shape) for one in only], [(290, 200), (3, 2)])
         self.assertFalse(any(one.requires_grad for one in only))
 
+    def test_results_of_4_bits(self):
+        """Two in a byte, with the shapes that torch._scaled_mm takes."""
+        x, largest = torch.randn(3, 50, 80)[..., :76], torch.tensor(5.0)
+        for source in x, x[1], x[1][:, :75], x[1][:49]:
+            rows, cols = source.shape[-2:]
+            for dtype in {E2M1, torch.uint8}:
+                for scales, amax in ("nvfp4", None), ("te-nvfp4", largest), ("nvfp4", largest):
+                    asked = {"dtype": dtype, "blocks": (1, 16), "scales": scales, "layout": "swizzled"}
+                    results = transpose(source, both=True, tensor_amax=amax, **asked)
+                    self.assertEqual([one.dtype for one in results], [dtype] * 2 + [torch.float8_e4m3fn] * 2)
+                    self.assertEqual([tuple(one.shape[-2:]) for one in results[:2]],
+                                     [(cols, -(-rows // 2)), (rows, -(-cols // 2))])
+                    self.assertEqual([one.stride()[-2:] for one in results[:2]], [(-(-rows // 2), 1), (40, 1)])
+                    self.assertEqual([one.shape[-1] for one in results[2:]],
+                                     [-(-cols // 128) * 128 * 4, 128 * 8])
+                    for both in None, dtype:
+                        torch.library.opcheck(
+                            _torch.operator_with_blocks,
+                            (source, [*range(source.dim() - 2), source.dim() - 1, source.dim() - 2], dtype, [1, 16],
+                             scales, "swizzled", both, amax),
+                            test_utils=("test_schema", "test_autograd_registration", "test_faketensor"))
+        mixed = transpose(x, both=torch.float8_e5m2, dtype=E2M1, blocks=(1, 32), scales="floor")
+        self.assertEqual([one.stride() for one in mixed[:2]], [(76 * 25, 25, 1), x.stride()])
+
+        def function(x, largest):
+            first, scales = transpose(x * 2, dtype=torch.uint8, blocks=(1, 16), scales="nvfp4", tensor_amax=largest)
+            return first.float() + 1, scales.float()
+
+        wanted = function(x[1], largest)
+        for dynamic in False, True:
+            calls, results = self.compiled(function, x[1], largest, dynamic=dynamic)
+            self.assertTrue(all(torch.equal(*pair) for pair in zip(results, wanted)))
+            self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+
     def test_blocks_compiled_whole(self):
         x = torch.randn(200, 300)
 
@@ -270,6 +306,7 @@ class Operator(unittest.TestCase):
                 (ValueError, "scales is 'best', and has to be one of te, ", {"scales": "best"}),
                 (ValueError, "layout is 'tiled', and has to be one of plain, ", {"layout": "tiled"}),
                 (ValueError, r"blocks is \(1, 0\)", {"blocks": (1, 0)}),
+                (TypeError, "tensor_amax is for the scales nvfp4", {"tensor_amax": x.amax()}),
                 (TypeError, "of blocks, which are missing", {"blocks": None, "scales": "te"})):
             with self.assertRaisesRegex(kind, words):
                 transpose(x, **{**asked, **more})
