@@ -41,6 +41,14 @@ passes() {
     passes test_torch
 }
 
+@test "bytes of block scales are those of their libraries' definitions" {
+    is_long
+    python3 -c 'import torch; torch.float8_e5m2' 2>/dev/null || skip "no PyTorch with types of 8 bits"
+    run -0 python3 "$srcdir/tests/python/compare_bytes.py" "$(dirname "$AUTOTUNE")/tests/python/block-bytes" 100000
+    echo "$output"
+    [[ $output == *' blocks, 0 bytes differ' ]]
+}
+
 @test "what JAX's compiler calls" {
     is_long
     python3 -c 'import jax.ffi' 2>/dev/null || skip "no JAX"

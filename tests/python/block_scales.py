@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results with block scales as PyTorch's own operations compute them, for tests without a GPU and with one."""
+"""Results with block scales as PyTorch's own operations compute them, for tests without a GPU and with one.
+
+The rules are written from their libraries' definitions, which doc/arithmetic.md names."""
 import torch
 
 E8M0 = getattr(torch, "float8_e8m0fnu", torch.uint8)
 E2M1 = getattr(torch, "float4_e2m1fn_x2", torch.uint8)  # two results in a byte
-LARGEST = {torch.float8_e4m3fn: 448.0, torch.float8_e5m2: 57344.0, E2M1: 6.0, torch.uint8: 6.0}
-POWERS = {torch.float8_e4m3fn: 8, torch.float8_e5m2: 15, E2M1: 2, torch.uint8: 2}  # the largest exponents
+FOUR_BITS = E2M1, torch.uint8
+LARGEST = {torch.float8_e4m3fn: 448.0, torch.float8_e5m2: 57344.0, **dict.fromkeys(FOUR_BITS, 6.0)}
+POWERS = {torch.float8_e4m3fn: 8, torch.float8_e5m2: 15, **dict.fromkeys(FOUR_BITS, 2)}  # the largest exponents
+MANTISSAS = {torch.float8_e4m3fn: 3, torch.float8_e5m2: 2, **dict.fromkeys(FOUR_BITS, 1)}
+MOST = torch.finfo(torch.float32).max
 
 
 def of_number(number, divisor):
@@ -13,75 +18,129 @@ def of_number(number, divisor):
     return torch.full_like(divisor, number) / divisor
 
 
-def te(largest, to, _):
-    """The scales and factors of blocks with these largest magnitudes: those of TransformerEngine."""
-    factor = torch.where(largest == 0, 1, of_number(LARGEST[to], largest))
+# A rule makes scales and factors of blocks from their largest magnitudes. It knows the types of source and results,
+# and the largest magnitude of the tensor, or None.
+
+def te(largest, source, to, _):
+    factor = of_number(LARGEST[to], largest)
+    factor = torch.where(factor.isinf(), torch.finfo(source).max, factor)
+    factor = torch.where((largest == 0) | largest.isinf(), 1, factor)
     return of_number(1, factor), factor
 
 
-def torchao(largest, to, _):
-    """Those of torchao's kernels."""
+def te_pow2(largest, source, to, _):
+    factor = te(largest, source, to, _)[1]
+    factor = (factor.view(torch.int32) & -0x800000).view(torch.float32)
+    return of_number(1, factor), factor
+
+
+def torchao(largest, source, to, _):
     factor = of_number(LARGEST[to], largest.clamp(min=1e-12).double()).float()
     return of_number(1, factor), factor
 
 
-def floor(largest, to, _):
-    """Those of MX, with powers of two that are rounded down."""
-    byte = ((largest.view(torch.int32) >> 23) - POWERS[to]).clamp(min=0)
-    return byte.to(torch.uint8).view(E8M0), torch.exp2(127.0 - byte)
+def of_bytes(scales):
+    """Scales in e8m0, and 2 to the power of 127 less the byte; 255 is NaN."""
+    factors = (127 - scales.long() + 1023 << 52).view(torch.float64).float()  # by the exponent field of doubles
+    return scales.to(torch.uint8).view(E8M0), torch.where(scales == 255, torch.nan, factors)
 
 
-def nvfp4(largest, to, tensor_amax):
-    """Those of torchao's NVFP4."""
+def of_exponents(largest, exponents, to):
+    scales = (exponents - POWERS[to]).clamp(min=0)
+    return of_bytes(torch.where(largest.isfinite(), scales, 255))
+
+
+def floor(largest, source, to, _):
+    return of_exponents(largest, largest.view(torch.int32) >> 23, to)
+
+
+def ceil(largest, source, to, _):
+    bits = largest.view(torch.int32)
+    return of_exponents(largest, (bits >> 23) + ((bits & 0x7fffff) > 0), to)
+
+
+def even(largest, source, to, _):
+    rounded_up = largest.view(torch.int32) + (1 << (22 - MANTISSAS[to]))
+    return of_exponents(torch.where(largest.isnan(), largest, rounded_up.view(torch.float32)), rounded_up >> 23, to)
+
+
+def quotients_up(largest, to):
+    """The exponent fields of the quotients, rounded up."""
+    bits = (largest * of_number(1, torch.full_like(largest, LARGEST[to]))).view(torch.int32)
+    exponents, mantissas = bits >> 23, bits & 0x7fffff
+    return exponents + torch.where(exponents == 0, mantissas > 0x400000, mantissas > 0)
+
+
+def rceil(largest, source, to, _):
+    return of_bytes(torch.where(largest.isfinite(), quotients_up(largest, to), 255))
+
+
+def te_rceil(largest, source, to, _):
+    return of_bytes(torch.where(largest.isfinite(), quotients_up(largest, to), 254))
+
+
+def nvfp4(largest, source, to, tensor_amax):
     whole = torch.ones((), device=largest.device)
     if tensor_amax is not None:
         whole = tensor_amax / torch.full_like(tensor_amax, 2688.0)
     stored = (largest / torch.full_like(largest, 6.0) / whole).clamp(2.0 ** -6, 448.0).to(torch.float8_e4m3fn)
-    return stored, torch.ones_like(whole) / whole / stored.float()
+    return stored, of_number(1, whole) / stored.float()
 
 
-def te_nvfp4(largest, to, tensor_amax):
-    """Those of TransformerEngine's."""
+def te_nvfp4(largest, source, to, tensor_amax):
     encode = torch.ones((), device=largest.device)
     if tensor_amax is not None:
-        encode = of_number(2688.0, tensor_amax)
+        encode = of_number(2688.0, tensor_amax).clamp(max=MOST)
+        encode = torch.where((tensor_amax == 0) | (encode == 0), 1, encode)
     stored = (largest * (encode * of_number(1, torch.full_like(encode, 6.0)))).clamp(max=448.0).to(torch.float8_e4m3fn)
-    return stored, of_number(1, stored.float() * of_number(1, encode)).clamp(max=torch.finfo(torch.float32).max)
+    return stored, of_number(1, stored.float() * of_number(1, encode)).clamp(max=MOST)
 
 
-RULES = {"te": te, "torchao": torchao, "floor": floor, "nvfp4": nvfp4, "te-nvfp4": te_nvfp4}
+RULES = {"te": te, "te-pow2": te_pow2, "torchao": torchao, "floor": floor, "ceil": ceil, "even": even, "rceil": rceil,
+         "te-rceil": te_rceil, "nvfp4": nvfp4, "te-nvfp4": te_nvfp4}
+NAN_COUNTS = "floor", "ceil", "even", "rceil", "nvfp4"  # it makes a block's largest magnitude NaN
 
 
 def rounded(products, to):
     """Products in the result's type. Of 4 bits there are the codes."""
     most = LARGEST[to]
-    if to not in (E2M1, torch.uint8):
-        return products.clamp(-most, most).to(to)
+    if to not in FOUR_BITS:
+        return torch.where(products.isnan(), torch.nan, products.clamp(-most, most)).to(to)
     codes, sizes = torch.signbit(products).to(torch.uint8) * 8, products.abs()
     for i, middle in enumerate((0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0)):  # a tie goes to the even code
         codes += (sizes >= middle if i % 2 else sizes > middle).to(torch.uint8)
-    return codes
+    return torch.where(products.isnan(), 7, codes)
 
 
 def packed(result, to):
     """Results of 4 bits are two in a byte, the first one in the lower half."""
-    if to not in (E2M1, torch.uint8):
+    if to not in FOUR_BITS:
         return result
     whole = torch.nn.functional.pad(result, (0, result.shape[-1] % 2))
     return (whole[..., ::2] | whole[..., 1::2] << 4).contiguous().view(to)
 
 
-def quantised(source, to, blocks, scales="te", layout=None, tensor_amax=None):
-    """The result of a source, which has the result's orientation, and its scales, as transpose gives them."""
+def multiplied(source, to, blocks, scales="te", tensor_amax=None):
+    """The products of elements and factors, and the scales, plainly laid out."""
     rows, cols = source.shape[-2:]
     height, width = blocks
     down, across = -(-rows // height), -(-cols // width)
     whole = torch.nn.functional.pad(source.float(), (0, across * width - cols, 0, down * height - rows))
     cells = whole.unflatten(-1, (across, width)).unflatten(-3, (down, height))
-    made, factors = RULES[scales](cells.abs().amax((-3, -1)), to, tensor_amax)
-    products = rounded(cells * factors[..., :, None, :, None], to)
-    result = packed(products.flatten(-4, -3).flatten(-2)[..., :rows, :cols], to)
-    return result.contiguous(), laid_out(made, layout)
+    sizes = cells.abs()
+    if scales not in NAN_COUNTS:
+        sizes = torch.where(sizes.isnan(), 0, sizes)
+    made, factors = RULES[scales](sizes.amax((-3, -1)), source.dtype, to, tensor_amax)
+    products = cells * factors[..., :, None, :, None]
+    if scales == "torchao":
+        products = torch.where(products.isnan(), LARGEST[to], products)
+    return products.flatten(-4, -3).flatten(-2)[..., :rows, :cols], made
+
+
+def quantised(source, to, blocks, scales="te", layout=None, tensor_amax=None):
+    """The result of a source, which has the result's orientation, and its scales, as transpose gives them."""
+    products, made = multiplied(source, to, blocks, scales, tensor_amax)
+    return packed(rounded(products, to), to).contiguous(), laid_out(made, layout)
 
 
 def laid_out(scales, layout):
