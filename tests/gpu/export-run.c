@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs each launcher of an export and compares what it wrote with a permutation in C. tests/gpu/
- * export.bats exports these problems and builds this. */
+/* Runs each launcher of an export and compares what it wrote with a permutation in C. What those
+ * with blocks wrote goes into files, and so do their sources: tests/python/block-bytes computes the
+ * same. tests/gpu/export.bats exports these problems and builds this. */
 #include "launchers.h"
 
 #include <stdio.h>
@@ -89,10 +90,99 @@ static int is_right(size_t problem)
     return wrong == 0;
 }
 
+/* ---- blocks ---- */
+
+enum { ROWS = 512, COLS = 768, ELEMENTS = ROWS * COLS };
+
+static const struct {
+    const char *name; /* of its files */
+    cudaError_t (*launch)(void *dst, const void *src, const struct gpu_numbers *numbers,
+                          cudaStream_t stream);
+    size_t result_bytes, scale_bytes; /* of each of the two results */
+} with_blocks[] = {
+    {"te", gpu_transpose_R512_C768_B2_BF16_E4M3_BOTH_BLOCKS_1_128_TE_PLAIN_E4M3, ELEMENTS,
+     ELEMENTS / 128 * sizeof(float)},
+    {"nvfp4", gpu_transpose_R512_C768_B2_BF16_E2M1_BOTH_BLOCKS_1_16_NVFP4_PLAIN_E2M1, ELEMENTS / 2,
+     ELEMENTS / 16},
+};
+
+static int is_saved(const char *name, const char *suffix, const void *bytes, size_t count)
+{
+    char path[64];
+    FILE *file;
+    int is_written;
+
+    snprintf(path, sizeof path, "%s.%s", name, suffix);
+    file = fopen(path, "wb");
+    is_written = file && fwrite(bytes, 1, count, file) == count;
+    return file && fclose(file) == 0 && is_written;
+}
+
+/* Results and scales follow each other in a file, as block-bytes writes them. */
+static int is_downloaded(const char *name, const char *suffix, const void *device, size_t bytes)
+{
+    unsigned char *host = malloc(bytes);
+    int is_done = host && check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), name) &&
+                  is_saved(name, suffix, host, bytes);
+
+    free(host);
+    return is_done;
+}
+
+/* Elements have any bits. */
+static int are_sources_saved(const char *name, unsigned short *source)
+{
+    unsigned short *transposed = malloc(ELEMENTS * sizeof *transposed);
+    int is_done;
+
+    if (!transposed)
+        return 0;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        source[i] = (unsigned short)(i * 2654435761u >> 13);
+        transposed[i % COLS * ROWS + i / COLS] = source[i];
+    }
+    is_done = is_saved(name, "src", source, ELEMENTS * sizeof *source) &&
+              is_saved(name, "transposed", transposed, ELEMENTS * sizeof *transposed);
+    free(transposed);
+    return is_done;
+}
+
+static int has_run(size_t problem)
+{
+    const char *name = with_blocks[problem].name;
+    const size_t results = with_blocks[problem].result_bytes;
+    const size_t bytes = results + with_blocks[problem].scale_bytes;
+    const float magnitude = 3; /* of the tensor, for nvfp4 */
+    unsigned short *source = malloc(ELEMENTS * sizeof *source);
+    struct gpu_numbers numbers = {0};
+    unsigned char *dst, *kept;
+    void *src, *of_tensor;
+
+    if (!source || !are_sources_saved(name, source) ||
+        !check(cudaMalloc(&src, ELEMENTS * sizeof *source), "cudaMalloc") ||
+        !check(cudaMalloc((void **)&dst, bytes), "cudaMalloc") ||
+        !check(cudaMalloc((void **)&kept, bytes), "cudaMalloc") ||
+        !check(cudaMalloc(&of_tensor, sizeof magnitude), "cudaMalloc") ||
+        !check(cudaMemcpy(of_tensor, &magnitude, sizeof magnitude, cudaMemcpyHostToDevice), name) ||
+        !check(cudaMemcpy(src, source, ELEMENTS * sizeof *source, cudaMemcpyHostToDevice), name))
+        return 0;
+    numbers.number.at = of_tensor;
+    numbers.kept = kept;
+    numbers.scales = dst + results;
+    numbers.kept_scales = kept + results;
+    free(source);
+    return check(with_blocks[problem].launch(dst, src, &numbers, 0), name) &&
+           is_downloaded(name, "dst", dst, bytes) && is_downloaded(name, "kept", kept, bytes);
+}
+
 int main(void)
 {
     const size_t count = sizeof problems / sizeof *problems;
     size_t right = 0;
+
+    for (size_t i = 0; i < sizeof with_blocks / sizeof *with_blocks; i++)
+        if (!has_run(i))
+            return 1;
 
     for (size_t i = 0; i < count; i++)
         right += (size_t)is_right(i);

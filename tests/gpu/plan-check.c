@@ -30,11 +30,22 @@ static const autotune_problem shapes[] = {
 
 /* Each is checked with every shape that is not in place. Channels have none of the batches with
  * gaps between matrices, where a result's place does not tell its channel. */
-static const char *const steps[] = {
-    "f32:bf16",       "c64,conj",       "bf16:e4m3,scale",    "f32:u8,divide",
-    "f64,alpha,beta", "c64,alpha,beta", "u8:f16,affine=rows", "f32,affine=cols,beta"};
+static const char *const steps[] = {"f32:bf16",
+                                    "c64,conj",
+                                    "bf16:e4m3,scale",
+                                    "f32:u8,divide",
+                                    "f64,alpha,beta",
+                                    "c64,alpha,beta",
+                                    "u8:f16,affine=rows",
+                                    "f32,affine=cols,beta",
+                                    "bf16:e4m3,scale,both,amax",
+                                    "f32,both=bf16,amax=nan",
+                                    "bf16:e4m3,both,blocks=1x128,scales=te-pow2,layout=aligned",
+                                    "f32:e5m2,both=e4m3,blocks=1x32,scales=rceil,layout=swizzled",
+                                    "bf16:e2m1,blocks=1x16,scales=nvfp4"};
 
-/* Offsets of source and destination, in elements. */
+/* Offsets of source and destination, in elements; of results of 4 bits, in bytes. Those of the
+ * second result are the destination's. */
 static const int64_t offsets[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 5}};
 
 static autotune_problem filled(autotune_problem p, int64_t elem_size)
@@ -52,7 +63,8 @@ static autotune_problem filled(autotune_problem p, int64_t elem_size)
 struct task {
     autotune_problem problem;
     struct at_step step;
-    size_t result_size; /* bytes */
+    size_t result_size, kept_size; /* bytes */
+    autotune_scales scales[2];     /* of blocks: of the destination, and of the second result */
 };
 
 static struct task make_task(const autotune_problem *given)
@@ -65,6 +77,12 @@ static struct task make_task(const autotune_problem *given)
         abort();
     if (given->step)
         task.result_size = (size_t)at_number_formats[task.step.to].bytes;
+    task.kept_size = (size_t)at_step_kept_bytes(&task.step);
+    if (at_step_has(&task.step, AT_BLOCKS)) {
+        autotune_error *error = NULL;
+
+        require_ok(autotune_problem_scales(task.scales, &task.problem, &error), &error, "scales");
+    }
     return task;
 }
 
@@ -75,9 +93,9 @@ struct buffer {
     size_t bytes;
 };
 
-static struct buffer make_buffer(int64_t elements, int64_t elem_size)
+static struct buffer make_buffer(int64_t bytes)
 {
-    struct buffer buffer = {.bytes = (size_t)(elements * elem_size) + 2 * MARGIN_BYTES};
+    struct buffer buffer = {.bytes = (size_t)bytes + 2 * MARGIN_BYTES};
 
     buffer.host = at_alloc(buffer.bytes);
     require(at_cuda.cuMemAlloc(&buffer.device, buffer.bytes), "allocating");
@@ -108,6 +126,7 @@ static void upload(const struct buffer *buffer, CUstream stream)
 /* ---- what a step takes ---- */
 
 static const double given_number[2] = {0.375, -1.25}, given_beta[2] = {-0.75, 0.5};
+static const float of_tensor = 1e30F; /* the tensor's largest magnitude, for some block scales */
 
 /* The numbers of a channel. */
 static double scale_of(int64_t channel)
@@ -122,7 +141,7 @@ static double shift_of(int64_t channel)
 
 /* Numbers on the device, of the type that values are computed in. */
 struct device_numbers {
-    CUdeviceptr number, beta, scales, shifts;
+    CUdeviceptr number, beta, scales, shifts, of_tensor;
 };
 
 static CUdeviceptr copy_numbers(const double *numbers, size_t count, bool doubles, CUstream stream)
@@ -162,7 +181,8 @@ static struct device_numbers make_numbers(const struct task *task, CUstream stre
     made = (struct device_numbers){copy_numbers(given_number, 2, doubles, stream),
                                    copy_numbers(given_beta, 2, doubles, stream),
                                    copy_numbers(scales, channels, doubles, stream),
-                                   copy_numbers(shifts, channels, doubles, stream)};
+                                   copy_numbers(shifts, channels, doubles, stream),
+                                   copy_numbers(&(double){of_tensor}, 1, false, stream)};
     free(shifts);
     free(scales);
     return made;
@@ -174,6 +194,7 @@ static void free_numbers(const struct device_numbers *numbers)
     at_cuda.cuMemFree(numbers->beta);
     at_cuda.cuMemFree(numbers->scales);
     at_cuda.cuMemFree(numbers->shifts);
+    at_cuda.cuMemFree(numbers->of_tensor);
 }
 
 /* A number by its value or by where the device has it. */
@@ -208,22 +229,83 @@ static void take_numbers(autotune_execution *execution, const struct task *task,
         execution->channel_scale = (const void *)numbers->scales;
         execution->channel_shift = (const void *)numbers->shifts;
     }
+    if (at_step_takes_largest(step) && by_address)
+        execution->largest = (void *)numbers->of_tensor;
 }
 
-/* Compute here what the plan does. */
-static void transpose_here(const struct task *task, unsigned char *dst, const unsigned char *src,
-                           const unsigned char *second)
+/* ---- what a plan writes ---- */
+
+enum output { DST, KEPT, LARGEST, SCALES, KEPT_SCALES, OUTPUTS };
+
+/* The bytes of an output, and the distance of its first one from where it is allocated. */
+static int64_t output_bytes(const struct task *task, enum output output)
 {
+    const autotune_problem *p = &task->problem;
+    const int64_t dst_elements = (p->batch - 1) * p->stride_dst + p->cols * p->ld_dst;
+    const int64_t src_elements = (p->batch - 1) * p->stride_src + p->rows * p->ld_src;
+    const int64_t bytes[OUTPUTS] = {
+        [DST] = task->step.given ? at_number_bytes(task->step.to, dst_elements)
+                                 : dst_elements * p->elem_size,
+        [KEPT] = src_elements * (int64_t)task->kept_size,
+        [LARGEST] = at_step_has(&task->step, AT_AMAX) ? (int64_t)sizeof(float) : 0,
+        [SCALES] = task->scales[0].bytes,
+        [KEPT_SCALES] = task->scales[1].bytes,
+    };
+
+    return bytes[output];
+}
+
+static size_t output_offset(const struct task *task, enum output output, const int64_t offset[2])
+{
+    const size_t size = output == DST ? task->result_size : output == KEPT ? task->kept_size : 0;
+
+    return MARGIN_BYTES + (size_t)offset[1] * size;
+}
+
+/* Compute here what the plan does with blocks. */
+static void quantise_here(const struct task *task, unsigned char *const out[OUTPUTS],
+                          const unsigned char *src, const float *tensor)
+{
+    const autotune_problem *p = &task->problem;
+    const struct at_step *step = &task->step;
+
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int own = 0; own < 2; own++) {
+            const struct at_scaled_result result = at_step_scaled(step, own);
+            const int64_t stride = b * (own ? p->stride_dst : p->stride_src);
+
+            if (own || task->kept_size > 0)
+                at_block_apply(
+                    &result, step->from, src + (size_t)(b * p->stride_src * p->elem_size), p->rows,
+                    p->cols, p->ld_src, tensor,
+                    out[own ? DST : KEPT] + at_number_bytes(result.to, stride),
+                    own ? p->ld_dst : p->ld_src,
+                    out[own ? SCALES : KEPT_SCALES] + b * task->scales[!own].matrix_bytes);
+        }
+}
+
+/* Compute here what the plan does. `tensor` is the tensor's largest magnitude, or NULL. */
+static void transpose_here(const struct task *task, unsigned char *const out[OUTPUTS],
+                           const unsigned char *src, const unsigned char *second,
+                           const float *tensor)
+{
+    const struct at_step kept = at_step_kept(&task->step);
+    unsigned char *dst = out[DST];
+    uint32_t largest = 0;
     const autotune_problem *p = &task->problem;
     struct at_step_operands operands = {
         {given_number[0], given_number[1]}, {given_beta[0], given_beta[1]}, 1, 0};
 
+    if (at_step_has(&task->step, AT_BLOCKS)) {
+        quantise_here(task, out, src, tensor);
+        return;
+    }
     for (int64_t b = 0; b < p->batch; b++)
         for (int64_t r = 0; r < p->rows; r++)
             for (int64_t c = 0; c < p->cols; c++) {
                 size_t to = (size_t)(b * p->stride_dst + c * p->ld_dst + r) * task->result_size;
-                const unsigned char *from =
-                    src + (size_t)((b * p->stride_src + r * p->ld_src + c) * p->elem_size);
+                size_t place = (size_t)(b * p->stride_src + r * p->ld_src + c);
+                const unsigned char *from = src + place * (size_t)p->elem_size;
                 int64_t channel = task->step.channels.axis == AT_ROWS_AXIS ? r : c;
 
                 operands.channel_scale = scale_of(channel);
@@ -232,7 +314,14 @@ static void transpose_here(const struct task *task, unsigned char *dst, const un
                     at_step_apply(&task->step, &operands, dst + to, from, second + to);
                 else
                     memcpy(dst + to, from, task->result_size);
+                if (task->kept_size > 0)
+                    at_step_apply(&kept, &operands, out[KEPT] + place * task->kept_size, from,
+                                  NULL);
+                if (at_step_has(&task->step, AT_AMAX))
+                    largest = at_step_larger(&task->step, largest, from);
             }
+    if (at_step_has(&task->step, AT_AMAX))
+        memcpy(out[LARGEST], &largest, sizeof largest);
 }
 
 /* ---- running it ---- */
@@ -264,46 +353,104 @@ static void execute_captured(const autotune_plan *plan, const autotune_execution
     at_cuda.cuGraphDestroy(graph);
 }
 
-/* Return whether each byte of the destination and of its margins is right. From a graph, numbers
+/* Set where the outputs are. Some are not there: their buffers are margins alone. */
+static void take_outputs(autotune_execution *execution, const struct task *task,
+                         const struct buffer out[OUTPUTS], const int64_t offset[2])
+{
+    void **const members[OUTPUTS] = {
+        [DST] = &execution->dst,
+        [KEPT] = &execution->dst2,
+        [LARGEST] = &execution->largest,
+        [SCALES] = &execution->block_scales,
+        [KEPT_SCALES] = &execution->block_scales2,
+    };
+
+    for (enum output i = DST; i < OUTPUTS; i++)
+        if (output_bytes(task, i) > 0)
+            *members[i] = (void *)(out[i].device + output_offset(task, i, offset));
+}
+
+/* Has the device what the host has? */
+static bool are_equal(const struct buffer out[OUTPUTS], CUstream stream)
+{
+    bool equal = true;
+
+    require(at_cuda.cuStreamSynchronize(stream), "running");
+    for (enum output i = DST; i < OUTPUTS; i++) {
+        unsigned char *got = at_alloc(out[i].bytes);
+
+        require(at_cuda.cuMemcpyDtoH(got, out[i].device, out[i].bytes), "downloading");
+        equal = equal && memcmp(got, out[i].host, out[i].bytes) == 0;
+        free(got);
+    }
+    return equal;
+}
+
+/* Is nothing written if the launch is to be skipped? Steps without more outputs are not. */
+static bool is_skipped(const autotune_plan *plan, const struct task *task,
+                       const autotune_execution *given, const struct buffer out[OUTPUTS])
+{
+    const int flag = 1;
+    autotune_execution execution = *given;
+    CUdeviceptr skip;
+    bool equal;
+
+    if (!at_step_has_outputs(&task->step) && !at_step_has(&task->step, AT_BLOCKS))
+        return true;
+    require(at_cuda.cuMemAlloc(&skip, sizeof flag), "allocating");
+    require(at_cuda.cuMemcpyHtoDAsync(skip, &flag, sizeof flag, given->stream), "uploading");
+    require(at_cuda.cuStreamSynchronize(given->stream), "uploading");
+    execution.skip = (const void *)skip;
+    execute(plan, &execution, false);
+    equal = are_equal(out, given->stream);
+    at_cuda.cuMemFree(skip);
+    return equal;
+}
+
+/* Return whether each byte of the outputs and of their margins is right. From a graph, numbers
  * are the device's, and the second source is what the destination had. */
 static bool is_right(const autotune_plan *plan, const struct task *task, const int64_t offset[2],
                      bool captured, CUstream stream)
 {
     const autotune_problem *p = &task->problem;
-    int64_t src_elements = (p->batch - 1) * p->stride_src + p->rows * p->ld_src + offset[0];
-    int64_t dst_elements = (p->batch - 1) * p->stride_dst + p->cols * p->ld_dst + offset[1];
-    struct buffer src = make_buffer(src_elements, p->elem_size);
-    struct buffer dst = make_buffer(dst_elements, (int64_t)task->result_size);
-    struct buffer second = make_buffer(dst_elements, (int64_t)task->result_size);
+    const int64_t src_elements = (p->batch - 1) * p->stride_src + p->rows * p->ld_src + offset[0];
+    struct buffer src = make_buffer(src_elements * p->elem_size), out[OUTPUTS], second;
     struct device_numbers numbers = make_numbers(task, stream);
-    size_t src_at = MARGIN_BYTES + (size_t)(offset[0] * p->elem_size);
-    size_t dst_at = MARGIN_BYTES + (size_t)offset[1] * task->result_size;
-    unsigned char *got = at_alloc(dst.bytes), *before;
+    const size_t src_at = MARGIN_BYTES + (size_t)(offset[0] * p->elem_size);
+    const size_t dst_at = output_offset(task, DST, offset);
+    unsigned char *places[OUTPUTS], *before;
     autotune_execution execution = autotune_execution_init();
     bool right;
 
     fill(&src, 1);
-    fill(&dst, 2);
-    fill(&second, 3);
     upload(&src, stream);
-    upload(&dst, stream);
+    for (enum output i = DST; i < OUTPUTS; i++) {
+        const size_t at = output_offset(task, i, offset);
+
+        out[i] = make_buffer(output_bytes(task, i) + (int64_t)at - MARGIN_BYTES);
+        fill(&out[i], 2 + i);
+        upload(&out[i], stream);
+        places[i] = out[i].host + at;
+    }
+    second = make_buffer((int64_t)out[DST].bytes - 2 * MARGIN_BYTES);
+    fill(&second, 2 + OUTPUTS);
     upload(&second, stream);
-    execution.dst = (void *)(dst.device + dst_at);
+    take_outputs(&execution, task, out, offset);
     execution.src = p->in_place ? execution.dst : (const void *)(src.device + src_at);
     execution.stream = stream;
-    take_numbers(&execution, task, &numbers, (captured ? dst : second).device + dst_at, captured);
+    take_numbers(&execution, task, &numbers, (captured ? out[DST] : second).device + dst_at,
+                 captured);
+    right = is_skipped(plan, task, &execution, out);
     (captured ? execute_captured : execute)(plan, &execution, !task->step.given);
-    require(at_cuda.cuStreamSynchronize(stream), "running");
-    require(at_cuda.cuMemcpyDtoH(got, dst.device, dst.bytes), "downloading");
-    before = at_memdup(dst.host, dst.bytes);
-    transpose_here(task, dst.host + dst_at, p->in_place ? before + dst_at : src.host + src_at,
-                   (captured ? before : second.host) + dst_at);
-    right = memcmp(got, dst.host, dst.bytes) == 0;
+    before = at_memdup(out[DST].host, out[DST].bytes);
+    transpose_here(task, places, p->in_place ? before + dst_at : src.host + src_at,
+                   (captured ? before : second.host) + dst_at, captured ? &of_tensor : NULL);
+    right = are_equal(out, stream) && right;
     free(before);
-    free(got);
     free_numbers(&numbers);
     free_buffer(&second);
-    free_buffer(&dst);
+    for (enum output i = DST; i < OUTPUTS; i++)
+        free_buffer(&out[i]);
     free_buffer(&src);
     return right;
 }
@@ -364,14 +511,21 @@ static int check_both(const autotune_profile *profile, const autotune_problem *g
 
 static bool takes(const autotune_problem *shape, const char *step)
 {
-    return !shape->in_place && !(shape->stride_dst && strstr(step, "affine"));
+    const autotune_problem p = filled(*shape, 1);
+    const bool has_even_rows = (p.ld_dst | p.stride_dst) % 2 == 0;
+
+    return !shape->in_place && !(shape->stride_dst && strstr(step, "affine")) &&
+           (has_even_rows || !strstr(step, ":e2m1"));
 }
 
-static int64_t source_size(const char *step)
+static int64_t source_size(const char *text)
 {
-    autotune_problem problem = {.step = step};
+    struct at_step step;
+    int64_t bytes;
 
-    return make_task(&problem).problem.elem_size;
+    if (at_step_parse(&step, &bytes, text, NULL) != AT_OK)
+        abort();
+    return bytes;
 }
 
 int check_plans(const autotune_profile *profile)
