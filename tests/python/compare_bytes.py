@@ -141,7 +141,7 @@ def with_tensors(kind, cols, rule, rows, source):
 
 def raw(tensor):
     """The bytes."""
-    return tensor.contiguous().view(torch.uint8).flatten()
+    return tensor.contiguous().flatten().view(torch.uint8)
 
 
 def differing(found, wanted):
