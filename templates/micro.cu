@@ -112,6 +112,10 @@ constexpr int thread_micros = micro_rows / micro_step;
 constexpr int unit_step = THREADS / micro_rows; /* destination rows that a block writes at once */
 constexpr int thread_units = tile_cols / unit_step;
 constexpr int in_flight = UNROLL ? UNROLL : thread_micros;
+constexpr int lanes = LAYOUT ? minimum(micro_cols, 32) : DIRECT_LANES; /* of a warp, in a row */
+
+/* Sums of columns: a warp has those of a row of its micro-tiles, or of several. */
+using sums = tile_sums<tile_rows, tile_cols, THREADS, micro_rows * lanes / 32>;
 
 /* A wavefront of shared memory has wavefront_units units. If a row of the source has fewer
  * micro-tiles, the wavefront includes lanes of the next rows of micro-tiles: `wavefront_rows` in
@@ -128,7 +132,6 @@ struct micro_position {
  * down. */
 __device__ __forceinline__ micro_position first_micro()
 {
-    constexpr int lanes = LAYOUT == LAYOUT_NONE ? DIRECT_LANES : minimum(micro_cols, 32);
     constexpr int warps = micro_cols / lanes; /* per row */
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
@@ -182,10 +185,44 @@ stored_of(const vector &moved, const chosen &result_of,
         return moved;
 }
 
+/* The sums of a micro-tile's columns. */
+struct micro_sums {
+    float of[loaded];
+};
+
+/* Add the elements of a micro-tile. */
+__device__ __forceinline__ void add_rows(micro_sums &sums,
+                                         const word<LOAD_BYTES> (&rows)[micro::rows])
+{
+#pragma unroll
+    for (int i = 0; i < loaded; i++)
+        sums.of[i] = add_pairwise<micro::rows>([&](int k) {
+            vector<LOAD_BYTES, ELEM_SIZE> row;
+
+            row.whole = rows[k];
+            return step::float_of(row.part[i]);
+        });
+}
+
+/* The same of a micro-tile that an edge of the matrix cuts: it has `rows` x `cols` elements. */
+__device__ __forceinline__ void add_edge(micro_sums &sums, const element *src, long long ld,
+                                         int rows, int cols)
+{
+#pragma unroll 1
+    for (int col = 0; col < minimum(cols, loaded); col++) {
+        const float sum = add_pairwise<micro::rows>(
+            [&](int k) { return k < rows ? step::float_of(src[k * ld + col]) : 0.0f; });
+
+#pragma unroll
+        for (int i = 0; i < loaded; i++)
+            sums.of[i] = i == col ? sum : sums.of[i];
+    }
+}
+
 /* Read one micro-tile. All of its loads come before the first store of what is kept: the compiler
  * does not know that the two are apart. */
 __device__ __forceinline__ void read_micro(micro &tile, const element *src, long long ld,
-                                           const step &result_of)
+                                           const step &result_of, micro_sums &sums)
 {
     word<LOAD_BYTES> own[micro::rows];
 
@@ -197,17 +234,33 @@ __device__ __forceinline__ void read_micro(micro &tile, const element *src, long
 #pragma unroll
     for (int k = 0; k < micro::rows; k++)
         result_of.template keep<loaded, STORE>(src + k * ld, own[k]);
+    if constexpr (step::has_sums)
+        add_rows(sums, own);
 }
 
 /* Read micro-tiles from the source. src points to the first element of the thread's first one. Row
  * `end` and later rows do not exist. */
 __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const element *src,
-                                            long long ld, int row, int end, const step &result_of)
+                                            long long ld, micro_position first, int end,
+                                            const step &result_of, const block_tile &whole)
 {
 #pragma unroll
     for (int i = 0; i < in_flight; i++) {
-        if (row + i * micro_step < end)
-            read_micro(tile[i], src, ld, result_of);
+        const int row = first.row + i * micro_step;
+        micro_sums own{};
+
+        if (row < end)
+            read_micro(tile[i], src, ld, result_of, own);
+        if constexpr (step::has_sums) {
+            if (row >= end)
+                add_edge(own, src, ld, whole.rows - row * micro::rows,
+                         whole.cols - first.col * micro::cols);
+#pragma unroll
+            for (int k = 0; k < loaded; k++)
+                own.of[k] = add_down_warp<lanes>(own.of[k]);
+            if (threadIdx.x % 32 < lanes)
+                sums::stage(row / (32 / lanes), first.col * micro::cols, own.of);
+        }
         src += micro_step * micro::rows * ld;
     }
 }
@@ -357,7 +410,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     for (int i = 0; i < thread_micros; i += in_flight) {
         micro tiles[in_flight];
 
-        read_micros(tiles, from, ld_src, first.row, end, result_of);
+        read_micros(tiles, from, ld_src, first, end, result_of, tile);
         if constexpr (LAYOUT == LAYOUT_NONE)
             write_direct(to, tiles, ld_dst, first.row, end, result_of);
         else
@@ -366,13 +419,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         from += in_flight * micro_step * micro::rows * ld_src;
         to += LAYOUT == LAYOUT_NONE ? in_flight * micro_step * micro::rows : 0;
     }
-    if constexpr (LAYOUT != LAYOUT_NONE) {
-        result_of.gather_largest();
+    sums all;
+
+    result_of.gather_largest();
+    if constexpr (LAYOUT != LAYOUT_NONE || step::has_largest || step::has_sums)
         __syncthreads();
-        result_of.send_largest();
+    result_of.send_largest();
+    result_of.send_sums(all, tile, rows, cols);
+    if constexpr (LAYOUT != LAYOUT_NONE)
         write_rows(to, shared, ld_dst, whole_rows, whole_cols, result_of, common);
-        result_of.write_largest();
-    } else {
-        result_of.finish();
-    }
+    result_of.write_largest();
+    result_of.finish_sums(all, tile, rows, cols);
 }

@@ -53,10 +53,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     const int row = writes_coalesce ? threadIdx.x : threadIdx.y;
     const int col = writes_coalesce ? threadIdx.y : threadIdx.x;
 
+    using sums = tile_sums<tile_rows, tile_cols, BLOCK_X * BLOCK_Y, tile_rows>;
     const step result_of{STEP_ARGUMENT};
 
     if (result_of.skips())
         return;
+    if constexpr (step::has_sums)
+        *sums::staged(row, col) = 0;
     if (tile.matrix < matrices_of(batch) && row < tile.rows && col < tile.cols) {
         const batch_place<AXES> place = place_in(batch, tile.matrix);
         const word<ELEM_SIZE> *from = static_cast<const word<ELEM_SIZE> *>(src) +
@@ -69,6 +72,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 
         store<STORE_PLAIN>(to, result_of(own, there));
         result_of.template keep<1>(from, own);
+        if constexpr (step::has_sums)
+            *sums::staged(row, col) = step::float_of(own);
     }
     result_of.finish();
+    if constexpr (step::has_sums) {
+        sums all;
+
+        __syncthreads();
+        result_of.send_sums(all, tile, rows, cols);
+        result_of.finish_sums(all, tile, rows, cols);
+    }
 }

@@ -7,11 +7,12 @@ namespace at
  * own. */
 __device__ constexpr bool has_outputs(long long code)
 {
-    return (code >> 16 & (STEP_BOTH | STEP_AMAX)) != 0;
+    return (code >> 16 & (STEP_BOTH | STEP_AMAX | STEP_SUMS)) != 0;
 }
 __device__ constexpr long long results_code(long long code)
 {
-    return code & 0xffffffff & ~((long long)(STEP_BOTH | STEP_AMAX | STEP_AMAX_NAN) << 16);
+    return code & 0xffffffff &
+           ~((long long)(STEP_BOTH | STEP_AMAX | STEP_AMAX_NAN | STEP_SUMS) << 16);
 }
 __device__ constexpr long long kept_code(long long code)
 {
@@ -30,6 +31,7 @@ template <long long code> struct arithmetic_with_outputs : arithmetic<results_co
     static constexpr bool keeps = (code >> 16 & STEP_BOTH) != 0;
     static constexpr bool has_largest = (code >> 16 & STEP_AMAX) != 0;
     static constexpr bool propagates = (code >> 16 & STEP_AMAX_NAN) != 0;
+    static constexpr bool has_sums = (code >> 16 & STEP_SUMS) != 0;
     static_assert(!results::needs_place, "second results have no place in the destination");
 
     using element = word<results::source_bytes>;
@@ -168,6 +170,27 @@ template <long long code> struct arithmetic_with_outputs : arithmetic<results_co
         if constexpr (has_largest)
             if (largest_of_block::thread() == 0)
                 launch.write(outputs.scratch, outputs.largest);
+    }
+    static __device__ __forceinline__ float float_of(const element &from)
+    {
+        if constexpr (has_sums)
+            return results::source::load(from);
+        else
+            return 0;
+    }
+    template <class sums>
+    __device__ __forceinline__ void send_sums(sums &all, const block_tile &tile, long long rows,
+                                              long long cols) const
+    {
+        if constexpr (has_sums)
+            all.send(tile, rows, cols, outputs.scratch);
+    }
+    template <class sums>
+    __device__ __forceinline__ void finish_sums(sums &all, const block_tile &tile, long long rows,
+                                                long long cols) const
+    {
+        if constexpr (has_sums)
+            all.finish(tile, rows, cols, outputs);
     }
     __device__ __forceinline__ void finish() const
     {

@@ -48,6 +48,9 @@
 #ifndef KEPT_LAYOUT
 #define KEPT_LAYOUT SCALE_LAYOUT
 #endif
+#ifndef SUMS
+#define SUMS 0 /* 1: the launch wants the sums of the source's columns */
+#endif
 #ifndef AXES
 #define AXES 1 /* of the batch */
 #endif
@@ -115,6 +118,10 @@ constexpr int threads_down = THREADS / threads_across;
 constexpr int thread_rows = TILE_ROWS / threads_down;
 constexpr int thread_runs = thread_rows / RUN;
 constexpr int lanes_down = 32 / LANES;
+
+/* Sums of columns: a warp has those of some rows. */
+constexpr int warp_rows = thread_rows * lanes_down;
+using sums = tile_sums<TILE_ROWS, TILE_COLS, THREADS, TILE_ROWS / warp_rows>;
 
 /* A result in shared memory, row by row. */
 template <int row_count, int row_elements, int bits> struct staged_rows {
@@ -282,6 +289,19 @@ __device__ __forceinline__ void read_part(thread_part &own, const element *src, 
                     own.row + i < tile.rows && own.col + k < tile.cols ? src[k] : element{};
         src += ld;
     }
+}
+
+/* Stage the sums of a warp's columns. */
+__device__ __forceinline__ void stage_sums(const thread_part &own)
+{
+    float columns[loaded];
+
+#pragma unroll
+    for (int k = 0; k < loaded; k++)
+        columns[k] =
+            add_down_warp<LANES>(add_pairwise<thread_rows>([&](int i) { return own.value(i, k); }));
+    if (threadIdx.x % 32 < LANES)
+        sums::stage(own.row / warp_rows, own.col, columns);
 }
 
 /* The largest magnitude of a whole warp: their order is that of their bits. */
@@ -629,7 +649,7 @@ __device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const uns
 /* All but the last step. */
 template <bool whole>
 __device__ __forceinline__ void quantise(const element *src, long long ld_src, const tile_place &at,
-                                         const block_scales &given, unsigned char *kept)
+                                         const block_scales &given, unsigned char *kept, sums &all)
 {
     float *const shared = reinterpret_cast<float *>(dynamic_shared());
     float *const kept_shared = shared + own_blocks::factor_bytes / 4;
@@ -654,14 +674,21 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
 
     set_place(own);
     read_part<whole>(own, src, ld_src, at.tile);
+    if constexpr (SUMS) {
+        stage_sums(own);
+        hide_values(own);
+    }
     if constexpr (has_transposed)
         compare<own_blocks, TO>(factors, cells, own, given.of_tensor, store_own);
     if constexpr (has_kept && !same_blocks) {
         hide_values(own);
         compare<kept_blocks, KEPT_TO>(kept_factors, kept_cells, own, given.of_tensor, store_kept);
     }
-    if constexpr (!own_blocks::in_warp || !kept_blocks::in_warp) {
+    if constexpr (SUMS || !own_blocks::in_warp || !kept_blocks::in_warp)
         __syncthreads();
+    if constexpr (SUMS)
+        all.send(at.tile, at.rows, at.cols, given.scratch);
+    if constexpr (!own_blocks::in_warp || !kept_blocks::in_warp) {
         if constexpr (has_transposed)
             finish<own_blocks, TO>(factors, shared, cells, given.of_tensor, store_own);
         if constexpr (has_kept && !same_blocks)
@@ -713,9 +740,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
               batch_strides<AXES> stride_dst, const step_numbers numbers)
 {
     const step_outputs &outputs = numbers.outputs;
-    const block_scales given = {outputs.scales, outputs.kept, outputs.kept_scales,
+    const block_scales given = {outputs.scales,
+                                outputs.kept,
+                                outputs.kept_scales,
                                 static_cast<const float *>(numbers.number.at),
-                                static_cast<const int *>(outputs.skip)};
+                                static_cast<const int *>(outputs.skip),
+                                outputs.scratch};
     const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
 
     if (tile.matrix >= matrices_of(batch) || (given.skip && *given.skip))
@@ -731,11 +761,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const tile_place at = {tile.matrix, rows, cols, tile};
 
     const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
+    sums all;
 
     if (is_whole)
-        quantise<true>(elements, ld_src, at, given, kept);
+        quantise<true>(elements, ld_src, at, given, kept, all);
     else
-        quantise<false>(elements, ld_src, at, given, kept);
+        quantise<false>(elements, ld_src, at, given, kept, all);
     if constexpr (has_transposed || kept_is_staged)
         write_staged(results, kept, ld_src, ld_dst, tile, is_whole);
+    if constexpr (SUMS)
+        all.finish(tile, rows, cols, outputs);
 }

@@ -27,6 +27,7 @@ struct block_scales {
     void *kept_scales;      /* its scales */
     const float *of_tensor; /* largest magnitude of the tensor; only nvfp4 takes it */
     const int *skip;        /* if it is not 0, the kernel writes nothing */
+    void *scratch;          /* of sums */
 };
 
 /* The formats of results. */

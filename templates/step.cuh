@@ -31,7 +31,8 @@ enum {
     STEP_AMAX = 256,
     STEP_AMAX_NAN = 512,
     STEP_BLOCKS = 1024, /* block scales: the family quantise alone */
-    STEP_MIXED = 2048   /* results side by side may have unlike channels */
+    STEP_SUMS = 2048,
+    STEP_MIXED = 4096 /* results side by side may have unlike channels */
 };
 
 /* The last parameters of a kernel whose step takes numbers, and the arguments of step_of. */
@@ -50,7 +51,7 @@ enum {
  * nothing. Each block of a launch calls finish() once, with all of its threads, unless the launch
  * skips(). */
 struct no_outputs {
-    static constexpr bool keeps = false, has_largest = false;
+    static constexpr bool keeps = false, has_largest = false, has_sums = false;
     static constexpr int unit = 1;
 
     __device__ __forceinline__ bool skips() const
@@ -79,6 +80,20 @@ struct no_outputs {
     {
     }
     __device__ __forceinline__ void write_largest() const
+    {
+    }
+    /* Of a step with sums: an element as a float. */
+    template <class T> static __device__ __forceinline__ float float_of(const T &)
+    {
+        return 0;
+    }
+    /* Sums of columns (sums.cuh), after a barrier, and at the end. */
+    template <class T>
+    __device__ __forceinline__ void send_sums(T &, const block_tile &, long long, long long) const
+    {
+    }
+    template <class T>
+    __device__ __forceinline__ void finish_sums(T &, const block_tile &, long long, long long) const
     {
     }
 };

@@ -15,8 +15,9 @@ struct step_outputs {
     void *kept;                 /* second results, laid out as the source */
     void *largest;              /* a float: the largest magnitude in the source */
     const void *skip;           /* an int, or NULL; unless it is 0, the kernel writes nothing */
-    void *scratch;              /* 8 bytes, which are 0 before a launch and after it */
+    void *scratch;              /* which is 0 before a launch and after it */
     void *scales, *kept_scales; /* of blocks, for both results */
+    void *sums;                 /* floats: the sum of each column of each matrix of the source */
 };
 struct step_numbers {
     step_number number; /* of scale, divide and alpha */

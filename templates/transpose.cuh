@@ -24,6 +24,8 @@
 
 #include "largest.cuh"
 
+#include "sums.cuh"
+
 #include "outputs.cuh"
 
 #include "scales.cuh"

@@ -83,7 +83,7 @@ class ExecutionStruct(ctypes.Structure):
                 ("channel_scale", c_void_p), ("channel_shift", c_void_p), ("dst2", c_void_p), ("largest", c_void_p),
                 ("block_scales", c_void_p), ("block_scales2", c_void_p), ("skip", c_void_p), ("list", c_void_p),
                 ("list_count", c_int64), ("offsets", c_void_p), ("offset_count", c_int64), ("scratch", c_void_p),
-                ("scratch_bytes", c_int64)]
+                ("scratch_bytes", c_int64), ("sums", c_void_p)]
 
 
 class ScalesStruct(ctypes.Structure):
@@ -135,6 +135,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     # The error stays NULL in the usual call: see Plan.execute.
     "autotune_plan_execute": (c_int, [c_void_p] * 5),
     "autotune_plan_execute_with": (c_int, [c_void_p, POINTER(ExecutionStruct), _ERROR]),
+    "autotune_plan_scratch_bytes": (c_int64, [c_void_p]),
     "autotune_plan_launches": (c_size_t, [c_void_p, c_void_p, c_void_p, POINTER(LaunchStruct), c_size_t]),
     "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_free": (None, [c_void_p]),

@@ -22,6 +22,7 @@ enum at_launch_field {
     AT_UNIT_WORDS,
     AT_WORD_BYTES,
     AT_OUTER_ORDER,
+    AT_SUM_COLS, /* columns of a tile whose sums go to scratch memory; 0: no sums */
     AT_LAUNCH_FIELDS,
 };
 

@@ -178,9 +178,10 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
         {&numbers->channel_shift, channels},
         {&numbers->kept, at_problem_kept_bytes(problem, at_problem_src_extent(problem))},
         {&numbers->largest, finds_largest ? (int64_t)sizeof(float) : 0},
-        {&numbers->scratch, finds_largest ? AT_STEP_SCRATCH_BYTES : 0},
+        {&numbers->scratch, at_problem_scratch_most(problem)},
         {&numbers->scales, at_problem_scale_bytes(problem, AT_DESTINATION)},
         {&numbers->kept_scales, at_problem_scale_bytes(problem, AT_SOURCE)},
+        {&numbers->sums, at_problem_sum_bytes(problem)},
     };
 
     for (size_t i = 0; i < AT_COUNT(all); i++)

@@ -125,6 +125,10 @@ static void declare_functions(const struct at_export *export, FILE *out)
             fprintf(out, "\n * numbers->scales gets %jd bytes", (intmax_t)scales);
         if (kept_scales > 0)
             fprintf(out, ", numbers->kept_scales %jd", (intmax_t)kept_scales);
+        if (at_problem_sum_bytes(problem) > 0)
+            fprintf(out, "\n * numbers->sums gets %jd bytes, numbers->scratch has %jd",
+                    (intmax_t)at_problem_sum_bytes(problem),
+                    (intmax_t)at_export_scratch_bytes(&export->items[i]));
         fputs(" */\n", out);
         write_signature(export, &export->items[i], out);
         fputs(";\n", out);

@@ -15,7 +15,8 @@
 struct kernel_record {
     char *image, *kernel, *problem, *words;
     struct at_list block, grid, scale_bytes, word_counts; /* of int64_t */
-    int64_t carveout_percent, elem_size, registers, result_size, shared_bytes, takes_numbers;
+    int64_t carveout_percent, elem_size, registers, result_size, scratch_bytes, shared_bytes,
+        takes_numbers;
 };
 
 struct index {
@@ -35,6 +36,7 @@ static const struct at_field kernel_fields[] = {
     AT_WRITTEN(kernel_record, registers, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, result_size, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, scale_bytes, AT_FIELD_INTS),
+    AT_WRITTEN(kernel_record, scratch_bytes, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, shared_bytes, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, takes_numbers, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, word_counts, AT_FIELD_INTS),
@@ -77,6 +79,7 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
         .registers = built->resources.registers,
         .result_size = at_problem_elem_size(&item->problem, AT_DESTINATION),
         .scale_bytes = at_export_scale_bytes(item),
+        .scratch_bytes = at_export_scratch_bytes(item),
         .shared_bytes = launch[AT_SHARED_BYTES],
         .takes_numbers = at_export_takes_numbers(item),
         .word_counts = at_export_word_counts(&arguments),

@@ -305,6 +305,11 @@ struct at_list at_export_scale_bytes(const struct at_export_item *item)
     return (struct at_list){bytes, 2};
 }
 
+int64_t at_export_scratch_bytes(const struct at_export_item *item)
+{
+    return at_problem_scratch_bytes(&item->problem, &item->answer.launch);
+}
+
 void at_export_write_sizes(const struct at_export_item *item, FILE *out)
 {
     struct at_problem problem = at_problem_as_given(&item->problem);

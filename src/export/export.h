@@ -83,6 +83,9 @@ struct at_list at_export_word_counts(const struct at_export_arguments *arguments
  * caller frees the items, of int64_t. */
 struct at_list at_export_scale_bytes(const struct at_export_item *item);
 
+/* The bytes of scratch memory that a launch needs for a largest magnitude and sums. */
+int64_t at_export_scratch_bytes(const struct at_export_item *item);
+
 /* Write "8192LL, 8192LL, ...": rows, cols, ld_src, ld_dst, batch, stride_src and stride_dst. All
  * are 0 if it is no matrix or has a step, so that no search by sizes finds it. */
 void at_export_write_sizes(const struct at_export_item *item, FILE *out);

@@ -66,6 +66,7 @@ static void put_arguments(const struct target *target, const struct at_export_it
     put(target, "SCALE_BYTES", true, "%jd %jd",
         (intmax_t)at_problem_scale_bytes(&item->problem, AT_DESTINATION),
         (intmax_t)at_problem_scale_bytes(&item->problem, AT_SOURCE));
+    put(target, "SCRATCH_BYTES", false, "%jd", (intmax_t)at_export_scratch_bytes(item));
     free(counts);
     free(words);
 }

@@ -185,6 +185,8 @@ static void write_block_macros(FILE *out, const struct syntax *syntax, const str
     write_macro(out, syntax, "KEPT_LAYOUT", (int64_t)kept.layout);
     write_macro(out, syntax, "KEPT_ROWS", has_kept ? kept.block_rows : 0);
     write_macro(out, syntax, "KEPT_COLS", has_kept ? kept.block_cols : 0);
+    if (at_step_has(step, AT_SUMS))
+        write_macro(out, syntax, "SUMS", 1);
 }
 
 static void write_macros(FILE *out, const struct syntax *syntax, const struct at_config *config,

@@ -365,19 +365,22 @@ typedef struct autotune_execution {
     /* Of blocks: get the scales of dst and dst2, as autotune_problem_scales tells. Addresses are
      * multiples of 16. They overlap nothing else. */
     void *block_scales, *block_scales2;
-    /* Of both, amax and blocks: where the device has an int. If it is not 0 when the kernel runs,
-     * nothing is written. NULL: there is none. */
+    /* Of both, amax, blocks and sums: where the device has an int. If it is not 0 when the kernel
+     * runs, nothing is written. NULL: there is none. */
     const void *skip;
     /* For kinds of plans that this version does not have: 0. */
     const void *list; /* matrices that one launch transposes */
     int64_t list_count;
     const void *offsets; /* where groups of rows begin */
     int64_t offset_count;
-    /* Of amax: 8 bytes of device memory that are 0 before the first launch; each launch leaves them
-     * so. Launches that may run at the same time need one each. NULL and 0: the plan has its own,
-     * which is for one launch at a time. */
+    /* Of amax and sums: device memory that is 0 before the first launch; each launch leaves it so.
+     * autotune_plan_scratch_bytes tells how much. Launches that may run at the same time need their
+     * own. NULL and 0: the plan has its own, which is for one launch at a time. */
     void *scratch;
     int64_t scratch_bytes;
+    /* Of sums: gets a float for each column of src, and of a batch for those of each matrix in
+     * turn. It overlaps nothing else. */
+    void *sums;
 } autotune_execution;
 
 /* Make an execution that has its struct_size, and 0 in all other members. */
@@ -401,6 +404,8 @@ AUTOTUNE_API autotune_status autotune_plan_execute_with(const autotune_plan *pla
 AUTOTUNE_API size_t autotune_plan_launches(const autotune_plan *plan, const void *dst,
                                            const void *src, autotune_launch *launches,
                                            size_t capacity);
+/* The bytes of scratch that an execution needs; 0: none. */
+AUTOTUNE_API int64_t autotune_plan_scratch_bytes(const autotune_plan *plan);
 /* Write the plan's answer of lookup as lines of text; see autotune_answer_describe. */
 AUTOTUNE_API size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity);
 AUTOTUNE_API void autotune_plan_free(autotune_plan *plan);

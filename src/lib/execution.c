@@ -7,7 +7,7 @@
 
 /* The first number is the size of the first version. It never changes. */
 static const struct autotune_layout layout = {"autotune_execution",
-                                              offsetof(autotune_execution, struct_size), 216,
+                                              offsetof(autotune_execution, struct_size), 224,
                                               sizeof(autotune_execution), true};
 
 enum { WORD = 8, WORDS = sizeof(autotune_execution) / WORD };
@@ -46,13 +46,14 @@ static const struct member {
     {MEMBER(largest), 1 << AT_AMAX | OR_TENSOR},
     {MEMBER(block_scales), 1 << AT_BLOCKS},
     {MEMBER(block_scales2), ALL | 1 << AT_BOTH | 1 << AT_BLOCKS},
-    {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS},
+    {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS | 1 << AT_SUMS},
     {MEMBER(list), NONE},
     {MEMBER(list_count), NONE},
     {MEMBER(offsets), NONE},
     {MEMBER(offset_count), NONE},
-    {MEMBER(scratch), OPTIONAL | 1 << AT_AMAX},
-    {MEMBER(scratch_bytes), OPTIONAL | 1 << AT_AMAX},
+    {MEMBER(scratch), OPTIONAL | 1 << AT_AMAX | 1 << AT_SUMS},
+    {MEMBER(scratch_bytes), OPTIONAL | 1 << AT_AMAX | 1 << AT_SUMS},
+    {MEMBER(sums), 1 << AT_SUMS},
 };
 
 static uint64_t words_of(const struct member *member)
@@ -186,7 +187,8 @@ enum { SCALE_ALIGN = 16 };
 
 /* Check the outputs beside dst, and what belongs to them. */
 static enum at_status check_outputs(const autotune_execution *taken,
-                                    const struct at_problem *problem, struct at_error *err)
+                                    const struct at_problem *problem, int64_t scratch_bytes,
+                                    struct at_error *err)
 {
     bool has_largest = at_step_has(&problem->step, AT_AMAX);
     const struct {
@@ -203,6 +205,7 @@ static enum at_status check_outputs(const autotune_execution *taken,
          at_problem_scale_bytes(problem, AT_SOURCE) > 0},
         {"skip", taken->skip, sizeof(int), false},
         {"scratch", taken->scratch, AT_STEP_SCRATCH_BYTES, taken->scratch_bytes != 0},
+        {"sums", taken->sums, sizeof(float), at_step_has(&problem->step, AT_SUMS)},
     };
 
     for (size_t i = 0; i < AT_COUNT(all); i++)
@@ -210,15 +213,16 @@ static enum at_status check_outputs(const autotune_execution *taken,
             (all[i].address && (uintptr_t)all[i].address % (uintptr_t)all[i].bytes != 0))
             return at_fail(err, AT_USAGE, "%s must be a device address that is a multiple of %d%s",
                            all[i].name, (int)all[i].bytes, all[i].needed ? "" : ", or NULL");
-    if (taken->scratch && taken->scratch_bytes < AT_STEP_SCRATCH_BYTES)
-        return at_fail(err, AT_USAGE, "scratch_bytes is %lld, and the plan needs %d",
-                       (long long)taken->scratch_bytes, AT_STEP_SCRATCH_BYTES);
+    if (taken->scratch && taken->scratch_bytes < scratch_bytes)
+        return at_fail(err, AT_USAGE, "scratch_bytes is %lld, and the plan needs %lld",
+                       (long long)taken->scratch_bytes, (long long)scratch_bytes);
     return AT_OK;
 }
 
 /* Check what the step takes. */
 static enum at_status check_numbers(const autotune_execution *taken,
-                                    const struct at_problem *problem, struct at_error *err)
+                                    const struct at_problem *problem, int64_t scratch_bytes,
+                                    struct at_error *err)
 {
     enum at_status status = check_scalar(&taken->scale, "scale", false, problem, err);
 
@@ -232,20 +236,20 @@ static enum at_status check_numbers(const autotune_execution *taken,
         status = check_second(taken, problem, err);
     if (status == AT_OK &&
         (at_step_has_outputs(&problem->step) || at_step_has(&problem->step, AT_BLOCKS)))
-        status = check_outputs(taken, problem, err);
+        status = check_outputs(taken, problem, scratch_bytes, err);
     return status;
 }
 
 enum at_status autotune_take_execution(autotune_execution *taken, const autotune_execution *given,
                                        const struct at_problem *problem, uint64_t words,
-                                       struct at_error *err)
+                                       int64_t scratch_bytes, struct at_error *err)
 {
     enum at_status status = autotune_take_struct(&layout, taken, given, err);
 
     if (status == AT_OK)
         status = check_unused(taken, words, err);
     if (status == AT_OK && at_step_takes_numbers(&problem->step))
-        status = check_numbers(taken, problem, err);
+        status = check_numbers(taken, problem, scratch_bytes, err);
     return status;
 }
 
@@ -306,5 +310,6 @@ struct at_step_numbers autotune_execution_numbers(const autotune_execution *exec
         .scratch = (uintptr_t)execution->scratch,
         .scales = (uintptr_t)execution->block_scales,
         .kept_scales = (uintptr_t)execution->block_scales2,
+        .sums = (uintptr_t)execution->sums,
     };
 }

@@ -13,10 +13,11 @@
 uint64_t autotune_execution_words(const struct at_problem *problem);
 
 /* Copy an execution of a caller. AT_USAGE, with the member's name, if one makes no sense for the
- * problem, or if one that is not among the `words` is not 0. dst and src are not checked. */
+ * problem, if one that is not among the `words` is not 0, or if its scratch has fewer than
+ * `scratch_bytes`. dst and src are not checked. */
 enum at_status autotune_take_execution(autotune_execution *taken, const autotune_execution *given,
                                        const struct at_problem *problem, uint64_t words,
-                                       struct at_error *err);
+                                       int64_t scratch_bytes, struct at_error *err);
 
 /* Check that a plan needs nothing but dst, src and stream. */
 enum at_status autotune_check_plain(const struct at_problem *problem, struct at_error *err);

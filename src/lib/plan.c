@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c tests what needs no GPU. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "lib/execution.h"
@@ -32,8 +33,9 @@ struct autotune_plan {
     uint64_t words;    /* of an execution that the problem takes */
     CUcontext context; /* to which all of it belongs */
     struct kernel kernels[KERNELS];
-    size_t kernel_count; /* 1 if the tuned kernel takes any address */
-    CUdeviceptr scratch; /* of a step with a largest magnitude, for callers without one; or 0 */
+    size_t kernel_count;   /* 1 if the tuned kernel takes any address */
+    int64_t scratch_bytes; /* that each of the kernels has enough of; 0: none is needed */
+    CUdeviceptr scratch;   /* for callers without one; or 0 */
     char *description;
 };
 
@@ -132,20 +134,39 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
 }
 
 /* Allocate the scratch, cleared for the first launch. Each launch clears it for the next one. */
-static enum at_status make_scratch(autotune_plan *plan, const struct autotune_answer *answer,
-                                   struct at_error *err)
+static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
 {
-    static const unsigned char zeros[AT_STEP_SCRATCH_BYTES];
+    unsigned char *zeros;
     CUresult result;
 
-    if (plan->scratch || !at_step_has(&answer->problem.step, AT_AMAX))
+    if (plan->scratch || plan->scratch_bytes == 0)
         return AT_OK;
-    result = at_cuda.cuMemAlloc(&plan->scratch, sizeof zeros);
+    zeros = at_alloc((size_t)plan->scratch_bytes);
+    result = at_cuda.cuMemAlloc(&plan->scratch, (size_t)plan->scratch_bytes);
     if (result == CUDA_SUCCESS)
-        result = at_cuda.cuMemcpyHtoDAsync(plan->scratch, zeros, sizeof zeros, NULL);
+        result = at_cuda.cuMemcpyHtoDAsync(plan->scratch, zeros, (size_t)plan->scratch_bytes, NULL);
     if (result == CUDA_SUCCESS)
         result = at_cuda.cuStreamSynchronize(NULL);
+    at_free(zeros);
     return check(result, "making scratch", err);
+}
+
+/* Find how much scratch the kernels need. */
+static enum at_status count_scratch(autotune_plan *plan, const struct at_config *configs,
+                                    const struct autotune_answer *answer, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    plan->scratch_bytes = 0;
+    for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++) {
+        struct at_launch launch;
+
+        status = at_config_launch(&configs[i], &answer->problem, &answer->device, &launch, err);
+        if (status == AT_OK)
+            plan->scratch_bytes =
+                at_max(plan->scratch_bytes, at_problem_scratch_bytes(&answer->problem, &launch));
+    }
+    return status;
 }
 
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
@@ -158,7 +179,9 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
         wanted[i].config = &configs[i];
         wanted[i].kind = at_problem_kind(&answer->problem);
     }
-    status = make_scratch(plan, answer, err);
+    status = count_scratch(plan, configs, answer, err);
+    if (status == AT_OK)
+        status = make_scratch(plan, err);
     if (status == AT_OK)
         status =
             autotune_compile(wanted, plan->kernel_count, answer->device.compute_capability, err);
@@ -471,7 +494,8 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
 
     if (!plan || !execution)
         return autotune_fail_null(error, plan ? "execution" : "plan");
-    status = autotune_take_execution(&taken, execution, &plan->problem, plan->words, &err);
+    status = autotune_take_execution(&taken, execution, &plan->problem, plan->words,
+                                     plan->scratch_bytes, &err);
     if (status == AT_OK) {
         numbers = autotune_execution_numbers(&taken, &plan->problem.step);
         if (!numbers.scratch)
@@ -507,6 +531,11 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
     if (launches && capacity > 0)
         *launches = autotune_launch_of(&kernel->call.launch, kernel->name);
     return 1;
+}
+
+int64_t autotune_plan_scratch_bytes(const autotune_plan *plan)
+{
+    return plan ? plan->scratch_bytes : 0;
 }
 
 size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity)

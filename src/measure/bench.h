@@ -23,9 +23,9 @@ struct at_clocks {
     int64_t least_khz, most_khz; /* of all samples; 0: unknown */
 };
 
-/* Checks of a case, or of a set: up to three sides and two more outputs; and of a skipped launch.
- */
-enum { AT_CHECKS_MAX = 5 * (AT_CASES_MAX + 2) + 1 };
+/* Checks of a case, or of a set: up to four sides, two more outputs and the scratch memory; and of
+ * a skipped launch. */
+enum { AT_CHECKS_MAX = 7 * (AT_CASES_MAX + 2) + 1 };
 
 /* A device with its harness and the prepared cases. */
 struct at_bench {

@@ -53,17 +53,26 @@ static struct at_buffers lay_out(const struct at_problem *problem, int64_t sets,
     if (at_problem_scale_bytes(problem, AT_SOURCE) > 0)
         buffers.kept_scales =
             at_buffer_lay_out(at_problem_scale_bytes(problem, AT_SOURCE), 0, device);
+    if (at_step_has(&problem->step, AT_SUMS))
+        buffers.sums = at_buffer_lay_out(at_problem_sum_bytes(problem), 0, device);
     return buffers;
 }
 
 static const size_t sides[] = {
     offsetof(struct at_buffers, src),    offsetof(struct at_buffers, second),
     offsetof(struct at_buffers, dst),    offsetof(struct at_buffers, kept),
-    offsetof(struct at_buffers, scales), offsetof(struct at_buffers, kept_scales)};
+    offsetof(struct at_buffers, scales), offsetof(struct at_buffers, kept_scales),
+    offsetof(struct at_buffers, sums)};
 
 const struct at_buffer *at_buffers_side(const struct at_buffers *buffers, size_t side)
 {
     return (const struct at_buffer *)((const char *)buffers + sides[side]);
+}
+
+/* Of the largest magnitude alone the table of values has the scratch. */
+static int64_t scratch_bytes(const struct at_problem *problem)
+{
+    return at_step_has(&problem->step, AT_SUMS) ? at_problem_scratch_most(problem) : 0;
 }
 
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
@@ -78,7 +87,8 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
         pitch += at_buffers_side(&buffers, i)->pitch;
     return __builtin_mul_overflow(sets, pitch, &bytes) ||
                    __builtin_add_overflow(bytes, at_values_expected_bytes(&buffers), &bytes) ||
-                   __builtin_add_overflow(bytes, values, &bytes)
+                   __builtin_add_overflow(bytes, values, &bytes) ||
+                   __builtin_add_overflow(bytes, scratch_bytes(problem), &bytes)
                ? INT64_MAX
                : bytes;
 }
@@ -118,11 +128,39 @@ static enum at_outcome fill_second(const struct at_bench *bench, const struct at
     return at_harness_start(bench, AT_FILL_SECOND, elements, call, err);
 }
 
+struct at_scratch at_buffers_scratch(const struct at_buffers *buffers)
+{
+    const struct at_step *step = &buffers->problem.step;
+
+    return buffers->scratch
+               ? (struct at_scratch){buffers->scratch, scratch_bytes(&buffers->problem)}
+           : buffers->values
+               ? (struct at_scratch){buffers->values + at_values_lay_out(step).largest +
+                                         AT_LARGEST_BYTES,
+                                     AT_STEP_SCRATCH_BYTES}
+               : (struct at_scratch){0};
+}
+
+/* Launches find it cleared, and leave it so; but a wrong one may not. */
+static enum at_outcome clear_scratch(const struct at_bench *bench, const struct at_buffers *buffers,
+                                     struct at_error *err)
+{
+    const struct at_scratch scratch = at_buffers_scratch(buffers);
+    unsigned char *zeros = at_alloc((size_t)scratch.bytes + 1);
+    enum at_outcome outcome = AT_CORRECT;
+
+    if (scratch.bytes > 0)
+        outcome =
+            bench->ops->write(bench->device, scratch.start, zeros, (size_t)scratch.bytes, err);
+    at_free(zeros);
+    return outcome;
+}
+
 enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_buffers *buffers,
                                 struct at_error *err)
 {
     const struct at_problem *problem = &buffers->problem;
-    enum at_outcome outcome = AT_CORRECT;
+    enum at_outcome outcome = clear_scratch(bench, buffers, err);
 
     for (size_t i = 0; i < AT_BUFFER_SIDES && outcome == AT_CORRECT; i++) {
         const struct at_buffer *side = at_buffers_side(buffers, i);
@@ -178,7 +216,7 @@ static enum at_outcome make_values(const struct at_bench *bench, struct at_buffe
     outcome = bench->ops->allocate(bench->device, (int64_t)bytes, &buffers->values, err);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->write(bench->device, buffers->values, table, bytes, err);
-    if (outcome == AT_CORRECT && at_step_has(step, AT_BLOCKS))
+    if (outcome == AT_CORRECT && at_values_expected_bytes(buffers) > 0)
         outcome = write_expected(bench, buffers, table, err);
     at_free(table);
     return outcome;
@@ -208,6 +246,7 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
     at_address channels = buffers->values && step->channels.count
                               ? buffers->values + at_values_lay_out(step).channels
                               : 0;
+    const struct at_scratch scratch = at_buffers_scratch(buffers);
     const struct at_step_numbers all = {
         .number = given(buffers, buffers->operands.number, 0),
         .beta = given(buffers, beta, 1),
@@ -222,14 +261,15 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
         .kept_scales = buffers->kept_scales.pitch ? at_buffer_of(&buffers->kept_scales, set) : 0,
         .largest = buffers->values ? buffers->values + at_values_lay_out(step).largest : 0,
         .skip = skip,
-        .scratch = buffers->values
-                       ? buffers->values + at_values_lay_out(step).largest + AT_LARGEST_BYTES
-                       : 0,
+        .scratch = scratch.start,
+        .sums = buffers->sums.pitch ? at_buffer_of(&buffers->sums, set) : 0,
     };
 
     at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
-    call->state = all.largest;
-    call->state_bytes = all.largest ? AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES : 0;
+    call->state = buffers->scratch ? buffers->scratch : all.largest;
+    call->state_bytes = buffers->scratch ? (size_t)scratch.bytes
+                        : all.largest    ? AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES
+                                         : 0;
 }
 
 enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,
@@ -245,6 +285,9 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
             outcome =
                 bench->ops->allocate(bench->device, made.sets * side->pitch, &side->start, err);
     }
+    if (outcome == AT_CORRECT && scratch_bytes(&made.problem) > 0)
+        outcome =
+            bench->ops->allocate(bench->device, scratch_bytes(&made.problem), &made.scratch, err);
     if (outcome == AT_CORRECT && made.problem.step.given)
         outcome = make_values(bench, &made, bench->case_count == 0, err);
     if (outcome == AT_CORRECT)
@@ -261,6 +304,7 @@ void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers
     for (size_t i = 0; i < AT_BUFFER_SIDES; i++)
         bench->ops->release(bench->device, at_buffers_side(buffers, i)->start);
     bench->ops->release(bench->device, buffers->expected);
+    bench->ops->release(bench->device, buffers->scratch);
     bench->ops->release(bench->device, buffers->values);
     *buffers = (struct at_buffers){0};
 }

@@ -37,7 +37,11 @@ struct at_buffers {
     struct at_buffer second; /* of a problem with beta: the second source, laid out as dst */
     struct at_buffer kept;   /* of one with two results: the second one, laid out as src */
     struct at_buffer scales, kept_scales; /* of one with blocks: the scales of both */
-    at_address expected; /* of one with blocks: what a set's dst, kept and scales have to be */
+    struct at_buffer sums;                /* of one with sums */
+    /* Of one with blocks: what a set's dst, kept and scales have to be. Of one with sums: then what
+     * its sums have to be. */
+    at_address expected;
+    at_address scratch; /* of one with sums: as many bytes as a kernel may need */
     /* Of a problem with a step: a table of AT_STEP_VALUES elements of the source, as many of the
      * second source, as many results or sets of them, as many second results; then what is computed
      * with, and the largest magnitude. 0: no step. */
@@ -54,9 +58,17 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
 
 /* The buffers in one order: what kernels read, then what they write, as in the expected bytes. A
  * buffer that a problem does not have has no pitch. */
-enum { AT_FIRST_OUTPUT = 2, AT_BUFFER_SIDES = 6 };
+enum { AT_FIRST_OUTPUT = 2, AT_BUFFER_SIDES = 7 };
 
 const struct at_buffer *at_buffers_side(const struct at_buffers *buffers, size_t side);
+
+/* The scratch memory of a case's launches. */
+struct at_scratch {
+    at_address start;
+    int64_t bytes; /* 0: they need none */
+};
+
+struct at_scratch at_buffers_scratch(const struct at_buffers *buffers);
 
 /* Allocate the buffers, fill the sources and poison the destinations. AT_OOM says how much was
  * requested. */

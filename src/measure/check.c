@@ -51,23 +51,30 @@ int64_t at_checked_size(const struct at_problem *problem, enum at_check_of what)
                                                    : AT_DESTINATION);
 }
 
-/* Check that the largest magnitude has these bits, and that the scratch was left as it was. */
+/* Check that words have these bits: the first one, and 0 in the others. */
+static enum at_outcome check_words(const struct at_bench *bench, at_address start, int64_t count,
+                                   uint32_t first, at_address result, struct at_error *err)
+{
+    return at_harness_start(bench, AT_CHECK_WORDS, count,
+                            (struct at_call){.args = {start, (uint64_t)count, first, result}}, err);
+}
+
+/* Check that the scratch memory was left as it was. */
+static enum at_outcome check_scratch(const struct at_bench *bench, const struct at_buffers *buffers,
+                                     at_address result, struct at_error *err)
+{
+    const struct at_scratch scratch = at_buffers_scratch(buffers);
+
+    return check_words(bench, scratch.start, scratch.bytes / (int64_t)sizeof(uint32_t), 0, result,
+                       err);
+}
+
+/* Check that the largest magnitude has these bits. */
 static enum at_outcome check_largest(const struct at_bench *bench, const struct at_buffers *buffers,
                                      uint32_t largest, at_address result, struct at_error *err)
 {
-    at_address words = buffers->values + at_values_lay_out(&buffers->problem.step).largest;
-    const struct {
-        at_address start;
-        uint64_t count, first;
-    } all[] = {{words, 1, largest},
-               {words + AT_LARGEST_BYTES, AT_STEP_SCRATCH_BYTES / sizeof(uint32_t), 0}};
-    enum at_outcome outcome = AT_CORRECT;
-
-    for (size_t i = 0; i < AT_COUNT(all) && outcome == AT_CORRECT; i++)
-        outcome = at_harness_start(
-            bench, AT_CHECK_WORDS, (int64_t)all[i].count,
-            (struct at_call){.args = {all[i].start, all[i].count, all[i].first, result}}, err);
-    return outcome;
+    return check_words(bench, buffers->values + at_values_lay_out(&buffers->problem.step).largest,
+                       1, largest, result, err);
 }
 
 /* Check that outputs have nothing but poison: as the red zones of no element. */
@@ -89,7 +96,18 @@ static enum at_outcome check_nothing(const struct at_bench *bench, const struct 
     }
     if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
         outcome = check_largest(bench, buffers, poison, result, err);
-    return outcome;
+    return outcome == AT_CORRECT ? check_scratch(bench, buffers, result, err) : outcome;
+}
+
+/* Compare an output of a set with what is expected. */
+static enum at_outcome check_same(const struct at_bench *bench, const struct at_buffer *side,
+                                  int64_t set, at_address expected, at_address result,
+                                  struct at_error *err)
+{
+    return at_harness_start(bench, AT_CHECK_SAME, side->pitch / 16,
+                            (struct at_call){.args = {at_buffer_whole(side, set), expected,
+                                                      (uint64_t)side->pitch, result}},
+                            err);
 }
 
 /* Check all outputs of a step with blocks. */
@@ -103,11 +121,7 @@ static enum at_outcome check_all(const struct at_bench *bench, const struct at_b
         const struct at_buffer *side = at_buffers_side(buffers, i);
 
         if (side->pitch)
-            outcome =
-                at_harness_start(bench, AT_CHECK_SAME, side->pitch / 16,
-                                 (struct at_call){.args = {at_buffer_whole(side, set), expected,
-                                                           (uint64_t)side->pitch, result}},
-                                 err);
+            outcome = check_same(bench, side, set, expected, result, err);
         expected += (at_address)side->pitch;
     }
     return outcome;
@@ -136,6 +150,10 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
 
     if (what == AT_OF_LARGEST)
         return check_largest(bench, buffers, buffers->largest, result, err);
+    if (what == AT_OF_SCRATCH)
+        return check_scratch(bench, buffers, result, err);
+    if (what == AT_OF_SUMS)
+        return check_same(bench, &buffers->sums, set, buffers->expected, result, err);
     if (what == AT_OF_ALL)
         return check_all(bench, buffers, set, result, err);
     if (what == AT_OF_NOTHING)

@@ -14,7 +14,7 @@ struct at_check_result {
 /* What is checked: that the destination has the transposed source; that a source is as it was; in
  * place, that the destination has its first content, as after an even number of transposes; that
  * the second result is right; that the largest magnitude is; that no output was written; of blocks,
- * that all outputs are as expected. */
+ * that all outputs are as expected; that sums are; that the scratch memory is 0 again. */
 enum at_check_of {
     AT_OF_DESTINATION,
     AT_OF_SOURCE,
@@ -23,7 +23,9 @@ enum at_check_of {
     AT_OF_KEPT,
     AT_OF_LARGEST,
     AT_OF_NOTHING,
-    AT_OF_ALL
+    AT_OF_ALL,
+    AT_OF_SUMS,
+    AT_OF_SCRATCH
 };
 
 /* Start a check of a set. The result goes to the device at `result`, which the caller has cleared

@@ -5,6 +5,7 @@
 #include "measure/buffers.h"
 #include "measure/harness.h"
 #include "problem/arguments.h"
+#include "problem/column_sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static int64_t place_largest(const struct at_problem *problem, bool tuned)
 
     if (at_step_has(&problem->step, AT_BLOCKS)) /* infinities and NaN in some problems */
         return tuned || draw % 2 ? 0 : -1;
-    if (!at_step_has(&problem->step, AT_AMAX) || (!tuned && draw % 4 == 0))
+    if (!(problem->step.operations & (1U << AT_AMAX | 1U << AT_SUMS)) || (!tuned && draw % 4 == 0))
         return -1;
     for (size_t i = 0; i < count; i++) {
         int64_t last = axes[i].extent - 1;
@@ -136,14 +137,43 @@ void at_values_make(struct at_buffers *buffers, bool tuned, unsigned char *table
 
 int64_t at_values_expected_bytes(const struct at_buffers *buffers)
 {
-    return at_step_has(&buffers->problem.step, AT_BLOCKS)
-               ? buffers->dst.pitch + buffers->kept.pitch + buffers->scales.pitch +
-                     buffers->kept_scales.pitch
-               : 0;
+    return buffers->sums.pitch + (at_step_has(&buffers->problem.step, AT_BLOCKS)
+                                      ? buffers->dst.pitch + buffers->kept.pitch +
+                                            buffers->scales.pitch + buffers->kept_scales.pitch
+                                      : 0);
 }
 
-void at_values_expect(const struct at_buffers *buffers, const unsigned char *table,
-                      unsigned char *expected)
+/* A matrix of the source, drawn from the table's elements. */
+struct drawn {
+    const float *table;
+    int64_t first, ld, cols;
+};
+
+static void read_drawn(const void *context, int64_t row, float *elements)
+{
+    const struct drawn *drawn = context;
+
+    for (int64_t i = 0; i < drawn->cols; i++)
+        elements[i] = drawn->table[at_harness_value(drawn->first + row * drawn->ld + i)];
+}
+
+static void expect_sums(const struct at_problem *p, const unsigned char *table, float *sums)
+{
+    float *floats = at_alloc_array(AT_STEP_VALUES, sizeof *floats);
+
+    for (size_t i = 0; i < AT_STEP_VALUES; i++)
+        at_number_cast(AT_F32, &floats[i], p->step.from, table + i * (size_t)p->elem_size, false);
+    for (int64_t i = 0; i < p->batch; i++) {
+        const struct drawn drawn = {floats, i * p->stride_src, p->ld_src, p->cols};
+
+        at_column_sums(sums + i * p->cols, &(struct at_row_source){read_drawn, &drawn}, p->rows,
+                       p->cols);
+    }
+    at_free(floats);
+}
+
+static void expect_blocks(const struct at_buffers *buffers, const unsigned char *table,
+                          unsigned char *expected)
 {
     const struct at_problem *p = &buffers->problem;
     size_t bytes = (size_t)p->elem_size, extent = (size_t)at_problem_src_extent(p);
@@ -151,7 +181,6 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
     struct at_block_tables *tables = at_alloc(sizeof *tables);
     const float largest = (float)buffers->operands.number[0];
 
-    memset(expected, AT_POISON_BYTE, (size_t)at_values_expected_bytes(buffers));
     for (size_t i = 0; i < extent; i++)
         memcpy(source + i * bytes, table + at_harness_value((int64_t)i) * bytes, bytes);
     for (int side = AT_SOURCE; side < AT_SIDES; side++) {
@@ -177,4 +206,17 @@ void at_values_expect(const struct at_buffers *buffers, const unsigned char *tab
     }
     at_free(tables);
     at_free(source);
+}
+
+void at_values_expect(const struct at_buffers *buffers, const unsigned char *table,
+                      unsigned char *expected)
+{
+    int64_t bytes = at_values_expected_bytes(buffers);
+
+    memset(expected, AT_POISON_BYTE, (size_t)bytes);
+    if (at_step_has(&buffers->problem.step, AT_BLOCKS))
+        expect_blocks(buffers, table, expected);
+    if (buffers->sums.pitch)
+        expect_sums(&buffers->problem, table,
+                    (float *)(void *)(expected + bytes - buffers->sums.pitch + buffers->sums.zone));
 }

@@ -32,7 +32,8 @@ void at_values_make(struct at_buffers *buffers, bool tuned, unsigned char *table
 /* What kernels have to write, in one set, if it is known to the byte: 0 bytes, if it is not. */
 int64_t at_values_expected_bytes(const struct at_buffers *buffers);
 
-/* Write these bytes: poison, and both results with their scales. `table` has the source's elements.
+/* Write these bytes: poison, both results of blocks with their scales, and the sums. `table` has
+ * the source's elements.
  */
 void at_values_expect(const struct at_buffers *buffers, const unsigned char *table,
                       unsigned char *expected);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "problem/arguments.h"
 
 #include <stdio.h>
 
@@ -70,6 +71,10 @@ static enum at_outcome start_output_checks(struct verification *verification,
         outcome = start_check(verification, buffers, set, AT_OF_KEPT, err);
     if (outcome == AT_CORRECT && at_step_has(&buffers->problem.step, AT_AMAX))
         outcome = start_check(verification, buffers, set, AT_OF_LARGEST, err);
+    if (outcome == AT_CORRECT && buffers->sums.pitch && !all)
+        outcome = start_check(verification, buffers, set, AT_OF_SUMS, err);
+    if (outcome == AT_CORRECT && at_problem_scratch_most(&buffers->problem) > 0)
+        outcome = start_check(verification, buffers, set, AT_OF_SCRATCH, err);
     return outcome;
 }
 
@@ -144,9 +149,13 @@ static enum at_outcome report(const struct started_check *check,
         at_fail(err, AT_FAILED, "%s: a launch that is to be skipped has written something",
                 problem);
     else if (check->what == AT_OF_LARGEST)
-        at_fail(err, AT_FAILED,
-                "%s: the largest magnitude is not %g, or its scratch was not cleared", problem,
+        at_fail(err, AT_FAILED, "%s: the largest magnitude is not %g", problem,
                 (double)at_f32_of(buffers->largest));
+    else if (check->what == AT_OF_SUMS)
+        at_fail(err, AT_FAILED, "%s: %ju wrong bytes in the sums", problem,
+                (uintmax_t)result->mismatches);
+    else if (check->what == AT_OF_SCRATCH)
+        at_fail(err, AT_FAILED, "%s: the scratch memory was not cleared", problem);
     else
         at_fail(err, AT_FAILED, "%s: %ju wrong elements in the %s, the first at %jd", problem,
                 (uintmax_t)result->mismatches, names[check->what],

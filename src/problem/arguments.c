@@ -586,3 +586,33 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
     return put_numbers(&writing, problem, dst, numbers);
 }
+
+/* ---- scratch memory ---- */
+
+/* Of as many tiles above each other: a ticket and the sums of each chunk of their columns. */
+static int64_t scratch_of_tiles(const struct at_problem *problem, int64_t tiles_down,
+                                int64_t tile_cols)
+{
+    int64_t width = at_min(tile_cols, 32), chunks = (problem->cols + width - 1) / width;
+    int64_t words = tiles_down > 1 ? tiles_down * chunks * (1 + width) : 0;
+
+    return AT_STEP_SCRATCH_BYTES + at_problem_matrices(problem) * words * (int64_t)sizeof(uint32_t);
+}
+
+int64_t at_problem_scratch_bytes(const struct at_problem *problem, const struct at_launch *launch)
+{
+    int64_t cols = launch->field[AT_SUM_COLS], across;
+
+    if (cols == 0)
+        return at_step_has(&problem->step, AT_AMAX) ? AT_STEP_SCRATCH_BYTES : 0;
+    across = (problem->cols + cols - 1) / cols;
+    return scratch_of_tiles(
+        problem, launch->field[AT_GRID_X] / (across * at_problem_matrices(problem)), cols);
+}
+
+int64_t at_problem_scratch_most(const struct at_problem *problem)
+{
+    if (!at_step_has(&problem->step, AT_SUMS))
+        return at_step_has(&problem->step, AT_AMAX) ? AT_STEP_SCRATCH_BYTES : 0;
+    return scratch_of_tiles(problem, (problem->rows + 7) / 8, 32);
+}

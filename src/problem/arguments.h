@@ -36,12 +36,18 @@ struct at_step_numbers {
     uint64_t kept;    /* the second result, laid out as the source */
     uint64_t largest; /* gets the largest magnitude, an f32 */
     uint64_t skip;    /* the address of an int, or 0: if it is not 0, nothing is written */
-    uint64_t scratch; /* of a step with a largest magnitude: AT_STEP_SCRATCH_BYTES */
+    uint64_t scratch; /* at_problem_scratch_bytes; they are 0 before a launch, and again after it */
     uint64_t scales, kept_scales; /* of a step with blocks: get the scales of both results */
+    uint64_t sums;                /* gets at_problem_sum_bytes of floats */
 };
 
-/* They are 0 before a launch, and again after it. */
+/* The scratch memory that a launch needs for the largest magnitude, and for the sums of its tiles
+ * (templates/sums.cuh). No legal config needs more than the most for its problem, which is what
+ * tiles of 8x32 take. */
 enum { AT_STEP_SCRATCH_BYTES = 8 };
+
+int64_t at_problem_scratch_bytes(const struct at_problem *problem, const struct at_launch *launch);
+int64_t at_problem_scratch_most(const struct at_problem *problem);
 
 /* The arguments of every template's entry point (HACKING.md), as struct at_call has them: words,
  * and how many of them each argument takes. Returns the number of arguments. In place, src is dst.

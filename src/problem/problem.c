@@ -397,6 +397,8 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
 
     if (at_step_has(&elements->step, AT_BLOCKS))
         return at_problem_fail(err, spec, "blocks are of matrices and batches, not of tensors");
+    if (at_step_has(&elements->step, AT_SUMS))
+        return at_problem_fail(err, spec, "sums are of matrices and batches, not of tensors");
     if (elements->bytes < 1 || elements->bytes > AT_ELEM_SIZE_MAX)
         return at_problem_fail(err, spec, "elements have 1 to 64 bytes");
     if (count > AT_RANK_MAX)
@@ -663,6 +665,13 @@ int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side si
     return at_problem_matrices(problem) * scales.places * scales.bytes;
 }
 
+int64_t at_problem_sum_bytes(const struct at_problem *problem)
+{
+    return at_step_has(&problem->step, AT_SUMS)
+               ? at_problem_matrices(problem) * problem->cols * (int64_t)sizeof(float)
+               : 0;
+}
+
 int64_t at_problem_side_bytes(const struct at_problem *problem, enum at_side side, int64_t count)
 {
     return side == AT_DESTINATION && problem->step.given ? at_number_bytes(problem->step.to, count)
@@ -682,7 +691,7 @@ int64_t at_problem_bytes(const struct at_problem *problem)
     return elements * problem->elem_size +
            results * (at_step_has(&problem->step, AT_BETA) ? 2 : 1) +
            at_problem_kept_bytes(problem, elements) + at_problem_scale_bytes(problem, AT_SOURCE) +
-           at_problem_scale_bytes(problem, AT_DESTINATION);
+           at_problem_scale_bytes(problem, AT_DESTINATION) + at_problem_sum_bytes(problem);
 }
 
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
@@ -726,7 +735,9 @@ struct at_problem at_problem_copy_of(const struct at_problem *problem)
         return copy_of_bytes(at_problem_bytes(problem));
     copy.step.channels = at_channels_of_copy(problem);
     copy.step.blocks = (struct at_step_blocks){0};
-    copy.step.operations &= ~(1U << AT_BLOCKS);
+    copy.step.operations &= ~(1U << AT_BLOCKS | 1U << AT_SUMS);
+    if (copy.step.operations == 0 && copy.step.from == copy.step.to)
+        copy.step = (struct at_step){0};
     memcpy(copy.type, problem->type, sizeof copy.type);
     return copy;
 }

@@ -201,6 +201,10 @@ struct at_scales at_problem_scales(const struct at_problem *problem, enum at_sid
 /* Their bytes, of all matrices. */
 int64_t at_problem_scale_bytes(const struct at_problem *problem, enum at_side side);
 
+/* The bytes of a step's sums: of each matrix a float for each column of the source, matrix after
+ * matrix. 0: it has none. */
+int64_t at_problem_sum_bytes(const struct at_problem *problem);
+
 /* Are they the same work? Types of the same size are equal, "f32" and "b4", and so are problems
  * with one canonical form, 5x1 and 1x5. */
 bool at_problem_equal(const struct at_problem *a, const struct at_problem *b);

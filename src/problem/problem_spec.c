@@ -390,8 +390,9 @@ static enum at_status fill(struct at_problem *problem, const char *spec, struct 
         return split_words(problem, spec, err);
     if (status == AT_OK)
         status = at_channels_place_matrix(problem, spec, err);
-    /* Blocks count the rows and columns that are given. */
-    if (status == AT_OK && !problem->in_place && !at_step_has(&problem->step, AT_BLOCKS))
+    /* Blocks and sums count the rows and columns that are given. */
+    if (status == AT_OK && !problem->in_place &&
+        !(problem->step.operations & (1U << AT_BLOCKS | 1U << AT_SUMS)))
         at_problem_reduce(problem);
     return status;
 }
@@ -481,12 +482,13 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
     }
     if (at_step_read_operation(step, text, length))
         return AT_OK;
-    return at_problem_fail(err, spec,
-                           "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
-                           "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
-                           "scale, divide, alpha, affine, beta, conj, nosat, both, amax, blocks=, "
-                           "as in 256x256:f32,batch=4096",
-                           at_text_fit(text, length, 40), text);
+    return at_problem_fail(
+        err, spec,
+        "unknown \"%.*s\"; expected one of ld_src=, ld_dst=, "
+        "batch=, stride_src=, stride_dst=, offset_src=, offset_dst=, inplace=, "
+        "scale, divide, alpha, affine, beta, conj, nosat, both, amax, blocks=, sums, "
+        "as in 256x256:f32,batch=4096",
+        at_text_fit(text, length, 40), text);
 }
 
 static enum at_status read_sizes(struct at_problem *problem, const char *spec, const char **types,

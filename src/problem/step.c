@@ -10,7 +10,7 @@ const char *const at_operation_names[AT_OPERATIONS] = {
     [AT_CONJUGATE] = "conj",    [AT_SCALE] = "scale",   [AT_DIVIDE] = "divide",
     [AT_ALPHA] = "alpha",       [AT_AFFINE] = "affine", [AT_BETA] = "beta",
     [AT_NOSAT] = "nosat",       [AT_BOTH] = "both",     [AT_AMAX] = "amax",
-    [AT_AMAX_NAN] = "amax=nan", [AT_BLOCKS] = "blocks",
+    [AT_AMAX_NAN] = "amax=nan", [AT_BLOCKS] = "blocks", [AT_SUMS] = "sums",
 };
 
 bool at_step_equal(const struct at_step *a, const struct at_step *b)
@@ -47,7 +47,7 @@ struct at_step at_step_kept(const struct at_step *step)
 
     kept.to = step->kept;
     kept.kept = 0;
-    kept.operations &= ~(1U << AT_BOTH | 1U << AT_AMAX | 1U << AT_AMAX_NAN);
+    kept.operations &= ~(1U << AT_BOTH | 1U << AT_AMAX | 1U << AT_AMAX_NAN | 1U << AT_SUMS);
     if (!is_8_bit_float(kept.to))
         kept.operations &= ~(1U << AT_NOSAT);
     return kept;
@@ -118,9 +118,11 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
         : at_step_has(step, AT_NOSAT) && step->from == step->to && !at_step_has_number(step)
             ? "nosat is for results that can overflow, and these elements are only moved"
         : at_step_has_outputs(step) && at_step_needs_place(step)
-            ? "both and amax do not go with affine and beta: compute these in a step of their own"
-        : at_step_has(step, AT_BLOCKS) && step->operations & ~(1U << AT_BLOCKS | 1U << AT_BOTH)
-            ? "blocks go with both, and with no other operation"
+            ? "both, amax and sums do not go with affine and beta: compute these in a step of "
+              "their own"
+        : at_step_has(step, AT_BLOCKS) &&
+                step->operations & ~(1U << AT_BLOCKS | 1U << AT_BOTH | 1U << AT_SUMS)
+            ? "blocks go with both and sums, and with no other operation"
         : at_step_has(step, AT_BLOCKS) &&
                 (!has_magnitude(step->from) || is_8_bit_float(step->from) ||
                  !(is_8_bit_float(step->to) || step->to == AT_E2M1))
@@ -130,6 +132,8 @@ bool at_step_is_possible(const struct at_step *step, const char **why)
               "e5m2, the other scales for all"
         : at_step_has(step, AT_AMAX) && !has_magnitude(step->from)
             ? "amax is for f16, bf16, f32, e4m3 and e5m2: the largest magnitude is an f32"
+        : at_step_has(step, AT_SUMS) && !has_magnitude(step->from)
+            ? "sums are of f16, bf16, f32, e4m3 and e5m2: they are added as f32"
         : is_long_integer(step->from) || is_long_integer(step->to)
             ? "integers of 64 bits are not scaled or cast: f64 does not hold them; give one type"
             : NULL;
@@ -417,7 +421,7 @@ static void set_source(const struct at_step *step, const struct at_step_values *
     set_pattern(step->from, element, index);
     if (values->largest < 0)
         return;
-    if (at_step_has(step, AT_AMAX_NAN) || at_step_has(step, AT_BLOCKS) ||
+    if ((step->operations & (1U << AT_AMAX_NAN | 1U << AT_BLOCKS | 1U << AT_SUMS)) ||
         !is_nan(step->from, element))
         limit(step->from, element);
     if ((int64_t)index == values->largest)

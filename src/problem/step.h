@@ -30,6 +30,7 @@ enum at_operation {
     AT_AMAX,      /* the largest magnitude of the source, before any operation; NaN is ignored */
     AT_AMAX_NAN,  /* with AT_AMAX: one NaN makes it NaN */
     AT_BLOCKS,    /* each block of a result is multiplied with a factor of its own: its scale */
+    AT_SUMS,      /* the sum of each column of the source, before any operation (column_sums.h) */
     AT_OPERATIONS,
     /* No operation, and only in a kind of problems: results side by side may have unlike
      * channels. */
@@ -78,10 +79,10 @@ static inline bool at_step_has_number(const struct at_step *step)
            (1 << AT_SCALE | 1 << AT_DIVIDE | 1 << AT_ALPHA | 1 << AT_AFFINE | 1 << AT_BETA);
 }
 
-/* Has it more than one output: a second result, or a largest magnitude? */
+/* Has it more than one output: a second result, a largest magnitude or sums? */
 static inline bool at_step_has_outputs(const struct at_step *step)
 {
-    return step->operations & (1 << AT_BOTH | 1 << AT_AMAX);
+    return step->operations & (1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_SUMS);
 }
 
 /* Has its kernel an argument for what the launch gives? */
@@ -154,8 +155,9 @@ enum { AT_STEP_VALUES = 1 << 16, AT_STEP_SETS = 8 };
 
 struct at_step_values {
     void *source, *second, *results, *kept; /* tables; second and kept only if the step has them */
-    /* Of a step with AT_AMAX: which element has a magnitude above all others. These are below 2,
-     * and only AT_AMAX alone leaves NaN among them. -1: none, and all patterns are there. */
+    /* Of a step with AT_AMAX or AT_SUMS: which element has a magnitude above all others. These are
+     * below 2, and only AT_AMAX alone leaves NaN among them. -1: none, and all patterns are there.
+     */
     int64_t largest;
 };
 

@@ -65,6 +65,7 @@ static const struct at_field launch_fields[] = {
     AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "sum_cols", field[AT_SUM_COLS], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "unit_words", field[AT_UNIT_WORDS], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "vec_dst", field[AT_VEC_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "vec_src", field[AT_VEC_SRC], LOCATED, AT_OPTIONAL),
@@ -99,7 +100,7 @@ const struct at_schema at_family_schema =
 const char *const at_template_macros[AT_TEMPLATE_MACROS] = {
     "ELEM_SIZE", "AXES",        "TALL",      "RESULT_SIZE",  "STEP",       "STEP_NUMBERS",
     "FROM",      "RULE",        "TO",        "SCALE_LAYOUT", "SCALE_ROWS", "SCALE_COLS",
-    "KEPT_TO",   "KEPT_LAYOUT", "KEPT_ROWS", "KEPT_COLS",
+    "KEPT_TO",   "KEPT_LAYOUT", "KEPT_ROWS", "KEPT_COLS",    "SUMS",
 };
 
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -341,7 +342,7 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
  * family->adapting too: rules that determine a parameter come first there. */
 static void make_rules(struct at_family *family)
 {
-    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 1;
+    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 2;
     uint32_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
@@ -368,6 +369,11 @@ static void make_rules(struct at_family *family)
     }
     /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
     insert_rule(family, (struct at_rule){.kind = AT_RULE_THREADS, .params_used = block_params});
+    if (family->launch[AT_SUM_COLS])
+        insert_rule(family, (struct at_rule){.kind = AT_RULE_SCRATCH,
+                                             .params_used =
+                                                 params_used(family, family->launch[AT_GRID_X]) |
+                                                 params_used(family, family->launch[AT_SUM_COLS])});
     mark_inherent(family);
     list_adapting(family);
 }

@@ -19,7 +19,7 @@ enum { AT_PARAMS_MAX = 24, AT_PARAM_VALUES_MAX = 64 };
 
 /* The macros that a template gets besides its parameters, from the problem: no parameter has their
  * names. */
-enum { AT_TEMPLATE_MACROS = 16 };
+enum { AT_TEMPLATE_MACROS = 17 };
 extern const char *const at_template_macros[AT_TEMPLATE_MACROS];
 
 struct at_param {
@@ -45,6 +45,7 @@ enum at_rule_kind {
     AT_RULE_NEED,
     AT_RULE_LAUNCH,  /* a launch field is within its bounds */
     AT_RULE_THREADS, /* the block has at most max_threads_per_block threads */
+    AT_RULE_SCRATCH, /* sums take no more scratch memory than a problem may */
 };
 
 struct at_rule {

@@ -31,6 +31,7 @@ static const struct {
     [AT_UNIT_WORDS] = {"unit_words", 0, 0, 16},
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
     [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
+    [AT_SUM_COLS] = {"sum_cols", 0, 0, 1 << 16},
 };
 
 /* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All
@@ -94,6 +95,8 @@ static enum at_status launch_field(const struct at_point *point, enum at_launch_
 
     if (field == AT_GRID_X && point->family->tensors == AT_TENSORS_PACKED)
         return packed_blocks(point, value, err);
+    if (field == AT_SUM_COLS && !point->values[AT_NAME_SUMS])
+        return *value = 0, AT_OK;
     if (expr)
         return at_expr_eval(expr, point->values, value, err);
     *value = fields[field].usual;
@@ -116,6 +119,20 @@ static enum at_status count_threads(const struct at_point *point, int64_t *threa
     return AT_OK;
 }
 
+/* How much scratch memory its launch needs. */
+static enum at_status count_scratch(const struct at_point *point, int64_t *bytes,
+                                    struct at_error *err)
+{
+    struct at_launch launch = {{0}};
+    enum at_status status = launch_field(point, AT_GRID_X, &launch.field[AT_GRID_X], err);
+
+    if (status == AT_OK)
+        status = launch_field(point, AT_SUM_COLS, &launch.field[AT_SUM_COLS], err);
+    if (status == AT_OK)
+        *bytes = at_problem_scratch_bytes(point->problem, &launch);
+    return status;
+}
+
 /* The least `steps` of a family that takes a problem's step. */
 static int64_t steps_wanted(const struct at_step *step)
 {
@@ -133,9 +150,10 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
         *holds = point->problem->in_place == point->family->in_place;
         break;
     case AT_RULE_STEP:
-        *holds =
-            at_step_has(&point->problem->step, AT_BLOCKS) == (point->family->scales == 1) &&
-            (point->family->scales || point->family->steps >= steps_wanted(&point->problem->step));
+        *holds = at_step_has(&point->problem->step, AT_BLOCKS) == (point->family->scales == 1) &&
+                 (point->family->scales ||
+                  point->family->steps >= steps_wanted(&point->problem->step)) &&
+                 (!point->values[AT_NAME_SUMS] || point->family->launch[AT_SUM_COLS]);
         break;
     case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
@@ -155,6 +173,10 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
     case AT_RULE_THREADS:
         status = count_threads(point, &value, err);
         *holds = value <= point->device->max_threads_per_block;
+        break;
+    case AT_RULE_SCRATCH:
+        status = count_scratch(point, &value, err);
+        *holds = value <= at_problem_scratch_most(point->problem);
         break;
     }
     return status;
@@ -195,8 +217,9 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
             : at_step_has(&point->problem->step, AT_BLOCKS) ? "the family has no block scales"
             : !point->family->steps
                 ? "the family moves elements as they are, and this problem has a step"
-            : at_step_has_outputs(&point->problem->step) ? "the family has one output"
-                                                         : "the family does not take beta");
+            : point->family->scales || point->family->steps >= 3 ? "the family has no sums"
+            : at_step_has_outputs(&point->problem->step)         ? "the family has one output"
+                                                                 : "the family does not take beta");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:
@@ -212,6 +235,10 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
         count_threads(point, &value, NULL);
         return at_format("a block of %lld threads; the device allows %lld", (long long)value,
                          (long long)point->device->max_threads_per_block);
+    case AT_RULE_SCRATCH:
+        count_scratch(point, &value, NULL);
+        return at_format("its sums need %lld bytes of scratch memory; at most %lld are given",
+                         (long long)value, (long long)at_problem_scratch_most(point->problem));
     }
     return at_strdup("an unknown rule");
 }

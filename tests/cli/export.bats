@@ -215,10 +215,10 @@ END
     local spec=512x500:bf16:e4m3,scale key=R512_C500_B2_BF16_E4M3_SCALE
     local words='0x200 0x1f4 0x1f4 0x200 0x1 0x3e800 0x3e800 0x0 0x3ff0000000000000'
     words+=' 0x0 0x0 0x0 0x0 0x0 0x0 0x0' # beta is 0
-    words+=' 0x0 0x0 0x0 0x0 0x0 0x0'     # no further outputs
+    words+=' 0x0 0x0 0x0 0x0 0x0 0x0 0x0' # no further outputs
     export_as make out -p "$spec" -p 512x500:f16
     grep -qx "AUTOTUNE_${key}_WORDS := $words" out
-    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 15" out
+    grep -qx "AUTOTUNE_${key}_WORD_COUNTS := 1 1 1 1 1 1 1 16" out
     grep -qx "AUTOTUNE_${key}_TAKES_NUMBERS := 1" out
     grep -qx "AUTOTUNE_R512_C500_B2_TAKES_NUMBERS := 0" out
     grep -q "^AUTOTUNE_${key}_DEFINES := .*-DRESULT_SIZE=1 -DSTEP=[0-9]* -DSTEP_NUMBERS=1 " out
@@ -231,8 +231,24 @@ END
 
 @test "more outputs are part of the key, and their addresses of the numbers" {
     export_as make out -p 512x500:bf16:e4m3,scale,both,amax=nan -p 512x500:f32,both
-    grep -q '^AUTOTUNE_R512_C500_B2_BF16_E4M3_SCALE_BOTH_AMAX_NAN_E4M3_WORD_COUNTS := 1 1 1 1 1 1 1 15$' out
+    grep -q '^AUTOTUNE_R512_C500_B2_BF16_E4M3_SCALE_BOTH_AMAX_NAN_E4M3_WORD_COUNTS := 1 1 1 1 1 1 1 16$' out
     grep -qx 'AUTOTUNE_R512_C500_B4_F32_F32_BOTH_F32_TAKES_NUMBERS := 1' out
+}
+
+@test "exports say how much scratch a kernel with sums needs" {
+    local spec=512x500:bf16:e4m3,scale,amax,sums bytes
+    export_as make out -p "$spec" -p 512x500:f16,amax -p 512x500:f16
+    grep -qx 'AUTOTUNE_R512_C500_B2_F16_F16_AMAX_SCRATCH_BYTES := 8' out
+    grep -qx 'AUTOTUNE_R512_C500_B2_SCRATCH_BYTES := 0' out
+    bytes=$(sed -n 's/^AUTOTUNE_R512_C500_B2_BF16_E4M3_SCALE_AMAX_SUMS_SCRATCH_BYTES := //p' out)
+    # At most that of tiles of 8x32, with a ticket for 32 columns.
+    ((bytes > 8 && bytes <= 8 + 64 * 16 * 33 * 4))
+    export_as cu-header out -p "$spec"
+    grep -qx " \* numbers->sums gets 2000 bytes, numbers->scratch has $bytes \*/" out
+    export_as json out -p "$spec"
+    grep -q "\"scratch_bytes\": $bytes" out
+    export_as header out -p "$spec"
+    grep -q ", 2, 1, 1, {0LL, 0LL}, ${bytes}LL, 0, 0,\$" out
 }
 
 @test "exports say how many bytes of scales a kernel with blocks writes, and where" {
@@ -247,7 +263,7 @@ END
     grep -qx ' \* numbers->scales gets 8000 bytes \*/' out
     grep -qx ' \* numbers->scales gets 8192 bytes, numbers->kept_scales 8192 \*/' out
     export_as header out -p "$both"
-    grep -q ', 2, 1, 1, {8192LL, 8192LL}, 0, 0,$' out
+    grep -q ', 2, 1, 1, {8192LL, 8192LL}, 0LL, 0, 0,$' out
     export_as json out -p "$plain"
     tr -d ' \n' <out | grep -q '"scale_bytes":\[8000,0\]'
     run "$AUTOTUNE" export --as cubin --out folder -p "$plain" "$profile"
@@ -258,7 +274,7 @@ END
 
 @test "channels are an argument before the numbers, and part of the key" {
     export_as make out -p 512x3:u8:f32,affine -p 512x3:u8:f32,affine=rows
-    grep -q '^AUTOTUNE_R512_C3_B1_U8_F32_AFFINE_3_512_WORD_COUNTS := 1 1 1 1 1 1 1 7 15$' out
+    grep -q '^AUTOTUNE_R512_C3_B1_U8_F32_AFFINE_3_512_WORD_COUNTS := 1 1 1 1 1 1 1 7 16$' out
     grep -q '^AUTOTUNE_R512_C3_B1_U8_F32_AFFINE_512_1_DEFINES := .*-DSTEP_NUMBERS=2 ' out
 }
 
@@ -276,7 +292,7 @@ END
 
 cudaError_t scale(void *dst, const void *src, double by)
 {
-    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
     (void)&autotune_tuned_find;
     return autotune_tuned_entries[AUTOTUNE_R64_C64_B4_F32_BF16_INDEX].takes_numbers

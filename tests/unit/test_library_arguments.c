@@ -171,6 +171,7 @@ RETURNS(parameter_name, autotune_answer_parameter_name(NULL, 0) == NULL)
 RETURNS(parameter_value, autotune_answer_parameter_value(NULL, 0) == 0)
 RETURNS(answer_launches, autotune_answer_launches(NULL, NULL, 0) == 0)
 RETURNS(plan_launches, autotune_plan_launches(NULL, NULL, NULL, NULL, 0) == 0)
+RETURNS(plan_scratch_bytes, autotune_plan_scratch_bytes(NULL) == 0)
 RETURNS(describe, writes_nothing(autotune_answer_describe(NULL, text, sizeof text)) &&
                       autotune_answer_describe(NULL, NULL, 9) == 0)
 RETURNS(json, writes_nothing(autotune_answer_json(NULL, text, sizeof text)) &&
@@ -224,6 +225,7 @@ static const struct {
     {"autotune_plan_execute_with", execute_plan_with, {"plan", "execution"}, NULL},
     {"autotune_plan_free", NULL, {NULL}, plan_free},
     {"autotune_plan_launches", NULL, {NULL}, plan_launches},
+    {"autotune_plan_scratch_bytes", NULL, {NULL}, plan_scratch_bytes},
     {"autotune_problem_scales", tell_scales, {"scales", "problem"}, NULL},
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},

@@ -85,7 +85,7 @@ static void test_unused(void **state)
         MEMBER(largest, 0),       MEMBER(block_scales, 0),  MEMBER(block_scales2, 0),
         MEMBER(skip, 0),          MEMBER(list, 0),          MEMBER(list_count, 0),
         MEMBER(offsets, 0),       MEMBER(offset_count, 0),  MEMBER(scratch, 0),
-        MEMBER(scratch_bytes, 0),
+        MEMBER(scratch_bytes, 0), MEMBER(sums, 0),
 #undef MEMBER
     };
 
@@ -319,24 +319,32 @@ static void test_outputs(void **state)
         uintptr_t dst2, largest, skip, scratch;
         int64_t scratch_bytes;
         const char *words; /* of the refusal */
+        uintptr_t sums;
     } cases[] = {
-        {"bf16:e4m3,both", ELSEWHERE + 1, 0, 0, 0, 0, NULL},
-        {"bf16:e4m3,both,amax", ELSEWHERE, 1028, 1032, 1024, 8, NULL},
-        {"bf16,amax=nan", 0, 1028, 0, 0, 0, NULL},
-        {"bf16:e4m3,both", 0, 0, 0, 0, 0, "dst2 must be a device address that is a multiple of 1"},
+        {"bf16:e4m3,both", ELSEWHERE + 1, 0, 0, 0, 0, NULL, 0},
+        {"bf16:e4m3,both,amax", ELSEWHERE, 1028, 1032, 1024, 8, NULL, 0},
+        {"bf16,amax=nan", 0, 1028, 0, 0, 0, NULL, 0},
+        {"bf16:e4m3,both", 0, 0, 0, 0, 0, "dst2 must be a device address that is a multiple of 1",
+         0},
         {"bf16:e4m3,both=f32", 1026, 0, 0, 0, 0,
-         "dst2 must be a device address that is a multiple of 4"},
-        {"bf16,amax", 0, 0, 0, 0, 0, "largest must be a device address that is a multiple of 4"},
+         "dst2 must be a device address that is a multiple of 4", 0},
+        {"bf16,amax", 0, 0, 0, 0, 0, "largest must be a device address that is a multiple of 4", 0},
         {"bf16,amax", 0, 1028, 1030, 0, 0,
-         "skip must be a device address that is a multiple of 4, or NULL"},
+         "skip must be a device address that is a multiple of 4, or NULL", 0},
         {"bf16,amax", 0, 1028, 0, 1028, 8,
-         "scratch must be a device address that is a multiple of 8"},
-        {"bf16,amax", 0, 1028, 0, 1024, 4, "scratch_bytes is 4, and the plan needs 8"},
-        {"bf16,amax", 0, 1028, 0, 0, 8, "scratch must be a device address"},
-        {"bf16,amax", ELSEWHERE, 1028, 0, 0, 0, "member dst2 of the execution"},
-        {"bf16,both", ELSEWHERE, 1028, 0, 0, 0, "member largest of the execution"},
-        {"bf16,both", ELSEWHERE, 0, 0, 1024, 8, "member scratch of the execution"},
-        {"bf16:e4m3", 0, 0, 1024, 0, 0, "member skip of the execution"},
+         "scratch must be a device address that is a multiple of 8", 0},
+        {"bf16,amax", 0, 1028, 0, 1024, 4, "scratch_bytes is 4, and the plan needs 8", 0},
+        {"bf16,amax", 0, 1028, 0, 0, 8, "scratch must be a device address", 0},
+        {"bf16,amax", ELSEWHERE, 1028, 0, 0, 0, "member dst2 of the execution", 0},
+        {"bf16,both", ELSEWHERE, 1028, 0, 0, 0, "member largest of the execution", 0},
+        {"bf16,both", ELSEWHERE, 0, 0, 1024, 8, "member scratch of the execution", 0},
+        {"bf16:e4m3,sums", 0, 0, 1032, 0, 0, NULL, 1028},
+        {"bf16:e4m3,sums", 0, 0, 0, 1024, 1 << 30, NULL, 1028},
+        {"bf16,sums", 0, 0, 0, 0, 0, "sums must be a device address that is a multiple of 4", 0},
+        {"bf16,sums", 0, 0, 0, 0, 0, "sums must be a device address that is a multiple of 4", 1026},
+        {"bf16,sums", 0, 0, 0, 1024, 4, "scratch_bytes is 4, and the plan needs ", 1028},
+        {"bf16,amax", 0, 1028, 0, 0, 0, "member sums of the execution", 1028},
+        {"bf16:e4m3", 0, 0, 1024, 0, 0, "member skip of the execution", 0},
     };
     autotune_plan *const usual_plan = plan;
     int held = fake_cuda_held;
@@ -344,7 +352,7 @@ static void test_outputs(void **state)
     (void)state;
     fake_cuda_last_at = 9;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool finds = strstr(cases[i].step, "amax");
+        bool finds = strstr(cases[i].step, "amax") || strstr(cases[i].step, "sums");
         autotune_execution execution = usual();
 
         plan = plan_with_step(cases[i].step, 2);
@@ -353,6 +361,7 @@ static void test_outputs(void **state)
         execution.skip = (const void *)cases[i].skip;
         execution.scratch = (void *)cases[i].scratch;
         execution.scratch_bytes = cases[i].scratch_bytes;
+        execution.sums = (void *)cases[i].sums;
         if (strcmp(cases[i].step, "bf16:e4m3") == 0)
             fake_cuda_last_at = 0;
         assert_int_equal(executes(&execution, cases[i].words), !cases[i].words);
@@ -362,6 +371,7 @@ static void test_outputs(void **state)
             assert_int_equal(fake_cuda_last[11], cases[i].skip);
             assert_true(cases[i].scratch ? fake_cuda_last[12] == cases[i].scratch
                                          : (fake_cuda_last[12] != 0) == finds);
+            assert_int_equal(fake_cuda_last[15], cases[i].sums);
         }
         autotune_plan_free(plan);
         assert_int_equal(fake_cuda_held, held);

@@ -171,7 +171,8 @@ static void test_keys(void **state)
     "#undef KEPT_TO\n"                                                                             \
     "#undef KEPT_LAYOUT\n"                                                                         \
     "#undef KEPT_ROWS\n"                                                                           \
-    "#undef KEPT_COLS\n"
+    "#undef KEPT_COLS\n"                                                                           \
+    "#undef SUMS\n"
 
 /* Two configs of one family and one of another: each has only its own macros, and compiler messages
  * name the template and its lines. */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numbers/numbers.h"
 #include "problem/arguments.h"
+#include "problem/column_sums.h"
 #include "problem/problem.h"
 
 #include <ctype.h>
@@ -70,6 +71,12 @@ static const struct {
     {"64x32:f32:e4m3,nosat,both=bf16", "64x32:f32:e4m3,nosat,both=bf16", true, 64 * 32 * 7},
     {"64x32:f32:float32,both=float", "64x32:f32,both", true, 64 * 32 * 12},
     {"64x32:f16,amax", "64x32:f16,amax", true, 64 * 32 * 4},
+    {"64x32:f16,sums", "64x32:f16,sums", true, 64 * 32 * 4 + 32 * 4},
+    {"64x32:e4m3:bf16,sums,batch=3,both", "64x32:e4m3:bf16,batch=3,both,sums", true,
+     3 * (64 * 32 * 5 + 32 * 4)},
+    {"1x32:bf16,sums", "1x32:bf16,sums", true, 32 * 8},
+    {"64x32:bf16:e4m3,sums,blocks=1x32", "64x32:bf16:e4m3,blocks=1x32,sums", true,
+     64 * 32 * 3 + 64 * 4 + 32 * 4},
     {"64x32:f16,amax=nan", "64x32:f16,amax=nan", true, 64 * 32 * 4},
     {"64x32:f16,amax=nan,amax", "64x32:f16,amax=nan", true, 64 * 32 * 4},
     {"2x3x4x5:f32:f16,perm=3210,both=f16", "2x3x4x5:f32:f16,perm=3210,both", true, 120 * 8},
@@ -149,12 +156,17 @@ static const struct {
     {"64x32:f32:e4m3,both=e4m4", "unknown type \"e4m4\""},
     {"64x32:f32:e4m3,both=c64", "real numbers have no imaginary part"},
     {"64x32:f32:e4m3,both=b2", "nothing computes with"},
-    {"64x32:f32,both,affine", "both and amax do not go with affine and beta"},
-    {"64x32:f32,amax,beta", "both and amax do not go with affine and beta"},
+    {"64x32:f32,both,affine", "both, amax and sums do not go with affine and beta"},
+    {"64x32:f32,amax,beta", "both, amax and sums do not go with affine and beta"},
     {"64x32:f64,amax", "amax is for f16, bf16, f32, e4m3 and e5m2"},
     {"64x32:c64,amax", "amax is for f16, bf16, f32, e4m3 and e5m2"},
     {"64x32:i8,amax=nan", "amax is for f16, bf16, f32, e4m3 and e5m2"},
     {"64x32:f32,amax=1", "unknown \"amax=1\""},
+    {"64x32:f32,sums,beta", "both, amax and sums do not go with affine and beta"},
+    {"64x32:f64,sums", "sums are of f16, bf16, f32, e4m3 and e5m2"},
+    {"64x32:u8:f32,sums", "sums are of f16, bf16, f32, e4m3 and e5m2"},
+    {"2x3x4:f32,perm=210,sums", "sums are of matrices and batches, not of tensors"},
+    {"64x32:f32,sums=1", "unknown \"sums=1\""},
     {"64x32:bf16:e4m3,blocks=1", "blocks is \"1\"; expected the rows and columns of a block"},
     {"64x32:bf16:e4m3,blocks=1x", "as in blocks=1x128"},
     {"64x32:bf16:e4m3,blocks=0x32", "as in blocks=1x128"},
@@ -167,8 +179,10 @@ static const struct {
      "layout is \"tma\"; known are plain, transposed, aligned, swizzled"},
     {"64x32:bf16:e4m3,scales=te", "scales and layout are of blocks="},
     {"64x32:bf16:e4m3,layout=plain", "scales and layout are of blocks="},
-    {"64x32:bf16:e4m3,scale,blocks=1x32", "blocks go with both, and with no other operation"},
-    {"64x32:bf16:e4m3,amax,blocks=1x32", "blocks go with both, and with no other operation"},
+    {"64x32:bf16:e4m3,scale,blocks=1x32",
+     "blocks go with both and sums, and with no other operation"},
+    {"64x32:bf16:e4m3,amax,blocks=1x32",
+     "blocks go with both and sums, and with no other operation"},
     {"64x32:bf16,blocks=1x32", "elements in f16, bf16 and f32 and results in e4m3, e5m2 and e2m1"},
     {"64x32:f64:e4m3,blocks=1x32",
      "elements in f16, bf16 and f32 and results in e4m3, e5m2 and e2m1"},
@@ -640,6 +654,69 @@ static void finds_largest(void **state)
     at_free(results);
 }
 
+static void read_row(const void *context, int64_t row, float *elements)
+{
+    *elements = ((const float *)context)[row];
+}
+
+/* The sum of a column, in the one order, to the bit. */
+static void adds_columns(void **state)
+{
+    static const struct {
+        float rows[9];
+        int64_t count;
+        float sum;
+    } cases[] = {
+        {{3}, 1, 3},
+        {{-0.0F}, 1, 0},
+        {{-0.0F, -0.0F, -0.0F}, 3, 0},
+        {{1, 1e8F, -1e8F, 1}, 4, 0}, /* one by one it would be 1 */
+        {{1e8F, -1e8F, 1}, 3, 1},
+        {{1, 1e8F, 1, -1e8F, 1}, 5, 1},
+        {{1, 2, 3, 4, 5, 6, 7, 8, 9}, 9, 45}, /* the last one is a tree of its own */
+        {{INFINITY, -INFINITY}, 2, NAN},
+        {{1, -NAN, 2}, 3, NAN},
+        {{3e38F, 3e38F, -3e38F, -3e38F}, 4, NAN},
+        {{3e38F, -3e38F, 3e38F, -3e38F}, 4, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_row_source source = {read_row, cases[i].rows};
+        float sum;
+
+        at_column_sums(&sum, &source, cases[i].count, 1);
+        assert_int_equal(at_bits_of_f32(sum),
+                         isnan(cases[i].sum) ? 0x7fffffff : at_bits_of_f32(cases[i].sum));
+    }
+}
+
+/* How much scratch memory a launch needs: what tiles of 8x32 take is enough. */
+static void counts_scratch(void **state)
+{
+    static const struct {
+        const char *spec;
+        int64_t grid, cols, bytes, most;
+    } cases[] = {
+        {"64x32:f16", 8, 0, 0, 0},
+        {"64x32:f16,amax", 8, 0, 8, 8},
+        {"64x32:f16,sums", 8, 32, 8 + 8 * 33 * 4, 8 + 8 * 33 * 4},
+        {"64x70:f16,sums,batch=3", 6, 64, 8 + 3 * 2 * 0, 8 + 3 * 8 * 3 * 33 * 4},
+        {"64x70:f16,sums,batch=3", 12, 64, 8 + 3 * 2 * 3 * 33 * 4, 8 + 3 * 8 * 3 * 33 * 4},
+        {"64x70:f16,amax,sums", 10, 16, 8 + 2 * 5 * 17 * 4, 8 + 8 * 3 * 33 * 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_problem problem = problem_of(cases[i].spec);
+        const struct at_launch launch = {
+            .field = {[AT_GRID_X] = cases[i].grid, [AT_SUM_COLS] = cases[i].cols}};
+
+        assert_int_equal(at_problem_scratch_bytes(&problem, &launch), cases[i].bytes);
+        assert_int_equal(at_problem_scratch_most(&problem), cases[i].most);
+    }
+}
+
 /* ---- the templates' numbers ---- */
 
 /* Check that a template's enumerator has a value: what it says, or its place. */
@@ -697,6 +774,8 @@ int main(void)
         cmocka_unit_test(draws_all_exponents),
         cmocka_unit_test(keeps_results),
         cmocka_unit_test(finds_largest),
+        cmocka_unit_test(adds_columns),
+        cmocka_unit_test(counts_scratch),
         cmocka_unit_test(adds),
         cmocka_unit_test(shifts),
         cmocka_unit_test(places_channels),
