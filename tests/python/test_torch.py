@@ -283,6 +283,19 @@ class Operator(unittest.TestCase):
             self.assertTrue(all(torch.equal(*pair) for pair in zip(results, wanted)))
             self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
 
+    @unittest.skipIf(E2M1 == torch.uint8, "a PyTorch without numbers of 4 bits")
+    def test_products_of_4_bits(self):
+        """By PyTorch's checks, without a GPU: torch._scaled_mm takes results and scales as they are."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        asked = {"dtype": E2M1, "both": True, "blocks": (1, 16), "scales": "nvfp4", "layout": "swizzled"}
+        with FakeTensorMode():
+            x, y = (torch.empty(shape, dtype=torch.bfloat16, device="cuda") for shape in ((512, 384), (512, 640)))
+            (first, _, scales, _), (second, _, other, _) = transpose(x, **asked), transpose(y, **asked)
+            product = torch._scaled_mm(first, second.t(), scales, other, out_dtype=torch.bfloat16)
+            self.assertEqual(product.shape, (384, 640))
+            _, first, _, scales = transpose(x.t().contiguous(), **asked)
+            self.assertEqual(torch._scaled_mm(first, second.t(), scales, other).shape, (384, 640))
+
     def test_blocks_compiled_whole(self):
         x = torch.randn(200, 300)
 
