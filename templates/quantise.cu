@@ -3,14 +3,15 @@
  * magnitude, and rounded to 8 or 4 bits. A block of threads has a tile of whole scale blocks. It
  * reads them once, and makes a transposed result, or one that lies as the source does, or both.
  *
- *   1. A thread loads vectors of adjacent rows and keeps them in registers.
+ *   1. A thread loads vectors of adjacent rows and keeps them in registers. Where rows begin
+ *      anywhere, it shifts its elements out of two aligned vectors.
  *   2. It finds the largest magnitudes of what it has of each scale block. Lanes of a warp compare
  *      theirs, and write one for each cell to shared memory: the part of a scale block that a warp
  *      has.
  *   3. One thread for each scale block compares its cells, and computes and stores the scale.
  *   4. Each thread multiplies and rounds its elements. It stores results of adjacent columns as
- * they lie; but few of them, too, go to shared memory. Those of adjacent rows, a run, go there as a
- * unit, as in micro.cu.
+ * they lie; but few of them, and those whose rows begin anywhere, go to shared memory, too. Those
+ * of adjacent rows, a run, go there as a unit, as in micro.cu.
  *   5. Whole rows of the results are written from there. */
 #include "transpose.cuh"
 
@@ -62,6 +63,9 @@
 #endif
 #ifndef ELEMENTS
 #define ELEMENTS 8 /* per read from the source */
+#endif
+#ifndef UNALIGNED
+#define UNALIGNED 0 /* 1: rows of the source, and of the result like it, may begin anywhere */
 #endif
 #ifndef STORE_BYTES
 #define STORE_BYTES 16 /* per write to the transposed result */
@@ -155,18 +159,24 @@ struct own_rows : staged_rows<TILE_COLS, TILE_ROWS, result_bits> {
     {
         return place_of_unit(row, byte / unit_bytes) + byte % unit_bytes;
     }
+    /* Bits in which a byte's place in its row differs from its number. */
+    static __device__ __forceinline__ int swizzle(int row)
+    {
+        return (row / loaded * unit_spread & (row_units - 1)) * unit_bytes;
+    }
 };
 
-/* The other one is there if a thread has less than four bytes of a row: its rows begin anywhere. */
+/* The other one is there if its rows begin anywhere, or a thread has less than four bytes of one.
+ */
 struct kept_rows : staged_rows<TILE_ROWS, TILE_COLS, kept_bits> {
     static constexpr int piece = STORE_BYTES;
 
-    static __device__ __forceinline__ int place(int row, int byte)
+    static __device__ __forceinline__ int swizzle(int)
     {
-        return row * pitch + byte;
+        return 0;
     }
 };
-constexpr bool kept_is_staged = has_kept && loaded * kept_bits < 32;
+constexpr bool kept_is_staged = has_kept && (UNALIGNED || loaded * kept_bits < 32);
 constexpr int kept_at = has_transposed ? own_rows::bytes : 0; /* behind the transposed one */
 
 __device__ __forceinline__ constexpr int at_least_1(int x)
@@ -227,6 +237,13 @@ struct thread_part {
     __device__ __forceinline__ float value(int i, int k) const
     {
         return source::load(elements[i].part[k]);
+    }
+    __device__ __forceinline__ unsigned pair(int i, int number) const
+    {
+        vector<load_bytes, 4> words;
+
+        words.whole = elements[i].whole;
+        return words.part[number];
     }
 };
 
@@ -291,6 +308,55 @@ __device__ __forceinline__ void read_part(thread_part &own, const element *src, 
     }
 }
 
+/* The same for rows that begin anywhere. Two aligned vectors have those elements of a row. Where a
+ * vector is not within the matrix, and at its end, elements are loaded one by one. */
+__device__ __forceinline__ void read_unaligned_part(thread_part &own, const element *src,
+                                                    long long ld, const tile_place &at)
+{
+    using aligned = vector<load_bytes, 4>;
+    const block_tile &tile = at.tile;
+    const element *const matrix = src - tile.first_row * ld - tile.first_col;
+    const element *const end = matrix + (at.rows - 1) * ld + at.cols;
+
+    src += own.row * ld + own.col;
+
+    const element *const last = src + (thread_rows - 1) * ld; /* row */
+
+    if (own.row + thread_rows <= tile.rows && own.col + loaded <= tile.cols &&
+        src - matrix >= loaded - 1 && end - last >= 2 * loaded) {
+        aligned first[thread_rows], second[thread_rows];
+        int skip = bytes_past_boundary<load_bytes>(src);
+        const int step = (int)(ld % loaded) * ELEM_SIZE;
+
+#pragma unroll
+        for (int i = 0; i < thread_rows; i++) {
+            const word<load_bytes> *const from = reinterpret_cast<const word<load_bytes> *>(
+                reinterpret_cast<unsigned long long>(src + i * ld) / load_bytes * load_bytes);
+
+            first[i].whole = load<LOAD, PREFETCH>(from);
+            second[i].whole = load<LOAD, PREFETCH>(from + 1);
+        }
+#pragma unroll
+        for (int i = 0; i < thread_rows; i++)
+            own.elements[i].whole = funnel_shift<ELEM_SIZE, load_bytes>(
+                                        first[i], second[i], (skip + i * step) % load_bytes)
+                                        .whole;
+    } else {
+        aligned rows[thread_rows] = {};
+
+#pragma unroll 1
+        for (int k = 0; k < loaded; k++)
+#pragma unroll
+            for (int i = 0; i < thread_rows; i++)
+                push_element(rows[i], own.row + i < tile.rows && own.col + k < tile.cols
+                                          ? src[i * ld + k]
+                                          : element{});
+#pragma unroll
+        for (int i = 0; i < thread_rows; i++)
+            own.elements[i].whole = rows[i].whole;
+    }
+}
+
 /* Stage the sums of a warp's columns. */
 __device__ __forceinline__ void stage_sums(const thread_part &own)
 {
@@ -318,18 +384,54 @@ __device__ __forceinline__ float largest_in_warp(float x)
     return __uint_as_float(bits);
 }
 
+/* Elements of 2 bytes are compared two at a time: their magnitudes have the order of their bits.
+ * Where NaN is ignored, they are raised by so much that it becomes negative. Kernels of aligned
+ * rows wait for memory anyway. */
+#if __CUDA_ARCH__ >= 900
+constexpr bool compares_pairs = UNALIGNED && ELEM_SIZE == 2;
+#else
+constexpr bool compares_pairs = false;
+#endif
+constexpr unsigned raised = nan_is_largest ? 0 : FROM == NUMBER_BF16 ? 0x7f : 0x3ff;
+
+/* The largest magnitude of part i, k of a thread's elements. */
+template <class blocks>
+__device__ __forceinline__ float largest_in_part(const thread_part &own, int i, int k)
+{
+    const int row = i * blocks::own_height, col = k * blocks::own_width;
+
+    if constexpr (compares_pairs) {
+        unsigned pairs = raised * 0x10001, low, high;
+
+#pragma unroll
+        for (int y = 0; y < blocks::own_height; y++)
+#pragma unroll
+            for (int x = 0; x < blocks::own_width; x += 2)
+                pairs = __vmaxs2(pairs, (own.pair(row + y, (col + x) / 2) & 0x7fff7fff) +
+                                            raised * 0x10001);
+        low = (pairs & 0xffff) - raised;
+        high = (pairs >> 16) - raised;
+        return source::load((element)(blocks::own_width > 1 ? max(low, high)
+                                      : col % 2 == 0        ? low
+                                                            : high));
+    } else {
+        float largest = 0;
+
+#pragma unroll
+        for (int y = 0; y < blocks::own_height; y++)
+#pragma unroll
+            for (int x = 0; x < blocks::own_width; x++)
+                largest = larger<nan_is_largest>(largest, fabsf(own.value(row + y, col + x)));
+        return largest;
+    }
+}
+
 /* The largest magnitude of what a warp has of a block: part i, k of the thread's. */
 template <class blocks>
 __device__ __forceinline__ float largest_in_cell(const thread_part &own, int i, int k)
 {
-    float largest = 0;
+    float largest = largest_in_part<blocks>(own, i, k);
 
-#pragma unroll
-    for (int y = 0; y < blocks::own_height; y++)
-#pragma unroll
-        for (int x = 0; x < blocks::own_width; x++)
-            largest = larger<nan_is_largest>(
-                largest, fabsf(own.value(i * blocks::own_height + y, k * blocks::own_width + x)));
     if constexpr (blocks::lanes_wide * blocks::lanes_high == 32) {
         largest = largest_in_warp(largest);
     } else {
@@ -415,18 +517,27 @@ __device__ __forceinline__ void write_padding(void *scales, const tile_place &at
     }
 }
 
+/* Do adjacent threads have scale blocks of adjacent rows of the source? Where requests to L2 are
+ * the limit, they are those whose scales are side by side. */
+template <int layout, bool transposed> __device__ constexpr bool goes_down()
+{
+    return UNALIGNED && transposed != (layout == SCALES_TRANSPOSED || layout == SCALES_ALIGNED);
+}
+
 /* Compute the scale of each block, and its factor. */
-template <class blocks, int to, class Store>
+template <class blocks, int to, bool down_first, class Store>
 __device__ __forceinline__ void find_factors(float *factors, const float *cells,
                                              const float *of_tensor, const Store &store_scale)
 {
 #pragma unroll
     for (int first = 0; first < blocks::rows * blocks::cols; first += THREADS) {
-        const int block = first + threadIdx.x;
+        const int number = first + threadIdx.x;
+        const int block =
+            down_first ? number % blocks::rows * blocks::cols + number / blocks::rows : number;
         const int row = block / blocks::cols, col = block % blocks::cols;
         float largest = 0;
 
-        if (blocks::rows * blocks::cols % THREADS != 0 && block >= blocks::rows * blocks::cols)
+        if (blocks::rows * blocks::cols % THREADS != 0 && number >= blocks::rows * blocks::cols)
             break;
 #pragma unroll
         for (int y = 0; y < blocks::cells_down; y++)
@@ -492,13 +603,13 @@ __device__ __forceinline__ void compare(thread_factors<blocks> &factors, float *
 }
 
 /* The second half, after all have written theirs. */
-template <class blocks, int to, class Store>
+template <class blocks, int to, bool down_first, class Store>
 __device__ __forceinline__ void finish(thread_factors<blocks> &factors, float *shared,
                                        const float *cells, const float *of_tensor,
                                        const Store &store_scale)
 {
     if constexpr (!blocks::in_warp) {
-        find_factors<blocks, to>(shared, cells, of_tensor, store_scale);
+        find_factors<blocks, to, down_first>(shared, cells, of_tensor, store_scale);
         factors.shared = shared;
     }
 }
@@ -539,14 +650,12 @@ __device__ __forceinline__ void
 write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thread_part &own,
            long long ld, const block_tile &tile)
 {
-    constexpr bool has_half = loaded * kept_bits < 8; /* of a byte; the next lane has the other */
-    constexpr int count = has_half ? 2 : loaded;
-    constexpr int bytes = count * kept_bits / 8;
+    constexpr int bytes = loaded * kept_bits / 8;
 
     kept += (own.row * ld + own.col) * kept_bits / 8;
 #pragma unroll
     for (int i = 0; i < thread_rows; i++) {
-        float products[count];
+        float products[loaded];
         vector<bytes, 1> results;
 
 #pragma unroll
@@ -554,12 +663,9 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
             products[k] = half_byte_is_empty<whole, KEPT_TO>(own.col + k, tile.cols)
                               ? 0
                               : __fmul_rn(own.value(i, k), factors.of(own, i, k));
-        if constexpr (has_half)
-            products[1] = __shfl_xor_sync(~0u, products[0], 1);
-        results.whole = scaled_results<RULE, KEPT_TO, count>(products);
+        results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
         if constexpr (is_staged) {
-            if (!has_half || threadIdx.x % 2 == 0)
-                *reinterpret_cast<word<bytes> *>(kept) = results.whole;
+            *reinterpret_cast<word<bytes> *>(kept) = results.whole;
         } else if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols)) {
             store<STORE>(reinterpret_cast<word<bytes> *>(kept), results.whole);
         } else if (own.row + i < tile.rows) {
@@ -612,40 +718,6 @@ __device__ __forceinline__ void write_rows(unsigned char *dst, const unsigned ch
     }
 }
 
-/* The same for rows that begin anywhere: vectors that lie on a boundary in the destination, and
- * byte by byte what is before and behind them. */
-template <class rows>
-__device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const unsigned char *staged,
-                                                   long long pitch, int count, int bytes)
-{
-    const int lane = threadIdx.x % rows::stores;
-    int row = threadIdx.x / rows::stores;
-
-    dst += row * pitch;
-#pragma unroll
-    for (int i = 0; i < rows::count / rows::step; i++) {
-        const int head = minimum(bytes_to_boundary<STORE_BYTES>(dst), bytes);
-        const int vectors = (bytes - head) / STORE_BYTES;
-        const int tail = head + vectors * STORE_BYTES; /* the first byte behind them */
-
-        if (row < count && lane < vectors) {
-            vector<STORE_BYTES, 4> first, second;
-
-            first.whole = staged_results<rows>(staged, row, lane * STORE_BYTES);
-            second.whole = staged_results<rows>(
-                staged, row, minimum((lane + 1) * STORE_BYTES, rows::pitch - STORE_BYTES));
-            store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(dst + head + lane * STORE_BYTES),
-                         funnel_shift<1, STORE_BYTES>(first, second, head).whole);
-        }
-        if (row < count)
-            for (int k = lane; k < head + bytes - tail; k += rows::stores)
-                dst[k < head ? k : tail + k - head] =
-                    staged[rows::place(row, k < head ? k : tail + k - head)];
-        row += rows::step;
-        dst += rows::step * pitch;
-    }
-}
-
 /* All but the last step. */
 template <bool whole>
 __device__ __forceinline__ void quantise(const element *src, long long ld_src, const tile_place &at,
@@ -673,7 +745,10 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
     thread_factors<kept_blocks> kept_factors;
 
     set_place(own);
-    read_part<whole>(own, src, ld_src, at.tile);
+    if constexpr (UNALIGNED)
+        read_unaligned_part(own, src, ld_src, at);
+    else
+        read_part<whole>(own, src, ld_src, at.tile);
     if constexpr (SUMS) {
         stage_sums(own);
         hide_values(own);
@@ -690,10 +765,11 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
         all.send(at.tile, at.rows, at.cols, given.scratch);
     if constexpr (!own_blocks::in_warp || !kept_blocks::in_warp) {
         if constexpr (has_transposed)
-            finish<own_blocks, TO>(factors, shared, cells, given.of_tensor, store_own);
+            finish<own_blocks, TO, goes_down<SCALE_LAYOUT, true>()>(factors, shared, cells,
+                                                                    given.of_tensor, store_own);
         if constexpr (has_kept && !same_blocks)
-            finish<kept_blocks, KEPT_TO>(kept_factors, kept_shared, kept_cells, given.of_tensor,
-                                         store_kept);
+            finish<kept_blocks, KEPT_TO, goes_down<KEPT_LAYOUT, false>()>(
+                kept_factors, kept_shared, kept_cells, given.of_tensor, store_kept);
         __syncthreads();
     }
     if constexpr (has_transposed)
@@ -722,7 +798,7 @@ __device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *
 
     __syncthreads();
     if constexpr (has_transposed && SHIFTED)
-        write_shifted_rows<own_rows>(dst, staged, pitch, tile.cols, bytes);
+        write_shifted_rows<own_rows, THREADS, STORE>(dst, staged, pitch, tile.cols, bytes);
     else if constexpr (has_transposed) {
         if (is_whole)
             write_rows<true, own_rows>(dst, staged, pitch, tile.cols, bytes);
@@ -730,8 +806,9 @@ __device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *
             write_rows<false, own_rows>(dst, staged, pitch, tile.cols, bytes);
     }
     if constexpr (kept_is_staged)
-        write_shifted_rows<kept_rows>(kept, staged + kept_at, ld_src * kept_bits / 8, tile.rows,
-                                      (tile.cols * kept_bits + 7) / 8);
+        write_shifted_rows<kept_rows, THREADS, STORE>(kept, staged + kept_at,
+                                                      ld_src * kept_bits / 8, tile.rows,
+                                                      (tile.cols * kept_bits + 7) / 8);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -763,7 +840,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
     sums all;
 
-    if (is_whole)
+    if (!UNALIGNED && is_whole)
         quantise<true>(elements, ld_src, at, given, kept, all);
     else
         quantise<false>(elements, ld_src, at, given, kept, all);

@@ -30,4 +30,6 @@
 
 #include "scales.cuh"
 
+#include "unaligned.cuh"
+
 #endif

@@ -184,6 +184,8 @@ mistakes=(
     'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32,scales=floor s/(254 - byte) << 23/(253 - byte) << 23/'
     'quantise quantise.cu 33x17:bf16:e4m3,both,blocks=1x32,scales=floor,layout=swizzled s/if (y >= down || x >= across)/if (y >= down \&\& x >= across)/'
     'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32 s/y < blocks::own_height/y < blocks::own_height - 1/'
+    'quantise quantise.cu 150x75:bf16:e4m3,blocks=1x32 s/(skip + i \* step)/skip/'
+    'quantise unaligned.cuh 33x17:bf16:e4m3,both,blocks=1x32 s/number < ends/number + 1 < ends/'
     'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32,layout=transposed s/y < down \&\& x < across/y + 1 < down \&\& x < across/'
 )
 
