@@ -182,8 +182,10 @@ template <long long code> struct arithmetic_with_outputs : arithmetic<results_co
     __device__ __forceinline__ void send_sums(sums &all, const block_tile &tile, long long rows,
                                               long long cols) const
     {
-        if constexpr (has_sums)
+        if constexpr (has_sums) {
+            all.gather();
             all.send(tile, rows, cols, outputs.scratch);
+        }
     }
     template <class sums>
     __device__ __forceinline__ void finish_sums(sums &all, const block_tile &tile, long long rows,

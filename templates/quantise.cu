@@ -761,8 +761,10 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
     }
     if constexpr (SUMS || !own_blocks::in_warp || !kept_blocks::in_warp)
         __syncthreads();
-    if constexpr (SUMS)
+    if constexpr (SUMS) {
+        all.gather();
         all.send(at.tile, at.rows, at.cols, given.scratch);
+    }
     if constexpr (!own_blocks::in_warp || !kept_blocks::in_warp) {
         if constexpr (has_transposed)
             finish<own_blocks, TO, goes_down<SCALE_LAYOUT, true>()>(factors, shared, cells,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _cuda
-from ._library import (RANK_MAX, SCRATCH_BYTES, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
+from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
                        PlanOptionsStruct, ScalarStruct, ScalesStruct, Status, TensorStruct, Tier, call, create, library,
                        text)
 
@@ -50,10 +50,13 @@ class Problem:
 
     def struct(self) -> Union[MatrixStruct, TensorStruct]:
         """The struct that the library takes."""
-        return self._matrix() if self.in_place or self.has_blocks() else self._tensor()
+        return self._matrix() if self.in_place or self.has_blocks() or self.has_sums() else self._tensor()
 
     def has_blocks(self) -> bool:
         return ",blocks=" in (self.step or "")
+
+    def has_sums(self) -> bool:
+        return "sums" in (self.step or "").split(",")
 
     def scales(self) -> Tuple["Optional[Scales]", "Optional[Scales]"]:
         """The scales of a problem with blocks: of the result, and of the one that lies as the source does."""
@@ -66,7 +69,7 @@ class Problem:
         return of_result, of_kept
 
     def _matrix(self) -> MatrixStruct:
-        rank, where = len(self.shape), "in place" if self.in_place else "with blocks"
+        rank, where = len(self.shape), "in place" if self.in_place else "with blocks" if self.has_blocks() else "with sums"
         if self.permutation() != swap_last(rank) or rank > 3 or self.in_place and self.shape[-1] != self.shape[-2]:
             raise ValueError(f"{where}, only {'square ' * self.in_place}matrices and batches of them can be transposed")
         sides = self.shape, (*self.shape[:-2], self.shape[-1], self.shape[-2])
@@ -324,15 +327,16 @@ class Plan:
     def execute_with(self, dst: int, src: int, stream: int = 0, *, scale: Scalar = None, alpha: Scalar = None,
                      beta: Scalar = None, src2: int = 0, channel_scale: int = 0, channel_shift: int = 0,
                      dst2: int = 0, largest: int = 0, block_scales: int = 0, block_scales2: int = 0, skip: int = 0,
-                     scratch: int = 0) -> None:
+                     scratch: int = 0, sums: int = 0) -> None:
         """The same for a problem whose step takes numbers: each by its value, or as At, where the device has it.
         With beta, src2 is the address of what it is multiplied with, laid out as dst. With affine, the channels'
         addresses are those of a number for each; 0: nothing is multiplied, or added.
 
         dst2 gets the results as they lie, and largest a float. With blocks, block_scales and block_scales2 get the
-        scales of dst and dst2, as Problem.scales tells. If the int at skip is not 0, nothing is written. With
-        amax, launches that may run at the same time need 8 bytes of scratch each, which are 0 before the first one;
-        0: the plan's own, for one launch at a time."""
+        scales of dst and dst2, as Problem.scales tells. sums gets a float for each column of x, and of a batch for
+        those of each matrix in turn. If the int at skip is not 0, nothing is written. With amax and sums, launches
+        that may run at the same time need scratch_bytes of scratch each, which are 0 before the first one; 0: the
+        plan's own, for one launch at a time."""
         given = {"scale": scale, "alpha": alpha, "beta": beta}
         for name in self._numbers:
             if given[name] is None:
@@ -340,12 +344,17 @@ class Plan:
         execution = ExecutionStruct(ctypes.sizeof(ExecutionStruct), dst, src, stream, scalar_struct(scale),
                                     scalar_struct(alpha), scalar_struct(beta), src2, channel_scale, channel_shift, dst2,
                                     largest, block_scales, block_scales2, skip, scratch=scratch,
-                                    scratch_bytes=SCRATCH_BYTES if scratch else 0)
+                                    scratch_bytes=self.scratch_bytes if scratch else 0, sums=sums)
         call("autotune_plan_execute_with", self._handle, ctypes.byref(execution))
 
     def _execute_again(self, dst: int, src: int, stream: int) -> None:
         """The call has failed, so nothing was started. The library says what is wrong."""
         call("autotune_plan_execute", self._handle, dst, src, stream)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The bytes of scratch that a launch needs."""
+        return library().autotune_plan_scratch_bytes(self._handle)
 
     def launches(self, dst: int = 0, src: int = 0) -> Tuple[Launch, ...]:
         """What execute starts at these addresses; 0: at aligned ones."""

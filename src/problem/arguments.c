@@ -589,12 +589,12 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
 
 /* ---- scratch memory ---- */
 
-/* Of as many tiles above each other: a ticket and the sums of each chunk of their columns. */
+/* Of as many tiles above each other: a ticket and the sums of each. */
 static int64_t scratch_of_tiles(const struct at_problem *problem, int64_t tiles_down,
                                 int64_t tile_cols)
 {
-    int64_t width = at_min(tile_cols, 32), chunks = (problem->cols + width - 1) / width;
-    int64_t words = tiles_down > 1 ? tiles_down * chunks * (1 + width) : 0;
+    int64_t across = (problem->cols + tile_cols - 1) / tile_cols;
+    int64_t words = tiles_down > 1 ? tiles_down * across * (1 + tile_cols) : 0;
 
     return AT_STEP_SCRATCH_BYTES + at_problem_matrices(problem) * words * (int64_t)sizeof(uint32_t);
 }

@@ -241,7 +241,7 @@ END
     grep -qx 'AUTOTUNE_R512_C500_B2_F16_F16_AMAX_SCRATCH_BYTES := 8' out
     grep -qx 'AUTOTUNE_R512_C500_B2_SCRATCH_BYTES := 0' out
     bytes=$(sed -n 's/^AUTOTUNE_R512_C500_B2_BF16_E4M3_SCALE_AMAX_SUMS_SCRATCH_BYTES := //p' out)
-    # At most that of tiles of 8x32, with a ticket for 32 columns.
+    # At most that of tiles of 8x32, with a ticket each.
     ((bytes > 8 && bytes <= 8 + 64 * 16 * 33 * 4))
     export_as cu-header out -p "$spec"
     grep -qx " \* numbers->sums gets 2000 bytes, numbers->scratch has $bytes \*/" out

@@ -176,7 +176,7 @@ mistakes=(
     'naive sums.cuh 33x17:f32,sums s/value, first + count/value, first/'
     'naive sums.cuh 300x17:f32,sums s/staged(part, col); })/staged(part % 2 * (parts \/ 2) + part \/ 2, col); })/'
     'naive sums.cuh 300x17:f32,sums s/first\[k \* pitch\] = 0/first[0] = 0/'
-    'naive sums.cuh 300x17:f32,sums s/\*tickets = 0/(void)tickets/'
+    'naive sums.cuh 300x17:f32,sums s/\*ticket = 0/(void)ticket/'
     'micro micro.cu 36x72:bf16,ld_dst=40,sums s/k < rows ? step::float_of/k + 1 < rows ? step::float_of/'
     'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32,sums s/return own.value(i, k)/return own.value(0, k)/'
     # Blocks: a scale, a factor, padding, a block whose last row is left out, the scale of the last one.

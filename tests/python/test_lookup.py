@@ -28,7 +28,7 @@ class Header(unittest.TestCase):
 
     def test_functions(self):
         kinds = {"autotune_status": "c_int", "autotune_tier": "c_int", "int": "c_int", "size_t": "c_ulong",
-                 "double": "c_double", "void": None, "const char *": "c_char_p"}
+                 "int64_t": "c_long", "double": "c_double", "void": None, "const char *": "c_char_p"}
         found = re.findall(r"AUTOTUNE_API (const char \*|[\w]+ )(\w+)\(([^;]*)\);", self.header)
         self.assertEqual({name for _, name, _ in found}, set(_library.PROTOTYPES))
         for result, name, arguments in found:
