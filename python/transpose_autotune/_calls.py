@@ -11,7 +11,7 @@ from ._arrays import Jax, Kind, View, dense, kind_of, stream_number, type_name
 from ._library import AutotuneError, Status
 from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
-from ._scratch import scratch_for
+from ._scratch import scratch_for, scratch_for_sums
 
 T = TypeVar("T")
 
@@ -96,13 +96,15 @@ def check_outputs(source: View, targets: Sequence[View], shape: Tuple[int, ...],
 
 
 def run(source: View, targets: Sequence[View], dims: Tuple[int, ...], stream: int, given: Operands,
-        view: Callable[[Any], View]) -> Optional[Plan]:
-    """Check the results and start the work. `view` looks at the caller's arrays. Returns the plan; None: there is
-    nothing to move."""
+        view: Callable[[Any], View], scratch: Optional[Callable[[int], int]] = None) -> Optional[Plan]:
+    """Check the results and start the work. `view` looks at the caller's arrays. `scratch` gets bytes that are 0, for
+    sums. Returns the plan; None: there is nothing to move."""
     shape = tuple(source.shape[dim] for dim in dims)
     check_out(source, targets[0], tuple(given.stored(shape, given.dtype)), given.dtype)
     outputs = check_outputs(source, targets, shape, given)
     if not source.size:
+        if "sums" in outputs:
+            raise ValueError("sums are of an array with elements")
         if "largest" in outputs:
             if given.skip is not None:
                 raise ValueError("skip does not go with an array without elements")
@@ -110,12 +112,12 @@ def run(source: View, targets: Sequence[View], dims: Tuple[int, ...], stream: in
         return None
     step = None if given is MOVE else step_of(source.type, targets[0].type, given, len(dims))
     plan = plan_for(problem_of(source, targets[0], dims, step, outputs.get("dst2", 0)), source.device, stream)
-    _start(plan, source, targets[0], stream, given, view, outputs)
+    _start(plan, source, targets[0], stream, given, view, outputs, scratch)
     return plan
 
 
 def _start(plan: Plan, source: View, target: View, stream: int, given: Operands, view: Callable[[Any], View],
-           outputs: Dict[str, At]) -> None:
+           outputs: Dict[str, At], scratch: Optional[Callable[[int], int]]) -> None:
     operands: Dict[str, Any] = {**outputs}
     for name, expected in () if given is MOVE else expected_operands(given, source, target).items():
         value = getattr(given, name)
@@ -126,13 +128,17 @@ def _start(plan: Plan, source: View, target: View, stream: int, given: Operands,
         operands[name] = value
     if given.beta is not None and given.other is None:
         operands["other"] = At(target.pointer)
-    execute(plan, target.pointer, source.pointer, stream, operands)
+    execute(plan, target.pointer, source.pointer, stream, operands, scratch)
 
 
-def execute(plan: Plan, dst: int, src: int, stream: int, operands: Dict[str, Any]) -> None:
+def execute(plan: Plan, dst: int, src: int, stream: int, operands: Dict[str, Any],
+            scratch: Optional[Callable[[int], int]] = None) -> None:
     """Execute the plan with numbers and addresses, which have the names of operands."""
     if operands:
-        if "largest" in operands:
+        if "sums" in operands:
+            count = plan.scratch_bytes
+            operands["scratch"] = scratch(count) if scratch else scratch_for_sums(plan.device, stream, count)
+        elif "largest" in operands:
             operands["scratch"] = scratch_for(plan.device, stream)
         if "tensor_amax" in operands:  # the library's member has either
             operands["largest"] = operands.pop("tensor_amax")
@@ -247,14 +253,14 @@ def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any =
 def transpose(x: T, out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
               alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None,
               blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-              layout: Optional[str] = None, tensor_amax: Optional[T] = None) -> Tuple[T, ...]: ...
+              layout: Optional[str] = None, tensor_amax: Optional[T] = None, sums: bool = False) -> Tuple[T, ...]: ...
 
 
 def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None, alpha: Any = None,
               beta: Any = None, other: Any = None, channel_scale: Any = None, channel_shift: Any = None,
               channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
               blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-              layout: Optional[str] = None, tensor_amax: Any = None) -> Any:
+              layout: Optional[str] = None, tensor_amax: Any = None, sums: bool = False) -> Any:
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
@@ -285,9 +291,13 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
     "te-nvfp4", `tensor_amax` may be a float32 array of one number on the device, which is only read: the largest
     magnitude of the whole tensor.
 
+    With `sums`, the elements of each column of x are also added, before any operation: float32, one for each index of
+    the last axis, and of a batch for each matrix. They are the last of the results. The order of addition is fixed, so
+    they have the same bits each time. x is a matrix or a batch, as for blocks; beta and channels do not go with sums.
+
     Raises AutotuneError if the library refuses."""
     return _call(x, None, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, tensor_amax, channel_axis)
+                 blocks, scales, layout, tensor_amax, sums or None, channel_axis)
 
 
 @overload
@@ -299,16 +309,16 @@ def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = No
 @overload
 def permute(x: T, dims: Sequence[int], out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None,
             scale: Any = None, alpha: Any = None, both: Any = False, amax: Any = False,
-            skip: Any = None) -> Tuple[T, ...]: ...
+            skip: Any = None, sums: bool = False) -> Tuple[T, ...]: ...
 
 
 def permute(x: Any, dims: Sequence[int], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
             alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
             channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
             blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-            layout: Optional[str] = None, tensor_amax: Any = None) -> Any:
+            layout: Optional[str] = None, tensor_amax: Any = None, sums: bool = False) -> Any:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
     return _call(x, dims, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, tensor_amax, channel_axis)
+                 blocks, scales, layout, tensor_amax, sums or None, channel_axis)

@@ -262,6 +262,8 @@ def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
     """permute of a JAX array, or of a tracer within jax.jit."""
     if not isinstance(x, jax.core.Tracer) and any(device.platform == HOST for device in x.devices()):
         raise TypeError("the array is not in a CUDA device's memory")
+    if given.sums:
+        raise TypeError("sums are not there for JAX's arrays")
     permutation, dtype = normalized(dims, x.ndim), x.dtype if given.dtype is None else jax.numpy.dtype(given.dtype)
     given.operations(x.ndim)  # checks the axis of the channels
     given.check_blocks(permutation)

@@ -69,7 +69,8 @@ class Problem:
         return of_result, of_kept
 
     def _matrix(self) -> MatrixStruct:
-        rank, where = len(self.shape), "in place" if self.in_place else "with blocks" if self.has_blocks() else "with sums"
+        rank = len(self.shape)
+        where = "in place" if self.in_place else "with blocks" if self.has_blocks() else "with sums"
         if self.permutation() != swap_last(rank) or rank > 3 or self.in_place and self.shape[-1] != self.shape[-2]:
             raise ValueError(f"{where}, only {'square ' * self.in_place}matrices and batches of them can be transposed")
         sides = self.shape, (*self.shape[:-2], self.shape[-1], self.shape[-2])

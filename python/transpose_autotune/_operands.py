@@ -33,6 +33,7 @@ class Operands(NamedTuple):
     scales: Any = None      # the rule, as `autotune` spells it
     layout: Any = None      # of scales, likewise
     tensor_amax: Any = None # the largest magnitude of the whole tensor, for rules with scales in e4m3
+    sums: Any = None        # True: the sums of the columns, too
     channel_axis: int = -1
 
     @property
@@ -50,6 +51,8 @@ class Operands(NamedTuple):
         if self.blocks is not None:
             for name, scales in zip(list(types), ("block_scales", "block_scales2")):
                 types[scales] = named(RULES[self.scales or "te"])
+        if self.sums:
+            types["sums"] = named("float32")
         return types
 
     def result_name(self, kind: Any) -> str:
@@ -75,8 +78,10 @@ class Operands(NamedTuple):
         return (*(-(-stride // 2) for stride in strides[:-1]), 1)
 
     def check_blocks(self, dims: Tuple[int, ...]) -> None:
-        """Raise unless there can be blocks with this permutation, or there are none."""
+        """Raise unless there can be blocks, or sums, with this permutation, or there are none."""
         rank = len(dims)
+        if self.sums and (rank not in (2, 3) or dims != (*range(rank - 2), rank - 1, rank - 2)):
+            raise ValueError("sums are of matrices, and of batches along the first of three axes")
         if self.blocks is None:
             if any(getattr(self, name) is not None for name in ("scales", "layout", "tensor_amax")):
                 raise TypeError("scales, layout and tensor_amax are of blocks, which are missing")
@@ -89,7 +94,7 @@ class Operands(NamedTuple):
         if self.tensor_amax is not None and RULES[self.scales or "te"] != "float8_e4m3fn":
             raise TypeError("tensor_amax is for the scales nvfp4 and te-nvfp4")
         if any(getattr(self, name) is not None for name in _NOT_WITH_BLOCKS):
-            raise TypeError("blocks go with both, and with no other operation")
+            raise TypeError("blocks go with both and sums, and with no other operation")
         if rank not in (2, 3) or dims != (*range(rank - 2), rank - 1, rank - 2):
             raise ValueError("blocks are of matrices, and of batches along the first of three axes")
 
@@ -113,6 +118,8 @@ class Operands(NamedTuple):
         found = {"dst": self.stored(shape, self.dtype), "dst2": self.stored(kept, self._kept), "largest": ()}
         if self.blocks is not None:
             found.update(block_scales=self.scale_room(shape), block_scales2=self.scale_room(kept))
+        if self.sums:
+            found["sums"] = (*kept[:-2], kept[-1])
         return found
 
     def operations(self, rank: int) -> str:
@@ -132,6 +139,8 @@ class Operands(NamedTuple):
             words.append("blocks={}x{}".format(*self.blocks))
             words += [f"{name}={value}" for name, value in (("scales", self.scales), ("layout", self.layout))
                       if value not in (None, "te", "plain")]  # two spellings would be two plans
+        if self.sums:
+            words.append("sums")
         return "".join("," + word for word in words)
 
 

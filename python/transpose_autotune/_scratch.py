@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scratch of launches that find a largest magnitude: 8 bytes that are 0 before a launch, which leaves them so."""
+"""Scratch of launches that find a largest magnitude or sums: bytes that are 0 before a launch, which leaves them so."""
 # Launches that may run at the same time must not share it. Those of one plan may: threads have streams of their own.
 # Launches of one stream run in turn, whatever their plans are. So a stream has its scratch for good, and it is cleared
 # once. New memory of a framework's allocator would need a launch more, each time, that clears it.
@@ -8,7 +8,7 @@
 # allocated: it is there before.
 from __future__ import annotations
 
-from typing import Dict, List
+from typing import Dict, List, Tuple
 
 from . import _cuda
 from ._library import SCRATCH_BYTES, AutotuneError, Status
@@ -17,6 +17,7 @@ _COUNT = 8192   # are allocated together, when half as many are left
 
 _of_streams: Dict[int, int] = {}
 _unused: Dict[int, List[int]] = {}  # of each device
+_of_sums: Dict[int, Tuple[int, int]] = {}  # of each stream: the address and the bytes
 
 
 def scratch_for(device: int, stream: int) -> int:
@@ -33,3 +34,15 @@ def scratch_for(device: int, stream: int) -> int:
             unused.extend(range(first, first + _COUNT * SCRATCH_BYTES, SCRATCH_BYTES))
         identity = _cuda.stream_identity(stream)
     return _of_streams.get(identity) or _of_streams.setdefault(identity, unused.pop())
+
+
+def scratch_for_sums(device: int, stream: int, count: int) -> int:
+    """The same for `count` bytes. Memory that has become too small stays: earlier launches may still use it."""
+    with _cuda.Current(device):
+        if _cuda.is_capturing(stream):
+            raise AutotuneError(Status.INVALID, "sums need scratch, and none can be allocated while a stream is "
+                                "captured")
+        identity = _cuda.stream_identity(stream)
+        if _of_sums.get(identity, (0, 0))[1] < count:
+            _of_sums[identity] = _cuda.cleared(count), count
+    return _of_sums[identity][0]

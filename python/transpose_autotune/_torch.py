@@ -102,7 +102,7 @@ def _view_results(results: Sequence[Any], x: Any, dims: Tuple[int, ...], given: 
     """Scales are viewed as they lie in memory."""
     views = [_view(result) for result in results]
     for i, rows in _scale_rows(results, given).items():
-        room = given.scale_room([x.shape[dim] for dim in dims] if 2 * i == len(views) else x.shape)
+        room = given.scale_room([x.shape[dim] for dim in dims] if 2 * i + bool(given.sums) == len(views) else x.shape)
         wanted = Expected((), type_name(views[i].type), (*room[:-2], rows, room[-2]), (*dense(room)[:-2], 1, room[-1]))
         wanted.check(f"out[{i}]", views[i], views[i].device)
         views[i] = replace(views[i], shape=room, strides=None)
@@ -117,7 +117,13 @@ def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given
     expanded = _is_expanded(x)
     source = _view(x.contiguous() if expanded else x)
     targets, stream = _view_results(results, x, dims, given), _current_stream(source.device)
-    plan = run(source, targets, dims, stream, given, _view_operand)
+    rooms: List[Any] = []
+
+    def scratch(count: int) -> int:
+        rooms.append(x.new_zeros(count, dtype=torch.uint8))
+        return rooms[0].data_ptr()
+
+    plan = run(source, targets, dims, stream, given, _view_operand, scratch)
     return None if expanded else plan
 
 
@@ -153,14 +159,15 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
                             "without gradients")
         if given.blocks is not None:
             made = operator_with_blocks(x, list(permutation), given.dtype, list(given.blocks), given.scales,
-                                        given.layout, _both_type(x, given), given.tensor_amax)
+                                        given.layout, _both_type(x, given), given.tensor_amax, bool(given.sums))
             return tuple(made)
         inputs = (x, list(permutation), given.dtype, *_split(given.scale), *_split(given.alpha), *_split(given.beta),
                   given.other, given.channel_scale, given.channel_shift, given.channel_axis)
-        if given.both is None and given.amax is None:
+        if given.both is None and given.amax is None and not given.sums:
             return operator(*inputs)
-        result, kept, largest = operator_with_outputs(*inputs, _both_type(x, given), given.amax)
-        return (result, *([] if given.both is None else [kept]), *([] if given.amax is None else [largest]))
+        made = operator_with_outputs(*inputs, _both_type(x, given), given.amax, bool(given.sums))
+        return tuple(one for one, wanted in zip(made, (True, given.both is not None, given.amax is not None, given.sums))
+                     if wanted)
     if stream is None:
         return _permute_here(x, permutation, out, given)
     if not isinstance(stream, torch.cuda.Stream):
@@ -189,9 +196,10 @@ def _wants_gradient(x: Any, given: Operands) -> bool:
 _SCHEMA = ("Tensor x, int[] dims, ScalarType? dtype=None, Scalar? scale=None, Tensor? scale_at=None, "
            "Scalar? alpha=None, Tensor? alpha_at=None, Scalar? beta=None, Tensor? beta_at=None, Tensor? other=None, "
            "Tensor? channel_scale=None, Tensor? channel_shift=None, int channel_axis=-1")
-_SCHEMA_OF_OUTPUTS = f"({_SCHEMA}, ScalarType? both=None, str? amax=None) -> (Tensor, Tensor, Tensor)"
+_SCHEMA_OF_OUTPUTS = (f"({_SCHEMA}, ScalarType? both=None, str? amax=None, bool sums=False) "
+                      "-> (Tensor, Tensor, Tensor, Tensor)")
 _INPUTS = ("x", "dims", "dtype", "scale", "scale_at", "alpha", "alpha_at", "beta", "beta_at", "other",
-           "channel_scale", "channel_shift", "channel_axis", "both", "amax")
+           "channel_scale", "channel_shift", "channel_axis", "both", "amax", "sums")
 _WIDE = {"f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "c128": torch.complex128}
 
 
@@ -209,10 +217,11 @@ def _joined(number: Any, tensor: Any) -> Any:
 
 def _taken(x: Any, dtype: Any = None, scale: Any = None, scale_at: Any = None, alpha: Any = None, alpha_at: Any = None,
            beta: Any = None, beta_at: Any = None, other: Any = None, channel_scale: Any = None,
-           channel_shift: Any = None, channel_axis: int = -1, both: Any = None, amax: Any = None) -> Operands:
+           channel_shift: Any = None, channel_axis: int = -1, both: Any = None, amax: Any = None,
+           sums: bool = False) -> Operands:
     """The operands of inputs."""
     given = Operands(both, amax, dtype, _joined(scale, scale_at), _joined(alpha, alpha_at), _joined(beta, beta_at),
-                     other, channel_scale, channel_shift, channel_axis=channel_axis)
+                     other, channel_scale, channel_shift, sums=sums or None, channel_axis=channel_axis)
     return given if dtype is not None or given.operations(x.dim()) else MOVE
 
 
@@ -225,8 +234,8 @@ def _fake(x: Any, dims: Sequence[int], *inputs: Any) -> Any:
 
 
 def _all_outputs(x: Any, results: Tuple[Any, ...], given: Operands) -> Tuple[Any, ...]:
-    return (results[0], results[1] if given.both is not None else x.new_empty(0),
-            results[-1] if given.amax is not None else x.new_empty(0))
+    found = dict(zip(given.results(x.dtype, _dtype), results))
+    return tuple(found[name] if name in found else x.new_empty(0) for name in ("dst", "dst2", "largest", "sums"))
 
 
 def _run_with_outputs(x: Any, dims: Sequence[int], *inputs: Any) -> Tuple[Any, ...]:
@@ -307,12 +316,13 @@ def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
 
 # Of blocks. How many results there are follows from the arguments, so it is a list.
 _SCHEMA_OF_BLOCKS = ("(Tensor x, int[] dims, ScalarType? dtype, int[2] blocks, str? scales=None, str? layout=None, "
-                     "ScalarType? both=None, Tensor? tensor_amax=None) -> Tensor[]")
+                     "ScalarType? both=None, Tensor? tensor_amax=None, bool sums=False) -> Tensor[]")
 
 
 def _blocks(dtype: Any, blocks: Sequence[int], scales: Any = None, layout: Any = None, both: Any = None,
-            tensor_amax: Any = None) -> Operands:
-    return Operands(dtype=dtype, blocks=tuple(blocks), scales=scales, layout=layout, both=both, tensor_amax=tensor_amax)
+            tensor_amax: Any = None, sums: bool = False) -> Operands:
+    return Operands(dtype=dtype, blocks=tuple(blocks), scales=scales, layout=layout, both=both, tensor_amax=tensor_amax,
+                    sums=sums or None)
 
 
 def _run_with_blocks(x: Any, dims: Sequence[int], *inputs: Any) -> List[Any]:

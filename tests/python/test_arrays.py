@@ -491,6 +491,19 @@ class Outputs(WithPlans):
         permute(Interface((2, 3, 4, 5)), (3, 2, 1, 0), (Interface((5, 4, 3, 2), pointer=1 << 22), tensor), both=True)
         self.assertEqual(self.made(), "2x3x4x5:f32,perm=3210,both")
 
+    def test_sums(self):
+        words = (ctypes.c_uint64 * 16).in_dll(driver, "fake_cuda_last")
+        out, sums = Interface((50, 30), pointer=1 << 22), Interface((50,), pointer=1 << 25)
+        for outs, more, problem in ((out, sums), {}, "30x50:f32,sums"), \
+                ((out, self.largest, sums), {"amax": True}, "30x50:f32,amax,sums"):
+            self.assertIs(transpose(Interface((30, 50)), outs, sums=True, **more), outs)
+            self.assertEqual((self.made(), words[15], words[10]), (problem, 1 << 25, (1 << 24) * ("amax" in more)))
+            self.assertNotEqual(words[12], 0)  # scratch
+        for shape, error in ((3,), TypeError), ((2, 3, 4, 5), ValueError):
+            with self.assertRaises(error):
+                transpose(Interface((30, 50) if error is TypeError else shape),
+                          (out, Interface((49,), pointer=1 << 25)), sums=True)
+
     def test_new_arrays(self):
         with mock.patch.object(Namespace, "empty", side_effect=Namespace.empty) as empty:
             results = transpose(Member((30, 50)), both=True, amax=True)

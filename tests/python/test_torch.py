@@ -17,16 +17,17 @@ from transpose_autotune._operands import MOVE
 
 def run_on_host(x, dims, out, given=MOVE):
     assert out is None
+    sums = (x.float().sum(-2),) if given.sums else ()
     if given.blocks:
         types = given.results(x.dtype, _torch._dtype)
         how = given.blocks, given.scales, given.layout, given.tensor_amax
         result, scales = quantised(x.permute(dims), types["dst"], *how)
         if given.both is None:
-            return result, scales
+            return (result, scales, *sums)
         kept, of_kept = quantised(x, types["dst2"], *how)
         as_x = torch.empty_strided(kept.shape, given.kept_strides(x.stride()), dtype=kept.dtype)
         as_x.view(torch.uint8).copy_(kept.view(torch.uint8))
-        return result, as_x, scales, of_kept
+        return (result, as_x, scales, of_kept, *sums)
     amax = x.abs().float()
     amax = (amax if given.amax == "amax=nan" else amax.nan_to_num(0, torch.inf)).amax() if given.amax else None
     result = x.clone()
@@ -47,6 +48,7 @@ def run_on_host(x, dims, out, given=MOVE):
         made.append(torch.empty_strided(x.shape, x.stride(), dtype=types["dst2"]).copy_(kept))
     if given.amax:
         made.append(amax)
+    made += sums
     return tuple(made) if len(made) > 1 else made[0]
 
 
@@ -190,6 +192,26 @@ class Operator(unittest.TestCase):
                 (torch.empty(4, 5, device="meta")[:, :3], (5, 1)):
             kept = transpose(source, both=True, amax=True)[1]
             self.assertEqual((kept.shape, kept.stride()), ((4, 3), stride))
+
+    def test_sums(self):
+        """They are the last result, whatever the others are."""
+        x = torch.rand(2, 64, 32)
+        blocks = {"dtype": torch.float8_e4m3fn, "blocks": (1, 32), "scales": "te"}
+        for more, count in ({}, 2), ({"both": True, "amax": True}, 4), \
+                ({**blocks, "layout": "plain"}, 3), ({**blocks, "both": True, "layout": "transposed"}, 5):
+            results = transpose(x, sums=True, **more)
+            self.assertEqual(len(results), count)
+            torch.testing.assert_close(results[-1], x.sum(-2))
+            calls, compiled = self.compiled(lambda x: transpose(x, sums=True, **more)[-1] * 2, x)
+            torch.testing.assert_close(compiled, 2 * x.sum(-2))
+            self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
+        for source in x, x.requires_grad_():
+            torch.library.opcheck(_torch.operator_with_outputs,
+                                  (source, [0, 2, 1], torch.float16, *[None] * 9, -1, None, "amax", True))
+            torch.library.opcheck(_torch.operator_with_blocks,
+                                  (source, [0, 2, 1], torch.float8_e4m3fn, [1, 32], "te", "plain", None, None, True))
+        for refused in lambda: permute(x, (2, 0, 1), sums=True), lambda: transpose(x[None], sums=True):
+            self.assertRaisesRegex(ValueError, "sums are of matrices", refused)
 
     def test_gradients_of_outputs(self):
         """The first result has one, the others none."""
