@@ -355,7 +355,7 @@ class Plan:
     @property
     def scratch_bytes(self) -> int:
         """The bytes of scratch that a launch needs."""
-        return library().autotune_plan_scratch_bytes(self._handle)
+        return int(library().autotune_plan_scratch_bytes(self._handle))
 
     def launches(self, dst: int = 0, src: int = 0) -> Tuple[Launch, ...]:
         """What execute starts at these addresses; 0: at aligned ones."""

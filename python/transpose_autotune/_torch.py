@@ -121,7 +121,7 @@ def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given
 
     def scratch(count: int) -> int:
         rooms.append(x.new_zeros(count, dtype=torch.uint8))
-        return rooms[0].data_ptr()
+        return int(rooms[0].data_ptr())
 
     plan = run(source, targets, dims, stream, given, _view_operand, scratch)
     return None if expanded else plan
