@@ -13,6 +13,7 @@
  *     at_fill_second   the extent of a second source, which is laid out as the destination
  *     (the kernel under test)
  *     at_check         the whole buffer of the destination
+ *     at_check_groups  the same for many matrices
  *     at_check_source  the whole buffer of the source: nothing may have changed
  *     at_check         the same for a second source
  *
@@ -75,11 +76,16 @@ __device__ __forceinline__ unsigned int mix_index(long long index)
     return mix32((unsigned int)index + 1 + (unsigned int)(index >> 32) * 0x9e3779b9u);
 }
 
+/* The index of padding that has to be 0. */
+constexpr long long ZEROS = -1;
+
 /* Return the value of element `index` of the source's extent. No two elements of 8 or 16 bytes are
  * equal. Elements of 1 and 2 bytes are truncated. */
 template <int bytes>
 __device__ __forceinline__ word<bytes> fill_value(long long index, const void *values)
 {
+    if (index == ZEROS)
+        return {};
     if (values)
         return static_cast<const word<bytes> *>(values)[mix_index(index) % VALUES];
     if constexpr (bytes <= 4)
@@ -212,6 +218,39 @@ struct tensor_extent {
         if (i == 0 || axes.axis[i - 1].stride_dst != 1)
             return {from, 0, 1, true};
         return {from, axes.axis[i - 1].stride_src, axes.axis[i - 1].extent - chosen[i - 1], true};
+    }
+};
+
+/* Lines of many matrices, sorted by where they begin: of results, or of what is laid out as the
+ * source. A line has `length` elements, then zeros up to `padded`. */
+struct group_lines {
+    long long start, lines, ld, length, padded;
+    long long index, line_step, element_step; /* of the source's elements */
+};
+
+struct groups_extent {
+    const group_lines *groups;
+    long long count, elements;
+
+    __device__ run run_at(long long at) const
+    {
+        long long begin = 0, end = count;
+
+        while (end - begin > 1) {
+            const long long middle = begin + (end - begin) / 2;
+
+            (groups[middle].start <= at ? begin : end) = middle;
+        }
+        const group_lines own = groups[begin];
+        const long long line = divide(at - own.start, own.ld);
+        const long long place = at - own.start - line * own.ld;
+
+        if (line >= own.lines || place >= own.padded)
+            return {at, 1, 1, false};
+        if (place >= own.length)
+            return {ZEROS, 0, own.padded - place, true};
+        return {own.index + line * own.line_step + place * own.element_step, own.element_step,
+                own.length - place, true};
     }
 };
 
@@ -428,6 +467,15 @@ extern "C" __global__ void at_check_tensor(const void *dst_base, long long red_z
 {
     check(dst_base, red_zone_bytes, tensor_extent{axes, elements}, elem_size, result, values,
           {period, run});
+}
+
+/* The same for many matrices, or for what is laid out as their source. */
+extern "C" __global__ void at_check_groups(const void *base, long long red_zone_bytes,
+                                           long long elements, int elem_size,
+                                           unsigned long long *result, const void *values,
+                                           const group_lines *groups, long long count)
+{
+    check(base, red_zone_bytes, groups_extent{groups, count, elements}, elem_size, result, values);
 }
 
 /* Check the buffer of a source whose extent has `elements` elements. src_base is its start, with

@@ -74,10 +74,6 @@ template <int number, bool propagates> struct largest_magnitude {
 
 /* The same among the threads of a block: each warp's in shared memory. */
 struct largest_of_block {
-    static __device__ __forceinline__ unsigned thread()
-    {
-        return threadIdx.x + threadIdx.y * blockDim.x;
-    }
     static __device__ __forceinline__ unsigned *of_warps()
     {
         __shared__ unsigned largest[32];
@@ -98,13 +94,13 @@ struct largest_of_block {
     static __device__ __forceinline__ void gather(unsigned bits)
     {
         bits = maximum_of_warp(bits);
-        if (thread() % 32 == 0)
-            of_warps()[thread() / 32] = bits;
+        if (block_thread() % 32 == 0)
+            of_warps()[block_thread() / 32] = bits;
     }
     /* By the first warp. */
     static __device__ __forceinline__ unsigned gathered()
     {
-        return maximum_of_warp(thread() < blockDim.x * blockDim.y / 32 ? of_warps()[thread()] : 0);
+        return maximum_of_warp(block_thread() < blockDim.x * blockDim.y / 32 ? of_warps()[block_thread()] : 0);
     }
 };
 

@@ -36,6 +36,9 @@
 #ifndef AXES
 #define AXES 1 /* of the batch */
 #endif
+#ifndef GROUPED
+#define GROUPED 0 /* many matrices in one launch: 1: a list, 2: groups of rows */
+#endif
 #ifndef LOAD_BYTES
 #define LOAD_BYTES 16 /* per read from the source; also the columns of a micro-tile */
 #endif
@@ -364,15 +367,17 @@ __device__ __forceinline__ void copy_edge(result *dst, const element *src, long 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst STEP_PARAMETER)
+/* Move the tile with this number. */
+__device__ __forceinline__ void move_tile(unsigned number, void *dst, const void *src,
+                                          long long rows, long long cols, long long ld_src,
+                                          long long ld_dst, const batch_extents<AXES> &batch,
+                                          const batch_strides<AXES> &stride_src,
+                                          const batch_strides<AXES> &stride_dst STEP_REFERENCE)
 {
     if (step{STEP_ARGUMENT}.skips())
         return;
 
-    const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols);
+    const block_tile tile = tile_of_block<tile_rows, tile_cols, ORDER, GROUP>(rows, cols, number);
 
     if (tile.matrix >= matrices_of(batch)) {
         step{STEP_ARGUMENT}.finish();
@@ -431,3 +436,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     result_of.write_largest();
     result_of.finish_sums(all, tile, rows, cols);
 }
+
+#if GROUPED
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    transpose(void *dst, const void *src, const groups_of<GROUPED>::type groups STEP_PARAMETER)
+{
+    for_each_tile<THREADS, tile_rows, 0, tile_cols, step>(
+        dst, src, groups, [&](const group_matrix &own, long long group, unsigned number) {
+            move_tile(number, own.dst, own.src, own.rows, own.cols, own.ld_src, own.ld_dst, 1, 0,
+                      0 STEP_OF_GROUP);
+        });
+}
+#else
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
+{
+    move_tile(blockIdx.x, dst, src, rows, cols, ld_src, ld_dst, batch, stride_src,
+              stride_dst STEP_GIVEN);
+}
+#endif

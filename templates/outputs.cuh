@@ -158,17 +158,17 @@ template <long long code> struct arithmetic_with_outputs : arithmetic<results_co
     __device__ __forceinline__ void send_largest() const
     {
         if constexpr (has_largest)
-            if (largest_of_block::thread() < 32) {
+            if (block_thread() < 32) {
                 const unsigned bits = largest_of_block::gathered();
 
-                if (largest_of_block::thread() == 0)
+                if (block_thread() == 0)
                     launch.send(outputs.scratch, bits);
             }
     }
     __device__ __forceinline__ void write_largest() const
     {
         if constexpr (has_largest)
-            if (largest_of_block::thread() == 0)
+            if (block_thread() == 0)
                 launch.write(outputs.scratch, outputs.largest);
     }
     static __device__ __forceinline__ float float_of(const element &from)

@@ -41,6 +41,9 @@
 #ifndef AXES
 #define AXES 1 /* of the batch */
 #endif
+#ifndef GROUPED
+#define GROUPED 0 /* many matrices in one launch: 1: a list, 2: groups of rows */
+#endif
 #ifndef TALL
 #define TALL 0 /* 1: for at least tall_rows rows, see tuning/skew.yaml */
 #endif
@@ -605,12 +608,14 @@ constexpr bool sends_early = step::keeps && step::has_largest && THREADS < 512;
 
 /* Blocks per multiprocessor for which registers must suffice; 0: no limit. For results of 1 byte,
  * the offsets of sixteen elements would take too many registers. */
-constexpr int min_blocks = RESULT_SIZE == 1 && SRC_BYTES > 128 ? 1536 / THREADS : 0;
+constexpr int min_blocks = RESULT_SIZE == 1 && SRC_BYTES > 128 && !GROUPED ? 1536 / THREADS : 0;
 
-extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
-    transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
-              batch_strides<AXES> stride_dst STEP_PARAMETER)
+/* Move the tile with this number. */
+__device__ __forceinline__ void move_tile(unsigned number, void *dst, const void *src,
+                                          long long rows, long long cols, long long ld_src,
+                                          long long ld_dst, const batch_extents<AXES> &batch,
+                                          const batch_strides<AXES> &stride_src,
+                                          const batch_strides<AXES> &stride_dst STEP_REFERENCE)
 {
     if (step{STEP_ARGUMENT}.skips())
         return;
@@ -618,7 +623,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     unsigned char *shared = dynamic_shared();
     /* The last row of tiles can end as far after the matrix as the first one begins before it. */
     const block_tile tile =
-        tile_of_block<tile_rows, tile_cols, order, group, SPREAD>(rows + halo_rows, cols);
+        tile_of_block<tile_rows, tile_cols, order, group, SPREAD>(rows + halo_rows, cols, number);
 
     if (tile.matrix >= matrices_of(batch)) {
         step{STEP_ARGUMENT}.finish();
@@ -693,3 +698,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
         result_of.finish();
     }
 }
+
+#if GROUPED
+extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
+    transpose(void *dst, const void *src, const groups_of<GROUPED>::type groups STEP_PARAMETER)
+{
+    for_each_tile<THREADS, tile_rows, halo_rows, tile_cols, step>(
+        dst, src, groups, [&](const group_matrix &own, long long group, unsigned number) {
+            move_tile(number, own.dst, own.src, own.rows, own.cols, own.ld_src, own.ld_dst, 1, 0,
+                      0 STEP_OF_GROUP);
+        });
+}
+#else
+extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
+    transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
+              long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst STEP_PARAMETER)
+{
+    move_tile(blockIdx.x, dst, src, rows, cols, ld_src, ld_dst, batch, stride_src,
+              stride_dst STEP_GIVEN);
+}
+#endif

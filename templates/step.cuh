@@ -42,17 +42,30 @@ enum {
 #define AT_STEP_ARGUMENT_0
 #define AT_STEP_ARGUMENT_1        numbers, dst, src
 #define AT_STEP_ARGUMENT_2        numbers, dst, src, channels
+/* The same parameters of a function that a kernel calls, and what the kernel gives to it. */
+#define AT_STEP_REFERENCE_0
+#define AT_STEP_REFERENCE_1 , const at::step_numbers &numbers
+#define AT_STEP_REFERENCE_2 , const at::channel_places &channels, const at::step_numbers &numbers
+#define AT_STEP_GIVEN_0
+#define AT_STEP_GIVEN_1           , numbers
+#define AT_STEP_GIVEN_2           , channels, numbers
+/* Of one group of several: STEP_GIVEN, with its own numbers. */
+#define AT_STEP_OF_GROUP_0
+#define AT_STEP_OF_GROUP_1        , at::numbers_of<step>(numbers, own, group)
 #define AT_STEP_JOIN(name, has)   name##has
 #define AT_STEP_CHOOSE(name, has) AT_STEP_JOIN(name, has)
 #define STEP_PARAMETER            AT_STEP_CHOOSE(AT_STEP_PARAMETER_, STEP_NUMBERS)
 #define STEP_ARGUMENT             AT_STEP_CHOOSE(AT_STEP_ARGUMENT_, STEP_NUMBERS)
+#define STEP_REFERENCE            AT_STEP_CHOOSE(AT_STEP_REFERENCE_, STEP_NUMBERS)
+#define STEP_OF_GROUP             AT_STEP_CHOOSE(AT_STEP_OF_GROUP_, STEP_NUMBERS)
+#define STEP_GIVEN                AT_STEP_CHOOSE(AT_STEP_GIVEN_, STEP_NUMBERS)
 
 /* What a template calls for what a step gives besides its results (outputs.cuh). Most steps give
  * nothing. Each block of a launch calls finish() once, with all of its threads, unless the launch
  * skips(). */
 struct no_outputs {
     static constexpr bool keeps = false, has_largest = false, has_sums = false;
-    static constexpr int unit = 1;
+    static constexpr int unit = 1, kept_bytes = 0;
 
     __device__ __forceinline__ bool skips() const
     {
@@ -100,7 +113,7 @@ struct no_outputs {
 
 /* Elements as they are. */
 template <int bytes> struct move : no_outputs {
-    static constexpr int result_bytes = bytes;
+    static constexpr int source_bytes = bytes, result_bytes = bytes;
     static constexpr bool needs_place = false, mixes = false;
 
     template <int count> struct place {
@@ -195,7 +208,9 @@ template <long long code> struct arithmetic : no_outputs {
         (has_short_range(source_parts::part) ||
          (has_short_range(result_parts::part) && !has_channels && !adds));
 
-    number<value, parts> given, beta; /* by the launch */
+    using number_type = number<value, parts>;
+
+    number_type given, beta; /* by the launch */
     reciprocal<has_reciprocal> inverse;
     long long to_second; /* from a place in the destination, in bytes */
     step_channels<value, has_channels> channels;

@@ -183,11 +183,12 @@ __device__ __forceinline__ block_tile tile_of(unsigned number, long long rows, l
             (int)minimum<long long>(cols_per_tile, cols - first_col)};
 }
 
-/* Find this block's tile, if each block has one. Blocks are numbered in x alone, which can be up to
- * 2^31 - 1; y and z end at 65,535. If blocks are spread over the three dimensions, in the order by
- * row or by column, no number is divided. */
+/* Find this block's tile by its number, which is the block's, if each block has one. Blocks are
+ * numbered in x alone, which can be up to 2^31 - 1; y and z end at 65,535. If blocks are spread over
+ * the three dimensions, in the order by row or by column, no number is divided. */
 template <int rows_per_tile, int cols_per_tile, int order, int group, bool spread = false>
-__device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols)
+__device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols,
+                                                    unsigned number = blockIdx.x)
 {
     if constexpr (spread) {
         const bool by_row = order == ORDER_ROW;
@@ -198,7 +199,7 @@ __device__ __forceinline__ block_tile tile_of_block(long long rows, long long co
                 (int)minimum<long long>(rows_per_tile, rows - first_row),
                 (int)minimum<long long>(cols_per_tile, cols - first_col)};
     }
-    return tile_of<rows_per_tile, cols_per_tile, order, group>(blockIdx.x, rows, cols);
+    return tile_of<rows_per_tile, cols_per_tile, order, group>(number, rows, cols);
 }
 
 } // namespace at

@@ -32,4 +32,6 @@
 
 #include "unaligned.cuh"
 
+#include "groups.cuh"
+
 #endif

@@ -36,6 +36,12 @@ template <class T> __device__ __forceinline__ constexpr T minimum(T a, T b)
     return a < b ? a : b;
 }
 
+/* Return the number of this thread in its block. */
+__device__ __forceinline__ unsigned block_thread()
+{
+    return threadIdx.x + threadIdx.y * blockDim.x;
+}
+
 /* Return how many bytes an address is past a boundary: a multiple of `boundary` bytes. */
 template <int boundary> __device__ __forceinline__ int bytes_past_boundary(const void *address)
 {

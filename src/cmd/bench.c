@@ -261,7 +261,7 @@ static void time_peers(struct race *race, const struct at_session *session)
     if (!session->kind->hardware)
         at_note(progress, "--peers needs a GPU: cuBLAS and PyTorch do not run on an emulated one");
     else if (problem.in_place || problem.offset_src || problem.offset_dst ||
-             problem.outer_count > 0)
+             problem.outer_count > 0 || problem.groups.count > 0)
         at_note(progress,
                 "--peers has matrices and batches alone, neither in place nor at offsets");
     else if (start_python(argv, &from, &child, &err) != AT_OK)

@@ -51,8 +51,7 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
             at_device_relation(&at.record->device, device) != AT_SAME_DEVICE)
             continue;
         at_problem_parse(&problem, at.entry->problem, NULL); /* the reader has seen it parse */
-        /* No format tells offsets apart. */
-        if (!problem.offset_src && !problem.offset_dst)
+        if (at_export_check(&problem, NULL) == AT_OK)
             AT_PUSH(*problems, *count, *capacity, problem);
     }
 }

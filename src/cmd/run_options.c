@@ -37,8 +37,8 @@ const struct at_option at_run_table[] = {
     {"problem", 'p', "SPEC", 1,
      "Problem, also without this option, as "
      "ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
-     "[,offset_src=N][,offset_dst=N][,inplace=1], or for a tensor NxN...:TYPE,perm=AXES; may be "
-     "repeated",
+     "[,offset_src=N][,offset_dst=N][,inplace=1], for a tensor NxN...:TYPE,perm=AXES, or for "
+     "many matrices group=N,rows=N..N,cols=N..N:TYPE; may be repeated",
      AT_ADDS_TEXT(at_run_options, problems)},
     AT_ARGUMENT("problem", NULL, AT_ADDS_TEXT(at_run_options, problems)),
     AT_PROBLEMS(

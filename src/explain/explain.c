@@ -575,6 +575,14 @@ static void name_config(const struct at_config *config, const struct at_problem 
     explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
 }
 
+enum at_status at_explain_check(const struct at_problem *problem, struct at_error *err)
+{
+    return problem->groups.count == 0
+               ? AT_OK
+               : at_fail(err, AT_USAGE,
+                         "many matrices in one launch cannot be explained: take one of the sizes");
+}
+
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,
                           const char *header, int64_t max_blocks, struct at_progress *progress,
@@ -588,8 +596,10 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     struct at_step_numbers numbers = {.number = {0, {1}}, .beta = {0, {1}}};
     uint64_t dst, src, args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
-    enum at_status status = at_config_launch(config, problem, device, &kernel.launch, err);
+    enum at_status status = at_explain_check(problem, err);
 
+    if (status == AT_OK)
+        status = at_config_launch(config, problem, device, &kernel.launch, err);
     if (status == AT_OK)
         status = compile(config, problem, device, header, &builder, &built, err);
     if (status == AT_OK)

@@ -151,6 +151,16 @@ static bool has_key(const struct at_export *export, const char *key)
     return false;
 }
 
+enum at_status at_export_check(const struct at_problem *problem, struct at_error *err)
+{
+    if (problem->offset_src || problem->offset_dst)
+        return at_fail(err, AT_USAGE,
+                       "a transpose at an offset cannot be exported; the library runs it");
+    if (problem->groups.count > 0)
+        return at_fail(err, AT_USAGE, "many matrices in one launch cannot be exported yet");
+    return AT_OK;
+}
+
 static enum at_status add_item(struct at_export *export, const struct at_lookup *lookup,
                                const struct at_problem *problem, struct at_error *err)
 {
@@ -162,9 +172,9 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
     char key[AT_EXPORT_KEY_CHARS];
     enum at_status status;
 
-    if (problem->offset_src || problem->offset_dst)
-        return at_fail(err, AT_USAGE,
-                       "a transpose at an offset cannot be exported; the library runs it");
+    status = at_export_check(problem, err);
+    if (status != AT_OK)
+        return status;
     make_key(key, problem);
     if (has_key(export, key))
         return AT_OK;

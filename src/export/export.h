@@ -59,7 +59,11 @@ at_choice_fn at_export_choice;
 enum at_status at_export_set_prefix(struct at_export *export, const char *prefix,
                                     struct at_error *err);
 
-/* Look up each problem, equal ones once. The caller clears the export. AT_USAGE for an offset. */
+/* AT_USAGE, with a message, for a problem that no format can tell: one at an offset, or groups. */
+enum at_status at_export_check(const struct at_problem *problem, struct at_error *err);
+
+/* Look up each problem, equal ones once. The caller clears the export. AT_USAGE: see
+ * at_export_check. */
 enum at_status at_export_make(struct at_export *export, const struct at_lookup *lookup,
                               const struct at_problem *problems, size_t count,
                               struct at_error *err);

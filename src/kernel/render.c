@@ -205,6 +205,8 @@ static void write_macros(FILE *out, const struct syntax *syntax, const struct at
         write_macro(out, syntax, "STEP_NUMBERS",
                     at_step_takes_numbers(&kind.step) + at_step_has(&kind.step, AT_AFFINE));
     }
+    if (kind.groups != AT_NO_GROUPS)
+        write_macro(out, syntax, "GROUPED", kind.groups);
     if (family->tall_rows > 0 && kind.rows >= family->tall_rows)
         write_macro(out, syntax, "TALL", 1);
     for (size_t i = 0; i < family->param_count; i++)

@@ -257,7 +257,7 @@ static autotune_status look_up_asked(autotune_answer **answer, struct looking_up
     autotune_status status;
 
     if (!answer || !looking_up->profile || !looking_up->device ||
-        (!asked->problem && !asked->tensor))
+        (!asked->problem && !asked->tensor && !asked->groups))
         return autotune_fail_null(error, !answer                ? "answer"
                                          : !looking_up->profile ? "profile"
                                          : !looking_up->device  ? "device"
@@ -276,7 +276,7 @@ autotune_status autotune_lookup(autotune_answer **answer, const autotune_profile
                                 const autotune_device *device, const autotune_problem *problem,
                                 const char *policy, autotune_error **error)
 {
-    struct looking_up looking_up = {profile, device, {problem, NULL}, policy, NULL};
+    struct looking_up looking_up = {profile, device, {problem, NULL, NULL}, policy, NULL};
 
     return look_up_asked(answer, &looking_up, error);
 }
@@ -285,7 +285,16 @@ autotune_status autotune_tensor_lookup(autotune_answer **answer, const autotune_
                                        const autotune_device *device, const autotune_tensor *tensor,
                                        const char *policy, autotune_error **error)
 {
-    struct looking_up looking_up = {profile, device, {NULL, tensor}, policy, NULL};
+    struct looking_up looking_up = {profile, device, {NULL, tensor, NULL}, policy, NULL};
+
+    return look_up_asked(answer, &looking_up, error);
+}
+
+autotune_status autotune_groups_lookup(autotune_answer **answer, const autotune_profile *profile,
+                                       const autotune_device *device, const autotune_groups *groups,
+                                       const char *policy, autotune_error **error)
+{
+    struct looking_up looking_up = {profile, device, {NULL, NULL, groups}, policy, NULL};
 
     return look_up_asked(answer, &looking_up, error);
 }

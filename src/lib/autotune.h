@@ -137,6 +137,50 @@ typedef struct autotune_tensor {
     const char *step;                       /* as in autotune_problem */
 } autotune_tensor;
 
+/* ---- many matrices in one launch ---- */
+
+/* A matrix of a list, or a batch of them with one or two axes. For i below batch[0], k below
+ * batch[1], r below rows and c below cols, with
+ *     from = i*stride_src[0] + k*stride_src[1], to = i*stride_dst[0] + k*stride_dst[1]:
+ * dst[to + c*ld_dst + r] = src[from + r*ld_src + c], all in elements. Nothing has a default: of one
+ * matrix both batches are 1. If rows, cols or a batch is 0, there is nothing to do. */
+typedef struct autotune_matrix {
+    void *dst;
+    const void *src;
+    void *dst2; /* of both: gets the results as they lie, laid out as src; NULL otherwise */
+    int64_t rows, cols;
+    int64_t ld_src, ld_dst;
+    int64_t batch[2];
+    int64_t stride_src[2], stride_dst[2];
+} autotune_matrix;
+
+/* What a plan for many matrices is made for. Each launch may have others, of other sizes: a config
+ * is chosen for what is typical.
+ *
+ * Either a list, whose matrices lie anywhere; or groups of rows of one matrix, which follow each
+ * other. Group g has the rows from offsets[g] to before offsets[g + 1], which the device knows. Its
+ * result is transposed: it has `cols` rows, as long as the group's rows and their padding. */
+typedef struct autotune_groups {
+    size_t struct_size;  /* sizeof(autotune_groups): required */
+    int64_t elem_size;   /* bytes, of the source: 1, 2, 4, 8 or 16 */
+    const char *step;    /* as in autotune_problem, without affine, beta, amax and blocks */
+    int64_t align_bytes; /* of all addresses, as in autotune_problem */
+    int64_t count;       /* of matrices or groups: typical ones, at least 1 */
+    /* Of a list: its matrices, in host memory. Sizes and alignment count; addresses may be NULL,
+     * and are then as align_bytes says. NULL: groups of rows. */
+    const autotune_matrix *list;
+    /* Of groups of rows; 0 for a list. */
+    int64_t rows; /* of all groups: what is typical */
+    int64_t cols;
+    int64_t ld_src;  /* 0: cols */
+    int64_t padding; /* each result row is filled with 0 up to a multiple of this; 0: 1 */
+    /* What dst has place for: result rows of as many elements. A group that finds no place is left
+     * out, and the flag `overflow` is raised. */
+    int64_t most_rows;
+    int64_t stacked;      /* 1: each group has a place of most_rows; 0: results follow each other */
+    int64_t offset_bytes; /* of an offset: 4 or 8; 0: 8 */
+} autotune_groups;
+
 /* The scales of one result of a problem with blocks: a matrix with the result's orientation for
  * each matrix of the batch, one after the other. The caller allocates them, at a multiple of 16. */
 typedef struct autotune_scales {
@@ -201,6 +245,12 @@ AUTOTUNE_API autotune_status autotune_tensor_lookup(autotune_answer **answer,
                                                     const autotune_profile *profile,
                                                     const autotune_device *device,
                                                     const autotune_tensor *tensor,
+                                                    const char *policy, autotune_error **error);
+/* The same for many matrices. */
+AUTOTUNE_API autotune_status autotune_groups_lookup(autotune_answer **answer,
+                                                    const autotune_profile *profile,
+                                                    const autotune_device *device,
+                                                    const autotune_groups *groups,
                                                     const char *policy, autotune_error **error);
 AUTOTUNE_API void autotune_answer_free(autotune_answer *answer);
 
@@ -317,6 +367,12 @@ AUTOTUNE_API autotune_status autotune_tensor_plan_create_with(autotune_plan **pl
                                                               const autotune_plan_options *options,
                                                               autotune_error **error);
 
+/* Make a plan for many matrices, which autotune_plan_execute_with executes. It only looks up. */
+AUTOTUNE_API autotune_status autotune_groups_plan_create(autotune_plan **plan,
+                                                         const autotune_profile *profile,
+                                                         const autotune_groups *groups,
+                                                         autotune_error **error);
+
 /* A plan belongs to the context that was current when it was made, and remembers it. Any thread may
  * execute and free it, whatever context is current there, or none: the call makes the plan's own
  * current, and the earlier one again before it returns. Several threads may execute one plan at
@@ -334,7 +390,8 @@ AUTOTUNE_API autotune_status autotune_plan_execute(const autotune_plan *plan, vo
                                                    autotune_error **error);
 
 /* A number, by its value or where the device has it when the kernel runs. There it has the type
- * that is computed in: float, or double if source or destination have doubles. */
+ * that is computed in: float, or double if source or destination have doubles. For many matrices an
+ * address has a number for each matrix or group. */
 typedef struct autotune_scalar {
     const void *at;  /* a device address; NULL: the value counts. Otherwise the value is 0 */
     double value[2]; /* the second one is the imaginary part */
@@ -365,22 +422,33 @@ typedef struct autotune_execution {
     /* Of blocks: get the scales of dst and dst2, as autotune_problem_scales tells. Addresses are
      * multiples of 16. They overlap nothing else. */
     void *block_scales, *block_scales2;
-    /* Of both, amax, blocks and sums: where the device has an int. If it is not 0 when the kernel
-     * runs, nothing is written. NULL: there is none. */
+    /* Of both, amax, blocks, sums and many matrices: where the device has an int. If it is not 0
+     * when the kernel runs, nothing is written. NULL: there is none. */
     const void *skip;
-    /* For kinds of plans that this version does not have: 0. */
-    const void *list; /* matrices that one launch transposes */
-    int64_t list_count;
-    const void *offsets; /* where groups of rows begin */
-    int64_t offset_count;
+    /* Of a list: array of autotune_matrix, in host or device memory; dst, src and dst2 are NULL. A
+     * list in host memory is checked and copied to the device before the call returns. If the call
+     * is captured, each replay copies it again. One in device memory is as aligned as the list that
+     * the plan was made for; its numbers are the caller's word. */
+    const void *list;
+    int64_t list_count; /* may be 0 */
+    /* Of groups of rows: where they begin, on the device, and behind the last one where it ends.
+     * Integers of offset_bytes, the first at least 0, in rows of the source, and none below the one
+     * before it. */
+    const void *offsets;
+    int64_t offset_count; /* the number of groups, and 1 */
     /* Of amax and sums: device memory that is 0 before the first launch; each launch leaves it so.
+     * Of a list in host memory: device memory for the list, whatever is in it.
      * autotune_plan_scratch_bytes tells how much. Launches that may run at the same time need their
-     * own. NULL and 0: the plan has its own, which is for one launch at a time. */
+     * own. NULL and 0: the plan has its own, which is for one launch at a time, and for as many
+     * matrices as it was made for. */
     void *scratch;
     int64_t scratch_bytes;
     /* Of sums: gets a float for each column of src, and of a batch for those of each matrix in
      * turn. It overlaps nothing else. */
     void *sums;
+    /* Of groups of rows: a device int that becomes 1 if a group has no place in dst. NULL: nobody
+     * is told. */
+    int *overflow;
 } autotune_execution;
 
 /* Make an execution that has its struct_size, and 0 in all other members. */

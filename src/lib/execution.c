@@ -7,7 +7,7 @@
 
 /* The first number is the size of the first version. It never changes. */
 static const struct autotune_layout layout = {"autotune_execution",
-                                              offsetof(autotune_execution, struct_size), 224,
+                                              offsetof(autotune_execution, struct_size), 232,
                                               sizeof(autotune_execution), true};
 
 enum { WORD = 8, WORDS = sizeof(autotune_execution) / WORD };
@@ -20,10 +20,11 @@ _Static_assert(sizeof(autotune_execution) % WORD == 0 && WORDS <= 64, "each word
 /* Instead of operations, or beside them. */
 enum {
     EVERY = -1,          /* all plans take the member */
-    NONE = 0,            /* no plan of this version does */
     OPTIONAL = 1 << 30,  /* steps do without it, too */
     ALL = 1 << 29,       /* only steps that have all of the operations, not those with one */
     OR_TENSOR = 1 << 28, /* also steps whose scales follow from the tensor's largest magnitude */
+    OR_LIST = 1 << 27,   /* also lists of matrices */
+    OR_ROWS = 1 << 26,   /* also groups of rows */
 };
 
 /* The members, in the order of the struct. */
@@ -46,14 +47,16 @@ static const struct member {
     {MEMBER(largest), 1 << AT_AMAX | OR_TENSOR},
     {MEMBER(block_scales), 1 << AT_BLOCKS},
     {MEMBER(block_scales2), ALL | 1 << AT_BOTH | 1 << AT_BLOCKS},
-    {MEMBER(skip), OPTIONAL | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS | 1 << AT_SUMS},
-    {MEMBER(list), NONE},
-    {MEMBER(list_count), NONE},
-    {MEMBER(offsets), NONE},
-    {MEMBER(offset_count), NONE},
-    {MEMBER(scratch), OPTIONAL | 1 << AT_AMAX | 1 << AT_SUMS},
-    {MEMBER(scratch_bytes), OPTIONAL | 1 << AT_AMAX | 1 << AT_SUMS},
+    {MEMBER(skip),
+     OPTIONAL | OR_LIST | OR_ROWS | 1 << AT_BOTH | 1 << AT_AMAX | 1 << AT_BLOCKS | 1 << AT_SUMS},
+    {MEMBER(list), OR_LIST},
+    {MEMBER(list_count), OR_LIST},
+    {MEMBER(offsets), OR_ROWS},
+    {MEMBER(offset_count), OR_ROWS},
+    {MEMBER(scratch), OPTIONAL | OR_LIST | 1 << AT_AMAX | 1 << AT_SUMS},
+    {MEMBER(scratch_bytes), OPTIONAL | OR_LIST | 1 << AT_AMAX | 1 << AT_SUMS},
     {MEMBER(sums), 1 << AT_SUMS},
+    {MEMBER(overflow), OPTIONAL | OR_ROWS},
 };
 
 static uint64_t words_of(const struct member *member)
@@ -61,14 +64,30 @@ static uint64_t words_of(const struct member *member)
     return ((UINT64_C(1) << member->size / WORD) - 1) << member->offset / WORD;
 }
 
-/* Is it for the step, and not for every plan? */
-static bool belongs_to(const struct member *member, const struct at_step *step)
+/* Is it for the problem, and not for every plan? */
+static bool belongs_to(const struct member *member, const struct at_problem *problem)
 {
+    static const unsigned of_groups[] = {
+        [AT_NO_GROUPS] = 0, [AT_GROUP_LIST] = OR_LIST, [AT_RAGGED_GROUPS] = OR_ROWS};
+    const struct at_step *step = &problem->step;
     unsigned wanted = (unsigned)(member->operations & ~(OPTIONAL | ALL));
-    unsigned found =
-        wanted & (step->operations | (at_step_takes_largest(step) ? (unsigned)OR_TENSOR : 0));
+    unsigned found = wanted & (step->operations | of_groups[at_groups_kind(&problem->groups)] |
+                               (at_step_takes_largest(step) ? (unsigned)OR_TENSOR : 0));
 
     return member->operations != EVERY && (member->operations & ALL ? found == wanted : found != 0);
+}
+
+/* The members that the matrices of a list have, each for itself. */
+static uint64_t words_of_matrices(void)
+{
+    static const size_t offsets[] = {offsetof(autotune_execution, dst),
+                                     offsetof(autotune_execution, src),
+                                     offsetof(autotune_execution, dst2)};
+    uint64_t words = 0;
+
+    for (size_t i = 0; i < AT_COUNT(offsets); i++)
+        words |= UINT64_C(1) << offsets[i] / WORD;
+    return words;
 }
 
 uint64_t autotune_execution_words(const struct at_problem *problem)
@@ -76,9 +95,9 @@ uint64_t autotune_execution_words(const struct at_problem *problem)
     uint64_t words = 0;
 
     for (size_t i = 0; i < AT_COUNT(members); i++)
-        if (members[i].operations == EVERY || belongs_to(&members[i], &problem->step))
+        if (members[i].operations == EVERY || belongs_to(&members[i], problem))
             words |= words_of(&members[i]);
-    return words;
+    return words & ~(at_groups_kind(&problem->groups) == AT_GROUP_LIST ? words_of_matrices() : 0);
 }
 
 static enum at_status fail_unused(size_t word, struct at_error *err)
@@ -191,6 +210,7 @@ static enum at_status check_outputs(const autotune_execution *taken,
                                     struct at_error *err)
 {
     bool has_largest = at_step_has(&problem->step, AT_AMAX);
+    bool is_list = at_groups_kind(&problem->groups) == AT_GROUP_LIST;
     const struct {
         const char *name;
         const void *address;
@@ -198,7 +218,7 @@ static enum at_status check_outputs(const autotune_execution *taken,
         bool needed;
     } all[] = {
         {"dst2", taken->dst2, at_step_kept_bytes(&problem->step),
-         at_step_has(&problem->step, AT_BOTH)},
+         at_step_has(&problem->step, AT_BOTH) && !is_list},
         {"largest", taken->largest, sizeof(float), has_largest},
         {"block_scales", taken->block_scales, SCALE_ALIGN, at_step_has(&problem->step, AT_BLOCKS)},
         {"block_scales2", taken->block_scales2, SCALE_ALIGN,
@@ -240,6 +260,26 @@ static enum at_status check_numbers(const autotune_execution *taken,
     return status;
 }
 
+/* Check what groups take. A list in host memory is checked when it is copied. */
+static enum at_status check_groups(const autotune_execution *taken,
+                                   const struct at_problem *problem, struct at_error *err)
+{
+    bool is_list = at_groups_kind(&problem->groups) == AT_GROUP_LIST;
+
+    if (is_list && (taken->list_count < 0 || taken->list_count > INT32_MAX ||
+                    (taken->list_count > 0 && !taken->list) || (uintptr_t)taken->list % WORD != 0))
+        return at_fail(err, AT_USAGE,
+                       "list has to be the address of list_count matrices, a multiple of %d", WORD);
+    if (!is_list && (taken->offset_count < 1 || taken->offset_count > INT32_MAX ||
+                     !taken->offsets || (uintptr_t)taken->overflow % sizeof(int) != 0))
+        return at_fail(err, AT_USAGE,
+                       "offsets has to be the device address of offset_count integers, one more "
+                       "than there are groups; overflow that of an int, or NULL");
+    return (uintptr_t)taken->skip % sizeof(int) == 0
+               ? AT_OK
+               : at_fail(err, AT_USAGE, "skip must be a device address that is a multiple of 4");
+}
+
 enum at_status autotune_take_execution(autotune_execution *taken, const autotune_execution *given,
                                        const struct at_problem *problem, uint64_t words,
                                        int64_t scratch_bytes, struct at_error *err)
@@ -250,6 +290,8 @@ enum at_status autotune_take_execution(autotune_execution *taken, const autotune
         status = check_unused(taken, words, err);
     if (status == AT_OK && at_step_takes_numbers(&problem->step))
         status = check_numbers(taken, problem, scratch_bytes, err);
+    if (status == AT_OK && problem->groups.count > 0)
+        status = check_groups(taken, problem, err);
     return status;
 }
 
@@ -257,13 +299,12 @@ enum at_status autotune_check_plain(const struct at_problem *problem, struct at_
 {
     char names[128], *at = names;
 
-    if (!at_step_takes_numbers(&problem->step))
+    if (!at_step_takes_numbers(&problem->step) && problem->groups.count == 0)
         return AT_OK;
     for (size_t i = 0; i < AT_COUNT(members); i++)
-        if (!(members[i].operations & OPTIONAL) && belongs_to(&members[i], &problem->step))
+        if (!(members[i].operations & OPTIONAL) && belongs_to(&members[i], problem))
             at = stpcpy(stpcpy(at, at == names ? "" : ", "), members[i].name);
-    return at_fail(err, AT_USAGE,
-                   "the problem has a step that takes %s: give that to autotune_plan_execute_with",
+    return at_fail(err, AT_USAGE, "the problem takes %s: give that to autotune_plan_execute_with",
                    names);
 }
 

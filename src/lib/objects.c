@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "emulated/time/description.h"
+#include "lib/groups.h"
 #include "lib/process.h"
 
 #include <string.h>
@@ -46,6 +47,9 @@ static const struct autotune_layout problem_layout = {"autotune_problem",
                                                       sizeof(autotune_problem), false};
 static const struct autotune_layout tensor_layout = {
     "autotune_tensor", offsetof(autotune_tensor, struct_size), 800, sizeof(autotune_tensor), false};
+
+static const struct autotune_layout groups_layout = {
+    "autotune_groups", offsetof(autotune_groups, struct_size), 104, sizeof(autotune_groups), true};
 
 /* 0 stands for the default. */
 static enum at_status take_align(int64_t *bytes, int64_t given, struct at_error *err)
@@ -114,21 +118,41 @@ static enum at_status take_matrix(struct at_problem *problem, const autotune_pro
     return status;
 }
 
+static enum at_status take_groups(struct at_problem *problem, const autotune_groups *given,
+                                  struct at_error *err)
+{
+    struct at_problem made = {.elem_size = given->elem_size};
+    enum at_status status = take_step(&made.step, given->step, given->elem_size, err);
+
+    if (status == AT_OK)
+        status = autotune_take_groups(&made, given, err);
+    if (status == AT_OK)
+        *problem = made;
+    return status;
+}
+
 /* Convert what was asked, and tell the alignment that was asked for. */
 static enum at_status take_asked(struct at_problem *problem, int64_t *align_bytes,
                                  const struct autotune_asked *asked, struct at_error *err)
 {
     autotune_problem matrix;
     autotune_tensor tensor;
+    autotune_groups groups;
     enum at_status status =
-        asked->tensor ? autotune_take_struct(&tensor_layout, &tensor, asked->tensor, err)
-                      : autotune_take_struct(&problem_layout, &matrix, asked->problem, err);
+        asked->groups   ? autotune_take_struct(&groups_layout, &groups, asked->groups, err)
+        : asked->tensor ? autotune_take_struct(&tensor_layout, &tensor, asked->tensor, err)
+                        : autotune_take_struct(&problem_layout, &matrix, asked->problem, err);
 
     if (status == AT_OK)
-        status =
-            take_align(align_bytes, asked->tensor ? tensor.align_bytes : matrix.align_bytes, err);
+        status = take_align(align_bytes,
+                            asked->groups   ? groups.align_bytes
+                            : asked->tensor ? tensor.align_bytes
+                                            : matrix.align_bytes,
+                            err);
     if (status != AT_OK)
         return status;
+    if (asked->groups)
+        return take_groups(problem, &groups, err);
     return asked->tensor ? take_tensor(problem, &tensor, err) : take_matrix(problem, &matrix, err);
 }
 

@@ -43,10 +43,11 @@ autotune_status autotune_fail(autotune_error **error, const struct at_error *err
 /* Fail with AUTOTUNE_INVALID: the argument of this name is NULL. */
 autotune_status autotune_fail_null(autotune_error **error, const char *argument);
 
-/* What a caller asks for: one of the two. */
+/* What a caller asks for: one of these. */
 struct autotune_asked {
     const autotune_problem *problem;
     const autotune_tensor *tensor;
+    const autotune_groups *groups;
 };
 
 /* A struct of autotune.h that grows, and that callers fill. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "lib/execution.h"
+#include "lib/groups.h"
 #include "lib/kernels.h"
 #include "lib/objects.h"
 #include "lib/planner.h"
@@ -36,6 +37,8 @@ struct autotune_plan {
     size_t kernel_count;   /* 1 if the tuned kernel takes any address */
     int64_t scratch_bytes; /* that each of the kernels has enough of; 0: none is needed */
     CUdeviceptr scratch;   /* for callers without one; or 0 */
+    /* Of groups of rows: what stays the same in all launches. */
+    struct at_ragged_groups rows;
     char *description;
 };
 
@@ -88,7 +91,7 @@ static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *
                                      const autotune_profile *profile,
                                      const struct autotune_answer *answer, struct at_error *err)
 {
-    struct at_problem anywhere = answer->problem;
+    struct at_problem anywhere = autotune_groups_anywhere(&answer->problem);
     enum at_status status;
 
     anywhere.offset_src = anywhere.offset_dst = 1;
@@ -128,8 +131,9 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
     if (status == AT_OK)
         status =
             check(at_cuda_prepare_kernel(call->kernel, &call->launch), "setting up a kernel", err);
-    kernel->arg_count =
-        at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args, call->arg_words);
+    if (answer->problem.groups.count == 0)
+        kernel->arg_count = at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args,
+                                            call->arg_words);
     return status;
 }
 
@@ -151,13 +155,15 @@ static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
     return check(result, "making scratch", err);
 }
 
-/* Find how much scratch the kernels need. */
+/* Find how much scratch the kernels need; or a list of as many matrices as the plan is made for. */
 static enum at_status count_scratch(autotune_plan *plan, const struct at_config *configs,
                                     const struct autotune_answer *answer, struct at_error *err)
 {
     enum at_status status = AT_OK;
 
-    plan->scratch_bytes = 0;
+    plan->scratch_bytes = at_groups_kind(&answer->problem.groups) == AT_GROUP_LIST
+                              ? answer->problem.groups.count * (int64_t)sizeof(autotune_matrix)
+                              : 0;
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++) {
         struct at_launch launch;
 
@@ -373,6 +379,8 @@ static enum at_status fill(struct creating *creating, struct at_error *err)
     if (status != AT_OK)
         return status;
     creating->made->problem = creating->answer.problem;
+    if (creating->asked.groups)
+        creating->made->rows = autotune_rows_of(creating->asked.groups);
     creating->made->words = autotune_execution_words(&creating->answer.problem);
     return creating->budget.limit_ns > 0 && !autotune_is_settled(&creating->answer)
                ? improve_in_turn(creating, err)
@@ -403,7 +411,8 @@ static autotune_status create_asked(autotune_plan **plan, struct creating *creat
 {
     autotune_status status;
 
-    if (!plan || !creating->profile || (!creating->asked.problem && !creating->asked.tensor))
+    if (!plan || !creating->profile ||
+        (!creating->asked.problem && !creating->asked.tensor && !creating->asked.groups))
         return autotune_fail_null(error, !plan                ? "plan"
                                          : !creating->profile ? "profile"
                                                               : "problem");
@@ -424,7 +433,8 @@ autotune_status autotune_plan_create_with(autotune_plan **plan, const autotune_p
                                           const autotune_plan_options *options,
                                           autotune_error **error)
 {
-    struct creating creating = {.profile = profile, .asked = {problem, NULL}, .options = options};
+    struct creating creating = {
+        .profile = profile, .asked = {problem, NULL, NULL}, .options = options};
 
     return create_asked(plan, &creating, error);
 }
@@ -441,7 +451,16 @@ autotune_status autotune_tensor_plan_create_with(autotune_plan **plan,
                                                  const autotune_plan_options *options,
                                                  autotune_error **error)
 {
-    struct creating creating = {.profile = profile, .asked = {NULL, tensor}, .options = options};
+    struct creating creating = {
+        .profile = profile, .asked = {NULL, tensor, NULL}, .options = options};
+
+    return create_asked(plan, &creating, error);
+}
+
+autotune_status autotune_groups_plan_create(autotune_plan **plan, const autotune_profile *profile,
+                                            const autotune_groups *groups, autotune_error **error)
+{
+    struct creating creating = {.profile = profile, .asked = {NULL, NULL, groups}};
 
     return create_asked(plan, &creating, error);
 }
@@ -458,6 +477,22 @@ static const struct kernel *kernel_for(const autotune_plan *plan, const void *ds
     return &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
 }
 
+/* Launch in the plan's context. */
+static enum at_status launch(const autotune_plan *plan, const struct at_call *call,
+                             const struct at_cuda_given *given, void *stream, struct at_error *err)
+{
+    bool entered;
+    enum at_status status = autotune_check_process(err);
+
+    if (status == AT_OK)
+        status = enter(plan, &entered, err);
+    if (status != AT_OK)
+        return status;
+    status = check(at_cuda_launch(call, given, stream), "starting a transpose", err);
+    leave(entered);
+    return status;
+}
+
 /* Start the plan's kernel. `numbers` is for a step that takes them, and NULL otherwise. */
 static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
                             const struct at_step_numbers *numbers, struct at_error *err)
@@ -468,18 +503,110 @@ static enum at_status start(const autotune_plan *plan, void *dst, const void *sr
                                         .src = (uintptr_t)src,
                                         .other = numbers,
                                         .other_number = kernel->arg_count - 1};
-    bool entered;
     enum at_status status = autotune_check_addresses(&plan->problem, dst, src, err);
 
+    return status == AT_OK ? launch(plan, &kernel->call, &given, stream, err) : status;
+}
+
+/* Is an address of the host's memory, and of no other? The driver does not know what it has not
+ * allocated. */
+static bool is_on_host(const void *address)
+{
+    unsigned type = 0;
+
+    return at_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                         (uintptr_t)address) != CUDA_SUCCESS ||
+           type == CU_MEMORYTYPE_HOST;
+}
+
+/* Copy a list to the device. *alignment is that of its matrices. */
+static enum at_status copy_list(const autotune_plan *plan, const autotune_execution *taken,
+                                struct at_group_list *list, int64_t *alignment,
+                                struct at_error *err)
+{
+    size_t bytes = (size_t)taken->list_count * sizeof(autotune_matrix);
+    CUdeviceptr to = taken->scratch ? (uintptr_t)taken->scratch : plan->scratch;
+    bool entered;
+    enum at_status status =
+        autotune_check_list(taken->list, taken->list_count, &plan->problem, alignment, err);
+
+    if (status == AT_OK &&
+        bytes > (size_t)(taken->scratch ? taken->scratch_bytes : plan->scratch_bytes))
+        status = at_fail(err, AT_USAGE,
+                         "the list has %lld matrices, and scratch is too small for it: it takes "
+                         "%zu bytes",
+                         (long long)taken->list_count, bytes);
     if (status == AT_OK)
         status = autotune_check_process(err);
     if (status == AT_OK)
         status = enter(plan, &entered, err);
     if (status != AT_OK)
         return status;
-    status = check(at_cuda_launch(&kernel->call, &given, stream), "starting a transpose", err);
+    status = check(at_cuda.cuMemcpyHtoDAsync(to, taken->list, bytes, taken->stream),
+                   "copying a list", err);
     leave(entered);
+    list->matrices = to;
     return status;
+}
+
+static enum at_status start_list(const autotune_plan *plan, const autotune_execution *taken,
+                                 const struct at_step_numbers *numbers, struct at_error *err)
+{
+    struct at_group_list list = {(uintptr_t)taken->list, taken->list_count, numbers->skip};
+    int64_t alignment = plan->problem.groups.multiple;
+    struct at_step_numbers own = *numbers;
+    enum at_status status = AT_OK;
+    struct at_call call;
+
+    if (taken->list_count == 0)
+        return AT_OK;
+    if (is_on_host(taken->list))
+        status = copy_list(plan, taken, &list, &alignment, err);
+    call = plan->kernels[plan->kernel_count > 1 && alignment < plan->problem.groups.multiple
+                             ? ANY_ADDRESS
+                             : TUNED]
+               .call;
+    own.skip = own.scratch = 0;
+    at_group_args(&plan->problem, 0, 0, &list, sizeof list, &own, call.args, call.arg_words);
+    return status == AT_OK ? launch(plan, &call, &(struct at_cuda_given){0}, taken->stream, err)
+                           : status;
+}
+
+static enum at_status start_rows(const autotune_plan *plan, const autotune_execution *taken,
+                                 const struct at_step_numbers *numbers, struct at_error *err)
+{
+    const struct at_cuda_given given = {.dst = (uintptr_t)taken->dst, .src = (uintptr_t)taken->src};
+    struct at_ragged_groups rows = plan->rows;
+    struct at_step_numbers own = *numbers;
+    struct at_call call = kernel_for(plan, taken->dst, taken->src, numbers->kept)->call;
+    enum at_status status = autotune_check_addresses(&plan->problem, taken->dst, taken->src, err);
+
+    if (status == AT_OK && (uintptr_t)taken->offsets % (uintptr_t)rows.offset_bytes != 0)
+        status = at_fail(err, AT_USAGE, "offsets must be a device address that is a multiple of %d",
+                         (int)rows.offset_bytes);
+    rows.kept = numbers->kept;
+    rows.offsets = (uintptr_t)taken->offsets;
+    rows.count = taken->offset_count - 1;
+    rows.overflow = (uintptr_t)taken->overflow;
+    rows.skip = numbers->skip;
+    own.skip = own.scratch = 0;
+    at_group_args(&plan->problem, given.dst, given.src, &rows, sizeof rows, &own, call.args,
+                  call.arg_words);
+    return status == AT_OK ? launch(plan, &call, &given, taken->stream, err) : status;
+}
+
+static enum at_status start_any(const autotune_plan *plan, const autotune_execution *taken,
+                                const struct at_step_numbers *numbers, struct at_error *err)
+{
+    switch (at_groups_kind(&plan->problem.groups)) {
+    case AT_GROUP_LIST:
+        return start_list(plan, taken, numbers, err);
+    case AT_RAGGED_GROUPS:
+        return start_rows(plan, taken, numbers, err);
+    default:
+        return start(plan, taken->dst, taken->src, taken->stream,
+                     at_step_takes_numbers(&plan->problem.step) ? numbers : NULL, err);
+    }
 }
 
 /* Needs no guard: only an error's object is allocated. */
@@ -494,14 +621,15 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
 
     if (!plan || !execution)
         return autotune_fail_null(error, plan ? "execution" : "plan");
-    status = autotune_take_execution(&taken, execution, &plan->problem, plan->words,
-                                     plan->scratch_bytes, &err);
+    /* A list takes as much as it is long. */
+    status = autotune_take_execution(
+        &taken, execution, &plan->problem, plan->words,
+        at_groups_kind(&plan->problem.groups) == AT_GROUP_LIST ? 0 : plan->scratch_bytes, &err);
     if (status == AT_OK) {
         numbers = autotune_execution_numbers(&taken, &plan->problem.step);
         if (!numbers.scratch)
             numbers.scratch = plan->scratch;
-        status = start(plan, taken.dst, taken.src, taken.stream,
-                       at_step_takes_numbers(&plan->problem.step) ? &numbers : NULL, &err);
+        status = start_any(plan, &taken, &numbers, &err);
     }
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }

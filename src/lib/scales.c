@@ -28,7 +28,7 @@ static autotune_scales scales_of(const struct at_problem *problem, enum at_side 
 static enum at_status tell(void *data, struct at_error *err)
 {
     struct telling *telling = data;
-    const struct autotune_asked asked = {telling->problem, NULL};
+    const struct autotune_asked asked = {telling->problem, NULL, NULL};
     struct at_problem problem;
     enum at_status status = autotune_take_problem(&problem, NULL, &asked, err);
 

@@ -88,6 +88,7 @@ int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
     return __builtin_mul_overflow(sets, pitch, &bytes) ||
                    __builtin_add_overflow(bytes, at_values_expected_bytes(&buffers), &bytes) ||
                    __builtin_add_overflow(bytes, values, &bytes) ||
+                   __builtin_add_overflow(bytes, at_group_tables_bytes(problem, sets), &bytes) ||
                    __builtin_add_overflow(bytes, scratch_bytes(problem), &bytes)
                ? INT64_MAX
                : bytes;
@@ -265,7 +266,10 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
         .sums = buffers->sums.pitch ? at_buffer_of(&buffers->sums, set) : 0,
     };
 
-    at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
+    if (problem->groups.count > 0)
+        at_group_tables_put_args(call, buffers, set, &all);
+    else
+        at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
     call->state = buffers->scratch ? buffers->scratch : all.largest;
     call->state_bytes = buffers->scratch ? (size_t)scratch.bytes
                         : all.largest    ? AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES
@@ -290,6 +294,8 @@ enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers 
             bench->ops->allocate(bench->device, scratch_bytes(&made.problem), &made.scratch, err);
     if (outcome == AT_CORRECT && made.problem.step.given)
         outcome = make_values(bench, &made, bench->case_count == 0, err);
+    if (outcome == AT_CORRECT && made.problem.groups.count > 0)
+        outcome = at_group_tables_make(bench, &made, err);
     if (outcome == AT_CORRECT)
         outcome = at_buffers_fill(bench, &made, err);
     if (outcome == AT_CORRECT)
@@ -306,6 +312,7 @@ void at_buffers_release(const struct at_bench *bench, struct at_buffers *buffers
     bench->ops->release(bench->device, buffers->expected);
     bench->ops->release(bench->device, buffers->scratch);
     bench->ops->release(bench->device, buffers->values);
+    bench->ops->release(bench->device, buffers->groups.start);
     *buffers = (struct at_buffers){0};
 }
 

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "measure/gpu_protocol.h"
+#include "measure/group_tables.h"
 #include "measure/values.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ struct at_buffers {
     struct at_step_operands operands;
     bool by_value; /* the launch gives the numbers themselves, and not where the device has them */
     uint32_t largest; /* the bits of the source's largest magnitude */
+    struct at_group_tables groups;
 };
 
 /* Return the device memory that `sets` sets of a problem's buffers take, in bytes, with margins.

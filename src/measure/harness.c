@@ -64,13 +64,20 @@ size_t at_harness_set(int64_t channel)
     return mix_index(channel) % AT_STEP_SETS;
 }
 
+/* The index of padding that has to be 0. */
+enum { ZEROS = -1 };
+
 /* The value of the source's element `index`, in the low bytes, or its result's: from the table of
  * values, if there is one. */
 static inline void set_value(unsigned char *value, int64_t index, size_t bytes,
                              const unsigned char *values)
 {
-    uint64_t words[2];
+    uint64_t words[2] = {0, 0};
 
+    if (index == ZEROS) {
+        memcpy(value, words, bytes);
+        return;
+    }
     if (values) {
         memcpy(value, values + at_harness_value(index) * bytes, bytes);
         return;
@@ -285,6 +292,36 @@ static bool tensor_origin(const void *extent, int64_t at, int64_t *index, int64_
     return true;
 }
 
+struct groups_extent {
+    const struct at_group_lines *groups;
+    int64_t count;
+};
+
+static bool groups_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
+                          int64_t *count)
+{
+    const struct groups_extent *all = extent;
+    int64_t begin = 0, end = all->count, line, place;
+    struct at_group_lines own;
+
+    while (end - begin > 1) {
+        int64_t middle = begin + (end - begin) / 2;
+
+        *(all->groups[middle].start <= at ? &begin : &end) = middle;
+    }
+    own = all->groups[begin];
+    line = (at - own.start) / own.ld;
+    place = at - own.start - line * own.ld;
+    *count = 1;
+    if (line >= own.lines || place >= own.padded)
+        return false;
+    *index =
+        place < own.length ? own.index + line * own.line_step + place * own.element_step : ZEROS;
+    *step = place < own.length ? own.element_step : 0;
+    *count = (place < own.length ? own.length : own.padded) - place;
+    return true;
+}
+
 /* ---- the kernels as functions ---- */
 
 static enum at_outcome poison(struct at_device *device, const uint64_t *args, struct at_error *err)
@@ -383,6 +420,27 @@ static enum at_outcome check_tensor(struct at_device *device, const uint64_t *ar
     return check_extent(device, args, tensor_origin, err);
 }
 
+static enum at_outcome check_groups(struct at_device *device, const uint64_t *args,
+                                    struct at_error *err)
+{
+    struct groups_extent all = {.count = (int64_t)args[7]};
+    void *groups;
+    enum at_outcome outcome =
+        ((struct at_device_base *)device)
+            ->ops->view(device, &groups, args[6], args[7] * sizeof *all.groups, err);
+
+    all.groups = groups;
+    return outcome == AT_CORRECT ? check_buffer(device, args,
+                                                (struct check){.elements = (int64_t)args[2],
+                                                               .bytes = args[3],
+                                                               .result = args[4],
+                                                               .value_table = args[5],
+                                                               .find = groups_origin,
+                                                               .extent = &all},
+                                                err)
+                                 : outcome;
+}
+
 static enum at_outcome check_source(struct at_device *device, const uint64_t *args,
                                     struct at_error *err)
 {
@@ -448,6 +506,7 @@ static const struct {
     [AT_FILL_SECOND] = {"at_fill_second", fill_second},
     [AT_CHECK] = {"at_check", check_matrix},
     [AT_CHECK_TENSOR] = {"at_check_tensor", check_tensor},
+    [AT_CHECK_GROUPS] = {"at_check_groups", check_groups},
     [AT_CHECK_SOURCE] = {"at_check_source", check_source},
     [AT_CHECK_WORDS] = {"at_check_words", check_words},
     [AT_CHECK_SAME] = {"at_check_same", check_same},

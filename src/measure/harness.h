@@ -16,6 +16,7 @@ enum at_harness_kernel {
     AT_FILL_SECOND,
     AT_CHECK,
     AT_CHECK_TENSOR,
+    AT_CHECK_GROUPS,
     AT_CHECK_SOURCE,
     AT_CHECK_WORDS,
     AT_CHECK_SAME,
@@ -34,6 +35,12 @@ void at_harness_put_axes(struct at_call *call, size_t first, const struct at_pro
 
 /* What buffers are filled with where a kernel must not write, as in templates/harness.cu. */
 enum { AT_POISON_BYTE = 0xa5 };
+
+/* Lines of one of many matrices, as templates/harness.cu has them, in elements. */
+struct at_group_lines {
+    int64_t start, lines, ld, length, padded;
+    int64_t index, line_step, element_step;
+};
 
 /* Which of the table's AT_STEP_VALUES elements is at this index of the source. */
 size_t at_harness_value(int64_t index);

@@ -63,6 +63,26 @@ static const struct {
     {"5x6x9x8", "perm=3120,strides_src=500x80x8x1,offset_dst=1"},              /* */
 };
 
+/* Many matrices: empty ones, single elements, more than a block has threads, aligned ones and many
+ * of these; and groups of rows, empty ones among them, with padding. */
+static const struct {
+    enum at_groups_kind kind;
+    const char *group;
+} groups[] = {
+    {AT_GROUP_LIST, "group=7,rows=0..40,cols=0..150"},
+    {AT_GROUP_LIST, "group=1,rows=300,cols=7"},
+    {AT_GROUP_LIST, "group=2,rows=1,cols=1"},
+    {AT_GROUP_LIST, "group=1100,rows=1..3,cols=1..5"},
+    {AT_GROUP_LIST, "group=40,rows=16..144,cols=16..144,multiple=16"},
+    {AT_GROUP_LIST, "group=1100,rows=0..16,cols=16,multiple=16"},
+    {AT_RAGGED_GROUPS, "group=9,total=500,cols=70,law=zipf"},
+    {AT_RAGGED_GROUPS, "group=1,total=77,cols=1"},
+    {AT_RAGGED_GROUPS, "group=1200,total=900,cols=3,law=sparse"},
+    {AT_RAGGED_GROUPS, "group=30,total=100,cols=64,law=sparse,pad=32"},
+    {AT_RAGGED_GROUPS, "group=1200,total=1920,cols=16,law=zipf,pad=16"},
+    {AT_RAGGED_GROUPS, "group=5,total=640,cols=128,law=zipf,multiple=16,pad=16,stack=1"},
+};
+
 _Static_assert(AT_COUNT(tensors) < AT_VERIFICATION_CASES_MAX,
                "every one and the tuned problem fit");
 _Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
@@ -174,6 +194,19 @@ static bool make_tensor(struct at_problem *problem, size_t tensor, const struct 
     return true;
 }
 
+/* Make groups with the types and operations of this problem. */
+static bool make_groups(struct at_problem *problem, size_t number, const struct at_problem *like)
+{
+    char *own = at_problem_format(like), *spec;
+    bool made = groups[number].kind == at_groups_kind(&like->groups);
+
+    spec = at_format("%s%s", groups[number].group, strchr(own, ':'));
+    made = made && at_problem_parse(problem, spec, NULL) == AT_OK;
+    free(spec);
+    free(own);
+    return made;
+}
+
 static bool is_among(const struct at_problem *problem, const struct at_gpu_case *cases,
                      size_t count)
 {
@@ -190,6 +223,14 @@ size_t at_cases_for(const struct at_problem *problem, const struct at_policy *po
     size_t count = 0;
 
     cases[count++] = (struct at_gpu_case){*problem, at_policy_buffer_sets(policy, problem, device)};
+    for (size_t i = 0; i < AT_COUNT(groups) && problem->groups.count > 0; i++) {
+        struct at_gpu_case *made = &cases[count];
+
+        made->sets = 1;
+        count += make_groups(&made->problem, i, problem);
+    }
+    if (problem->groups.count > 0)
+        return count;
     for (size_t i = 0; i < AT_COUNT(tensors) && at_problem_is_tensor(problem); i++) {
         struct at_gpu_case *made = &cases[count];
 

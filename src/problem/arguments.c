@@ -587,6 +587,20 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     return put_numbers(&writing, problem, dst, numbers);
 }
 
+size_t at_group_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
+                     const void *groups, size_t bytes, const struct at_step_numbers *numbers,
+                     uint64_t word[AT_CALL_WORDS], uint8_t words[AT_CALL_ARGS])
+{
+    struct writing writing = {word, words, 2, 2};
+
+    memset(words, 0, AT_CALL_ARGS);
+    word[0] = dst;
+    word[1] = src;
+    put(&writing, groups, bytes);
+    end_argument(&writing, 2);
+    return put_numbers(&writing, problem, 0, numbers);
+}
+
 /* ---- scratch memory ---- */
 
 /* Of as many tiles above each other: a ticket and the sums of each. */

@@ -76,4 +76,10 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
 void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
                             int64_t runs[2]);
 
+/* The same for groups: the template's struct, of `bytes`, and the numbers of a step that takes any.
+ * A list has no dst and src of its own. */
+size_t at_group_args(const struct at_problem *problem, uint64_t dst, uint64_t src,
+                     const void *groups, size_t bytes, const struct at_step_numbers *numbers,
+                     uint64_t word[AT_CALL_WORDS], uint8_t words[AT_CALL_ARGS]);
+
 #endif

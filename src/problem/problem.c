@@ -181,7 +181,7 @@ bool at_problem_mixes_channels(const struct at_problem *problem)
 struct at_problem_kind at_problem_kind(const struct at_problem *problem)
 {
     struct at_problem_kind kind = {problem->elem_size, 1 + problem->outer_count, problem->rows,
-                                   problem->step};
+                                   problem->step, at_groups_kind(&problem->groups)};
 
     if (at_problem_mixes_channels(problem))
         kind.step.operations |= 1 << AT_MIXED;
@@ -622,6 +622,8 @@ static int64_t extent_of(const struct at_problem *problem, enum at_side side)
     struct at_axis axes[AT_AXES_MAX];
     int64_t extent = 0;
 
+    if (problem->groups.count > 0)
+        return problem->groups.extents[side];
     at_axes_extent(axes, at_problem_axes(problem, axes), side, &extent);
     return extent;
 }
@@ -683,9 +685,15 @@ int64_t at_problem_kept_bytes(const struct at_problem *problem, int64_t count)
     return at_step_has(&problem->step, AT_BOTH) ? at_number_bytes(problem->step.kept, count) : 0;
 }
 
+static int64_t elements_of(const struct at_problem *problem)
+{
+    return problem->groups.count > 0 ? problem->groups.elements
+                                     : problem->rows * problem->cols * at_problem_matrices(problem);
+}
+
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
-    int64_t elements = problem->rows * problem->cols * at_problem_matrices(problem);
+    int64_t elements = elements_of(problem);
     int64_t results = at_problem_side_bytes(problem, AT_DESTINATION, elements);
 
     return elements * problem->elem_size +
@@ -702,6 +710,7 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
            a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
            a->in_place == b->in_place && a->outer_count == b->outer_count &&
            at_step_equal(&a->step, &b->step) &&
+           memcmp(&a->groups, &b->groups, sizeof a->groups) == 0 &&
            memcmp(a->outer, b->outer, (size_t)a->outer_count * sizeof *a->outer) == 0;
 }
 
@@ -718,7 +727,7 @@ static struct at_problem copy_of_bytes(int64_t bytes)
 
 struct at_problem at_problem_copy_of(const struct at_problem *problem)
 {
-    int64_t count = problem->rows * problem->cols * at_problem_matrices(problem);
+    int64_t count = elements_of(problem);
     struct at_problem copy = {
         .elem_size = problem->elem_size,
         .rows = 1,

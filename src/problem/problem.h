@@ -24,11 +24,15 @@
  *
  * A problem with a step computes on the way (problem/step.h): its destination may have elements of
  * another type, as in 8192x8192:bf16:e4m3,scale. Lengths and offsets of the destination count
- * these. */
+ * these.
+ *
+ * Many matrices in one launch are a problem, too (problem/groups.h). For rules and lookup it is a
+ * batch: of the mean size, with the alignment that all have. */
 #ifndef AT_PROBLEM_PROBLEM_H
 #define AT_PROBLEM_PROBLEM_H
 
 #include "base/error.h"
+#include "problem/groups.h"
 #include "problem/step.h"
 
 #include <stdbool.h>
@@ -62,6 +66,7 @@ struct at_problem {
     int64_t outer_count;
     struct at_axis outer[AT_OUTER_MAX];
     struct at_step step;
+    struct at_groups groups;
     struct at_matrix given; /* of which it is the canonical form; rows is 0 if that is the same */
 };
 
@@ -83,9 +88,22 @@ struct at_problem_kind {
     int64_t elem_size, axes; /* bytes; axes of the batch, at least 1 */
     int64_t rows;            /* matter to a family with tall_rows only */
     struct at_step step;
+    enum at_groups_kind groups;
 };
 
 struct at_problem_kind at_problem_kind(const struct at_problem *problem);
+
+/* Complete a problem of many matrices: its elem_size, step and groups are given. AT_USAGE, with
+ * `spec` in the message, for what groups do not have. */
+enum at_status at_problem_of_groups(struct at_problem *problem, const char *spec,
+                                    struct at_error *err);
+
+/* Set the leading dimensions of the matrix that stands for all of a group to multiples of a power
+ * of two, and of no more. */
+void at_problem_align_groups(struct at_problem *problem, int64_t alignment);
+
+/* The bytes of the smallest element of a problem, on any side. */
+int64_t at_problem_least_bytes(const struct at_problem *problem);
 
 /* May results that are side by side in the destination have unlike channels? */
 bool at_problem_mixes_channels(const struct at_problem *problem);

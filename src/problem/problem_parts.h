@@ -92,6 +92,25 @@ struct at_channels at_channels_of_copy(const struct at_problem *problem);
 size_t at_channels_split(const struct at_channels *channels, struct at_axis axes[AT_AXES_MAX],
                          size_t count, size_t *axis);
 
+/* ---- groups_spec.c ---- */
+
+/* Read what is before the colon: `length` bytes of the specification. */
+enum at_status at_groups_read(struct at_groups *groups, const char *spec, size_t length,
+                              struct at_error *err);
+
+/* Write it. Return where the NUL is. */
+char *at_groups_put(char *at, const struct at_groups *groups);
+
+/* Complete a problem whose type, step and groups are given, and draw the sizes. */
+enum at_status at_problem_draw_groups(struct at_problem *problem, const char *spec,
+                                      struct at_error *err);
+
+/* ---- problem_spec.c ---- */
+
+/* Write a number and a NUL. Return where it is. printf takes microseconds, and a profile has
+ * thousands of problems. */
+char *at_problem_put_number(char *at, int64_t value);
+
 /* ---- problem.c ---- */
 
 /* Check the layout of matrices: bounds, overlap, and in place, that it is one layout. */

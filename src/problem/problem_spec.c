@@ -85,9 +85,7 @@ static bool default_of(const struct at_problem *problem, size_t key, int64_t *va
     }
 }
 
-/* Write a number, or ",KEY=VALUE", at `at`, and a NUL. Return where it is. printf takes
- * microseconds, and a profile has thousands of problems. */
-static char *put_number(char *at, int64_t value)
+char *at_problem_put_number(char *at, int64_t value)
 {
     char digits[24], *first = digits + sizeof digits - 1;
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
@@ -101,10 +99,11 @@ static char *put_number(char *at, int64_t value)
     return stpcpy(at, first);
 }
 
+/* Write ",KEY=VALUE" and a NUL. Return where it is. */
 static char *put_key(char *at, const char *key, int64_t value)
 {
     at = stpcpy(stpcpy(at, ","), key);
-    return put_number(stpcpy(at, "="), value);
+    return at_problem_put_number(stpcpy(at, "="), value);
 }
 
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
@@ -279,7 +278,8 @@ static char *put_strides(char *at, const char *name, const struct at_axis *axes,
         dense *= axes[i].extent;
     }
     for (size_t i = count; !all && i-- > 0;)
-        at = put_number(stpcpy(at, i + 1 == count ? name : "x"), at_axis_stride(&axes[i], side));
+        at = at_problem_put_number(stpcpy(at, i + 1 == count ? name : "x"),
+                                   at_axis_stride(&axes[i], side));
     return at;
 }
 
@@ -302,7 +302,7 @@ static char *tensor_format(const struct at_problem *problem)
     at_axes_sort(src, count, AT_SOURCE);
     at_axes_sort(dst, count, AT_DESTINATION);
     for (size_t i = count; i-- > 0;)
-        at = stpcpy(put_number(at, src[i].extent), i ? "x" : "");
+        at = stpcpy(at_problem_put_number(at, src[i].extent), i ? "x" : "");
     at = at_step_put_type(stpcpy(stpcpy(at, ":"), problem->type), &problem->step);
     at = stpcpy(at, ",perm=");
     for (size_t i = count; i-- > 0;) {
@@ -310,7 +310,7 @@ static char *tensor_format(const struct at_problem *problem)
 
         while (memcmp(&src[axis], &dst[i], sizeof *src) != 0)
             axis++;
-        at = put_number(at, (int64_t)(count - 1 - axis));
+        at = at_problem_put_number(at, (int64_t)(count - 1 - axis));
         at = stpcpy(at, i && count > 10 ? "." : "");
     }
     at = put_strides(at, ",strides_src=", src, count, AT_SOURCE);
@@ -321,7 +321,7 @@ static char *tensor_format(const struct at_problem *problem)
         at = put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
     for (size_t i = 1; i < count; i++) /* the last one, 0 here, needs no number */
         if (memcmp(&src[i], &channel_axis, sizeof *src) == 0)
-            put_number(stpcpy(axis_text, "="), (int64_t)(count - 1 - i));
+            at_problem_put_number(stpcpy(axis_text, "="), (int64_t)(count - 1 - i));
     at_step_put_operations(at, &problem->step, axis_text);
     return at_strdup(spec);
 }
@@ -534,11 +534,55 @@ static enum at_status read_rest(struct at_problem *problem, const char *spec, co
     return status;
 }
 
+/* ---- groups ---- */
+
+static const char group_begin[] = "group=";
+
+static bool is_group(const char *spec)
+{
+    return strncmp(spec, group_begin, sizeof group_begin - 1) == 0;
+}
+
+static enum at_status group_parse(struct at_problem *problem, const char *spec,
+                                  struct at_error *err)
+{
+    size_t length = strcspn(spec, ":");
+    struct at_problem read = {0};
+    enum at_status status;
+
+    if (spec[length] != ':')
+        return at_problem_fail(err, spec, "a type is missing, as in %s",
+                               "group=256,rows=16..512,cols=16..512:f16");
+    status = at_groups_read(&read.groups, spec, length, err);
+    if (status == AT_OK)
+        status = read_rest(&read, spec, spec + length + 1, err);
+    if (status == AT_OK && (read.ld_src | read.ld_dst | read.batch | read.stride_src |
+                            read.stride_dst | read.offset_src | read.offset_dst | read.in_place))
+        status = at_problem_fail(err, spec, "groups have no layout of their own");
+    if (status == AT_OK)
+        status = at_problem_draw_groups(&read, spec, err);
+    if (status == AT_OK)
+        *problem = read;
+    return status;
+}
+
+static char *group_format(const struct at_problem *problem)
+{
+    char spec[512], *at = at_groups_put(spec, &problem->groups);
+
+    at = at_step_put_type(stpcpy(stpcpy(at, ":"), problem->type), &problem->step);
+    at_step_put_operations(at, &problem->step, "");
+    return at_strdup(spec);
+}
+
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err)
 {
     struct at_problem read = {0};
     const char *types = NULL;
     enum at_status status;
+
+    if (is_group(spec))
+        return group_parse(problem, spec, err);
 
     if (strstr(spec, ",perm="))
         return tensor_parse(problem, spec, err);
@@ -556,7 +600,8 @@ bool at_problem_is_spec(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
 
-    return digits > 0 && text[digits + strspn(text + digits, "x0123456789")] == ':';
+    return is_group(text) ||
+           (digits > 0 && text[digits + strspn(text + digits, "x0123456789")] == ':');
 }
 
 static int64_t value_of(const struct at_problem *problem, size_t key)
@@ -570,10 +615,12 @@ char *at_problem_format(const struct at_problem *problem)
     const struct at_problem given = at_problem_as_given(problem);
     const char *channels = given.outer_count > 0 ? NULL : channels_of(&given);
 
+    if (problem->groups.count > 0)
+        return group_format(problem);
     if (!channels)
         return tensor_format(&given);
-    at = put_number(at, given.rows);
-    at = put_number(stpcpy(at, "x"), given.cols);
+    at = at_problem_put_number(at, given.rows);
+    at = at_problem_put_number(stpcpy(at, "x"), given.cols);
     at = at_step_put_type(stpcpy(stpcpy(at, ":"), given.type), &given.step);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         int64_t value = value_of(&given, i), usual;

@@ -48,6 +48,7 @@ static const struct {
     [AT_NAME_SAME_BLOCKS] = {"same_blocks", false, 0},
     [AT_NAME_RESULT_BITS] = {"result_bits", false, 0},
     [AT_NAME_KEPT_BITS] = {"kept_bits", false, 0},
+    [AT_NAME_GROUPS] = {"groups", false, 0},
     [AT_NAME_SUMS] = {"sums", false, 0},
     [AT_NAME_WORD_BYTES] = {"word_bytes", false, 0},
     [AT_NAME_RUN_ROWS] = {"run_rows", false, 0},
@@ -129,6 +130,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     point.values[AT_NAME_SUMS] = at_step_has(&problem->step, AT_SUMS);
     point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
     point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;
+    point.values[AT_NAME_GROUPS] = at_groups_kind(&problem->groups);
     point.values[AT_NAME_WORD_BYTES] = at_problem_word_bytes(problem);
     runs = at_problem_runs(problem);
     point.values[AT_NAME_RUN_ROWS] = runs.rows;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AT_NAMES_GIVEN = 39, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
+enum { AT_NAMES_GIVEN = 40, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
 /* Names are numbered: first the problem's, then the device's, then the parameters'. */
 enum {
@@ -30,6 +30,7 @@ enum {
     AT_NAME_SAME_BLOCKS,
     AT_NAME_RESULT_BITS,
     AT_NAME_KEPT_BITS,
+    AT_NAME_GROUPS,
     AT_NAME_SUMS,
     AT_NAME_WORD_BYTES,
     AT_NAME_RUN_ROWS,

@@ -28,7 +28,7 @@ struct at_family_record {
     int64_t schema;
     struct at_located family, template, tensors;
     char *summary;
-    int64_t preference, in_place, scales, steps, tall_rows;
+    int64_t preference, in_place, scales, steps, groups, tall_rows;
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
@@ -78,6 +78,7 @@ static const struct at_field family_fields[] = {
     AT_FIELD(at_family_record, "block_elements", block_elements, LOCATED, AT_OPTIONAL),
     AT_LIST(at_family_record, constraints, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
     AT_FIELD(at_family_record, "family", family, LOCATED),
+    AT_FIELD(at_family_record, "groups", groups, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_FIELD(at_family_record, "inplace", in_place, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_OBJECT(at_family_record, "launch", launch, launch_schema),
     AT_LIST(at_family_record, needs, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
@@ -100,7 +101,7 @@ const struct at_schema at_family_schema =
 const char *const at_template_macros[AT_TEMPLATE_MACROS] = {
     "ELEM_SIZE", "AXES",        "TALL",      "RESULT_SIZE",  "STEP",       "STEP_NUMBERS",
     "FROM",      "RULE",        "TO",        "SCALE_LAYOUT", "SCALE_ROWS", "SCALE_COLS",
-    "KEPT_TO",   "KEPT_LAYOUT", "KEPT_ROWS", "KEPT_COLS",    "SUMS",
+    "KEPT_TO",   "KEPT_LAYOUT", "KEPT_ROWS", "KEPT_COLS",    "SUMS",       "GROUPED",
 };
 
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -342,13 +343,14 @@ static void insert_expressions(struct at_family *family, enum at_rule_kind kind,
  * family->adapting too: rules that determine a parameter come first there. */
 static void make_rules(struct at_family *family)
 {
-    size_t most = 2 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 2;
+    size_t most = 3 + family->constraint_count + family->need_count + AT_LAUNCH_FIELDS + 2;
     uint32_t block_params = 0;
 
     family->rules = at_alloc_array(most, sizeof *family->rules);
     /* Every family has this rule, so that space files need not state it. */
     insert_rule(family, (struct at_rule){.kind = AT_RULE_IN_PLACE});
     insert_rule(family, (struct at_rule){.kind = AT_RULE_STEP});
+    insert_rule(family, (struct at_rule){.kind = AT_RULE_GROUPS});
     insert_rule(family, (struct at_rule){.kind = AT_RULE_TENSORS});
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
@@ -482,6 +484,7 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
     reading.family->tall_rows = reading.record.tall_rows;
     reading.family->in_place = reading.record.in_place;
     reading.family->scales = reading.record.scales;
+    reading.family->groups = reading.record.groups;
     reading.family->steps = reading.record.steps;
     status = take_name(&reading);
     if (status == AT_OK)

@@ -19,7 +19,7 @@ enum { AT_PARAMS_MAX = 24, AT_PARAM_VALUES_MAX = 64 };
 
 /* The macros that a template gets besides its parameters, from the problem: no parameter has their
  * names. */
-enum { AT_TEMPLATE_MACROS = 17 };
+enum { AT_TEMPLATE_MACROS = 18 };
 extern const char *const at_template_macros[AT_TEMPLATE_MACROS];
 
 struct at_param {
@@ -40,6 +40,7 @@ struct at_param {
 enum at_rule_kind {
     AT_RULE_IN_PLACE, /* family and problem are both in place, or both not */
     AT_RULE_STEP,     /* the family takes steps, if the problem has one */
+    AT_RULE_GROUPS,   /* the family takes groups, if the problem is one */
     AT_RULE_TENSORS,  /* the family takes batches of as many axes */
     AT_RULE_CONSTRAINT,
     AT_RULE_NEED,
@@ -73,6 +74,7 @@ struct at_family {
     int64_t scales;     /* 1: takes problems with blocks, and no others */
     int64_t steps;      /* 1: takes steps; 2: also those whose results need their place;
                          * 3: and those with more outputs */
+    int64_t groups;     /* 1: takes many matrices in one launch, too */
     int64_t tall_rows;  /* from as many rows on, the template is compiled with TALL; 0: never */
     enum at_tensors tensors;
     char *template_path;

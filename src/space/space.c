@@ -155,6 +155,9 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
                   point->family->steps >= steps_wanted(&point->problem->step)) &&
                  (!point->values[AT_NAME_SUMS] || point->family->launch[AT_SUM_COLS]);
         break;
+    case AT_RULE_GROUPS:
+        *holds = point->problem->groups.count == 0 || point->family->groups;
+        break;
     case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
         *holds =
@@ -220,6 +223,8 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
             : point->family->scales || point->family->steps >= 3 ? "the family has no sums"
             : at_step_has_outputs(&point->problem->step)         ? "the family has one output"
                                                                  : "the family does not take beta");
+    case AT_RULE_GROUPS:
+        return at_strdup("the family does not take many matrices in one launch");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:

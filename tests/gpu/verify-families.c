@@ -205,7 +205,7 @@ static struct at_bench open_bench(const struct at_device_ops *ops, struct at_bui
     struct at_error err;
 
     require(at_template_read(&harness.source, "harness.cu", &err), &err);
-    at_builder_add(builder, &config, (struct at_problem_kind){1, 1, 1, {0}}, NULL);
+    at_builder_add(builder, &config, (struct at_problem_kind){1, 1, 1, {0}, AT_NO_GROUPS}, NULL);
     require(at_builder_start_workers(builder, &err),
             &err); /* it is compiled while the device opens */
     require(at_device_open(ops, &bench.device, options.ordinal, &err), &err);

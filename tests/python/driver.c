@@ -80,13 +80,6 @@ int cuCtxPopCurrent_v2(void **context)
     return 0;
 }
 
-int cuPointerGetAttribute(int *value, int which, unsigned long long pointer)
-{
-    (void)which;
-    *value = pointer < 4096; /* the second device has the lowest addresses */
-    return 0;
-}
-
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     (void)stream, (void)event, (void)flags;
@@ -115,3 +108,4 @@ int cuMemsetD32Async(unsigned long long address, unsigned value, size_t count, v
 
 SUCCESS(cuCtxSynchronize)
 SUCCESS(cuEventRecord)
+SUCCESS(cuThreadExchangeStreamCaptureMode)

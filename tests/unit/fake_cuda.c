@@ -135,6 +135,7 @@ int cuStreamDestroy_v2(void *stream);
 int cuMemAlloc_v2(uint64_t *address, size_t bytes);
 int cuMemFree_v2(uint64_t address);
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
+int cuPointerGetAttribute(unsigned *value, int which, uint64_t address);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
@@ -519,6 +520,17 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     *free_bytes = (size_t)100 << 30;
     *total = (size_t)140 << 30;
     return 0;
+}
+
+/* Addresses that no program has are a device's, and the lowest ones the second device's. Others are
+ * of memory that the driver does not know. */
+int cuPointerGetAttribute(unsigned *value, int which, uint64_t address)
+{
+    enum { MEMORY_TYPE = 2, DEVICE_MEMORY = 2, INVALID_VALUE = 1 };
+
+    fake_cuda_calls++;
+    *value = which == MEMORY_TYPE ? DEVICE_MEMORY : address < 4096;
+    return which != MEMORY_TYPE || address < 1 << 20 ? 0 : INVALID_VALUE;
 }
 
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)

@@ -27,6 +27,8 @@ static const struct {
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
     {"micro", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes */
+    {"micro", "group=9,rows=0..144,cols=16..144,multiple=16", ""},
+    {"micro", "group=9,total=640,cols=128,multiple=16,pad=16", ""},
     {"narrow", "2048x3", ""},
     {"narrow", "3x5x2x512x3", ",perm=21043"},
     {"packed", "16x5x3x9x64", ",perm=42130"}, /* vectors on both sides */
@@ -57,6 +59,8 @@ static const struct {
     {"runs", "5x3x66x35x7", ",perm=20314"},
     {"skew", "8192x8192", ""},
     {"skew", "1003x1511", ""}, /* fits in L2 */
+    {"skew", "group=7,rows=0..140,cols=0..150", ""},
+    {"skew", "group=9,total=500,cols=70,law=zipf,pad=8", ""},
     {"small", "32x32", ",batch=65"},
     {"small", "33x17", ",batch=19"},
     {"small", "128x192", ""},

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "problem_of.h"
 #include "source_tree.h"
 #include "template_header.h"
 
@@ -98,6 +99,33 @@ static unsigned char *host_of(at_address address, int64_t size)
     return bytes;
 }
 
+/* Transpose each matrix of a list or group of rows, and fill up its results with 0. */
+static void transpose_groups(const struct at_buffers *buffers)
+{
+    const struct at_problem *p = &buffers->problem;
+    int64_t bytes = p->elem_size, result_bytes = at_problem_elem_size(p, AT_DESTINATION);
+    unsigned char *dst =
+        host_of(at_buffer_of(&buffers->dst, 0), at_problem_dst_extent(p) * result_bytes);
+    const unsigned char *src =
+        host_of(at_buffer_of(&buffers->src, 0), at_problem_src_extent(p) * bytes);
+    struct at_group *all = at_groups_draw(&p->groups, at_problem_least_bytes(p));
+
+    for (int64_t i = 0; i < p->groups.count; i++)
+        for (int64_t col = 0; col < all[i].cols; col++)
+            for (int64_t row = 0; row < all[i].padded_rows; row++) {
+                unsigned char *to = dst + (all[i].dst + col * all[i].ld_dst + row) * result_bytes;
+                const unsigned char *from = src + (all[i].src + row * all[i].ld_src + col) * bytes;
+
+                if (row >= all[i].rows)
+                    memset(to, 0, (size_t)result_bytes);
+                else if (p->step.given)
+                    at_step_apply(&p->step, &buffers->operands, to, from, NULL);
+                else
+                    memcpy(to, from, (size_t)bytes);
+            }
+    free(all);
+}
+
 /* Transpose by the problem's axes, and apply its step. */
 static void transpose(const struct at_buffers *buffers)
 {
@@ -114,6 +142,10 @@ static void transpose(const struct at_buffers *buffers)
     const unsigned char *second = NULL;
     int64_t all = 1;
 
+    if (p->groups.count > 0) {
+        transpose_groups(buffers);
+        return;
+    }
     if (buffers->second.pitch)
         second = host_of(at_buffer_of(&buffers->second, 0),
                          at_problem_dst_extent(p) * (int64_t)result_bytes);
@@ -242,9 +274,55 @@ static void test_same(void **state)
     }
 }
 
+/* Of many matrices, a wrong byte anywhere counts: in elements, gaps and padding, and around. */
+static void test_groups(void **state)
+{
+    static const char *const specs[] = {
+        "group=5,rows=0..9,cols=0..11:b1",
+        "group=4,rows=1..20,cols=1..9:f32",
+        "group=3,rows=16..48,cols=16..48,multiple=16:f16",
+        "group=3,rows=5,cols=7:c128",
+        "group=4,rows=0..30,cols=5:bf16:e4m3,scale",
+        "group=4,total=30,cols=7:b8",
+        "group=6,total=41,cols=5,law=zipf,pad=8:f16",
+        "group=12,total=20,cols=3,law=sparse,pad=4:f32",
+        "group=3,total=32,cols=6,law=zipf,multiple=8,pad=16,stack=1:u8:f32",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(specs); i++) {
+        struct at_gpu_case wanted = {.sets = 1, .problem = problem_of(specs[i])};
+        int64_t bytes = at_problem_side_bytes(&wanted.problem, AT_DESTINATION,
+                                              at_problem_dst_extent(&wanted.problem));
+        struct at_buffers buffers;
+        unsigned char *dst;
+
+        use(&by_host);
+        assert_int_equal(at_buffers_make(&bench, &buffers, &wanted, NULL), AT_CORRECT);
+        check_fill(&buffers);
+        assert_true(compare(AT_OF_DESTINATION, &buffers).mismatches > 0);
+        assert_int_equal(compare(AT_OF_SOURCE, &buffers).mismatches, 0);
+        transpose(&buffers);
+        assert_int_equal(compare(AT_OF_DESTINATION, &buffers).mismatches, 0);
+        dst = host_of(buffers.dst.start, buffers.dst.pitch);
+        for (int64_t at = buffers.dst.zone - 1; at <= buffers.dst.zone + bytes; at += 3) {
+            dst[at] ^= 0x40;
+            if (run(&by_host, AT_OF_DESTINATION, &buffers).mismatches != 1)
+                fail_msg("%s: byte %jd is not checked", specs[i], (intmax_t)at);
+            dst[at] ^= 0x40;
+        }
+        for (int64_t at = buffers.dst.zone - 1; at <= buffers.dst.zone + bytes; at += bytes / 8) {
+            dst[at] ^= 0x40;
+            assert_int_equal(compare(AT_OF_DESTINATION, &buffers).mismatches, 1);
+            dst[at] ^= 0x40;
+        }
+        at_buffers_release(&bench, &buffers);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_groups)};
     int exit_code;
 
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))

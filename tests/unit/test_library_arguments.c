@@ -79,6 +79,26 @@ static autotune_status create_tensor_plan(int missing, autotune_error **error)
                                        missing == 2 ? NULL : &tensor, error);
 }
 
+static const autotune_groups groups = {
+    .struct_size = sizeof groups, .elem_size = 4, .count = 3, .rows = 9, .cols = 5, .most_rows = 9};
+
+static autotune_status look_groups_up(int missing, autotune_error **error)
+{
+    autotune_answer *answer = NULL;
+
+    return autotune_groups_lookup(missing == 0 ? NULL : &answer, missing == 1 ? NULL : profile,
+                                  missing == 2 ? NULL : device, missing == 3 ? NULL : &groups, NULL,
+                                  error);
+}
+
+static autotune_status create_groups_plan(int missing, autotune_error **error)
+{
+    autotune_plan *plan = NULL;
+
+    return autotune_groups_plan_create(missing == 0 ? NULL : &plan, missing == 1 ? NULL : profile,
+                                       missing == 2 ? NULL : &groups, error);
+}
+
 static autotune_status check_device(int missing, autotune_error **error)
 {
     (void)missing;
@@ -217,6 +237,8 @@ static const struct {
     {"autotune_error_free", NULL, {NULL}, error_free},
     {"autotune_error_message", NULL, {NULL}, error_message},
     {"autotune_error_status", NULL, {NULL}, error_status},
+    {"autotune_groups_lookup", look_groups_up, {"answer", "profile", "device", "problem"}, NULL},
+    {"autotune_groups_plan_create", create_groups_plan, {"plan", "profile", "problem"}, NULL},
     {"autotune_lookup", look_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_plan_create", create_plan, {"plan", "profile", "problem"}, NULL},
     {"autotune_plan_create_with", create_plan_with, {"plan", "profile", "problem"}, NULL},

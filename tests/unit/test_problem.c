@@ -354,6 +354,7 @@ static void tells_problems_from_files(void **state)
     (void)state;
     assert_true(at_problem_is_spec("64x64:f32"));
     assert_true(at_problem_is_spec("8x32x64:f16,perm=021"));
+    assert_true(at_problem_is_spec("group=2,rows=3,cols=4:f16"));
     assert_true(at_problem_is_spec("64:f32")); /* is refused as a problem */
     assert_false(at_problem_is_spec("best.yaml"));
     assert_false(at_problem_is_spec("./64x64:f32"));

@@ -49,22 +49,30 @@ static void test_macros(void **state)
         int64_t elem_size;
         int64_t rows;
         const char *lines, *options;
+        enum at_groups_kind groups;
     } cases[] = {
         {&config, 4, 1, "#define ELEM_SIZE 4\n#define TILE 32\n#define PAD -1\n",
-         "-DELEM_SIZE=4 -DTILE=32 -DPAD=-1"},
+         "-DELEM_SIZE=4 -DTILE=32 -DPAD=-1", AT_NO_GROUPS},
         {&config, 16, 1, "#define ELEM_SIZE 16\n#define TILE 32\n#define PAD -1\n",
-         "-DELEM_SIZE=16 -DTILE=32 -DPAD=-1"},
+         "-DELEM_SIZE=16 -DTILE=32 -DPAD=-1", AT_NO_GROUPS},
         {&least, 1, 1, "#define ELEM_SIZE 1\n#define TILE -2147483648\n#define PAD 2147483647\n",
-         "-DELEM_SIZE=1 -DTILE=-2147483648 -DPAD=2147483647"},
-        {&(struct at_config){.family = &plain}, 2, 1000, "#define ELEM_SIZE 2\n", "-DELEM_SIZE=2"},
-        {&(struct at_config){.family = &tall}, 2, 99, "#define ELEM_SIZE 2\n", "-DELEM_SIZE=2"},
+         "-DELEM_SIZE=1 -DTILE=-2147483648 -DPAD=2147483647", AT_NO_GROUPS},
+        {&(struct at_config){.family = &plain}, 2, 1000, "#define ELEM_SIZE 2\n", "-DELEM_SIZE=2",
+         AT_NO_GROUPS},
+        {&(struct at_config){.family = &tall}, 2, 99, "#define ELEM_SIZE 2\n", "-DELEM_SIZE=2",
+         AT_NO_GROUPS},
         {&(struct at_config){.family = &tall}, 2, 100, "#define ELEM_SIZE 2\n#define TALL 1\n",
-         "-DELEM_SIZE=2 -DTALL=1"},
+         "-DELEM_SIZE=2 -DTALL=1", AT_NO_GROUPS},
+        {&(struct at_config){.family = &plain}, 2, 1, "#define ELEM_SIZE 2\n#define GROUPED 1\n",
+         "-DELEM_SIZE=2 -DGROUPED=1", AT_GROUP_LIST},
+        {&(struct at_config){.family = &plain}, 2, 1, "#define ELEM_SIZE 2\n#define GROUPED 2\n",
+         "-DELEM_SIZE=2 -DGROUPED=2", AT_RAGGED_GROUPS},
     };
 
     (void)state;
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
-        const struct at_problem_kind kind = {cases[i].elem_size, 1, cases[i].rows, {0}};
+        const struct at_problem_kind kind = {
+            cases[i].elem_size, 1, cases[i].rows, {0}, cases[i].groups};
         char *text = at_render_macros(cases[i].config, kind);
         char *options = at_render_options(cases[i].config, kind);
 
@@ -84,8 +92,8 @@ static void test_includes(void **state)
                                    "  # include <cuda_fp16.h>\n"
                                    "#define ELEM_SIZE 4\n";
     const struct at_config configs[] = {{&including, {0}}, {&plain, {0}}};
-    const struct at_rendering renderings[] = {{&configs[0], {4, 1, 1, {0}}, "k_1"},
-                                              {&configs[1], {4, 1, 1, {0}}, "k_2"}};
+    const struct at_rendering renderings[] = {{&configs[0], {4, 1, 1, {0}, AT_NO_GROUPS}, "k_1"},
+                                              {&configs[1], {4, 1, 1, {0}, AT_NO_GROUPS}, "k_2"}};
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 
     (void)state;
@@ -149,7 +157,8 @@ static void test_keys(void **state)
 
         at_kernel_key(keys[0], &here, "", &configs[i],
                       (struct at_problem_kind){.elem_size = 4, .axes = 1, .rows = 1});
-        at_kernel_key(keys[1], &there, "", &configs[i], (struct at_problem_kind){4, 1, 1, {0}});
+        at_kernel_key(keys[1], &there, "", &configs[i],
+                      (struct at_problem_kind){4, 1, 1, {0}, AT_NO_GROUPS});
         assert_int_equal(strcmp(keys[0], keys[1]) == 0, configs[i].family == &plain);
     }
 }
@@ -172,7 +181,8 @@ static void test_keys(void **state)
     "#undef KEPT_LAYOUT\n"                                                                         \
     "#undef KEPT_ROWS\n"                                                                           \
     "#undef KEPT_COLS\n"                                                                           \
-    "#undef SUMS\n"
+    "#undef SUMS\n"                                                                                \
+    "#undef GROUPED\n"
 
 /* Two configs of one family and one of another: each has only its own macros, and compiler messages
  * name the template and its lines. */
@@ -212,9 +222,9 @@ static void test_program(void **state)
                                    "#undef transpose\n" MACROS_UNDEFINED;
     const struct at_config configs[] = {{&tile, {32, 1}}, {&tile, {64, 0}}, {.family = &plain}};
     const struct at_rendering renderings[] = {
-        {&configs[0], {4, 1, 1, {0}}, "k_a"},
-        {&configs[1], {8, 3, 1, {0}}, "k_b"},
-        {&configs[2], {1, 1, 1, {0}}, "k_c"},
+        {&configs[0], {4, 1, 1, {0}, AT_NO_GROUPS}, "k_a"},
+        {&configs[1], {8, 3, 1, {0}, AT_NO_GROUPS}, "k_b"},
+        {&configs[2], {1, 1, 1, {0}, AT_NO_GROUPS}, "k_c"},
     };
     char *text = at_render_program(renderings, AT_COUNT(renderings));
 

@@ -761,6 +761,8 @@ static void templates_number_alike(void **state)
         check_enumerator("templates/scales.cuh", "RULE_", at_block_rules[i].name, i);
     for (int i = 0; i < AT_SCALE_LAYOUTS; i++)
         check_enumerator("templates/scales.cuh", "SCALES_", at_scale_layout_names[i], i);
+    check_enumerator("templates/groups.cuh", "GROUPS_", "list", AT_GROUP_LIST);
+    check_enumerator("templates/groups.cuh", "GROUPS_", "ragged", AT_RAGGED_GROUPS);
 }
 
 int main(void)

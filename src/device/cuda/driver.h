@@ -33,6 +33,7 @@
     X(cuMemAlloc, "cuMemAlloc_v2")                                                                 \
     X(cuMemFree, "cuMemFree_v2")                                                                   \
     X(cuMemHostAlloc, "cuMemHostAlloc")                                                            \
+    X(cuPointerGetAttribute, "cuPointerGetAttribute")                                              \
     X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                                             \
     X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")                                                   \
     X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                                   \

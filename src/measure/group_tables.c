@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/group_tables.h"
+
+#include "base/memory.h"
+#include "measure/bench.h"
+#include "measure/harness.h"
+
+#include <string.h>
+
+/* The tables as the host writes them. */
+struct tables {
+    struct at_group_lines *lines, *kept_lines;
+    unsigned char *numbers;
+    struct at_group_matrix *lists;
+    int64_t *offsets;
+};
+
+static size_t number_bytes(const struct at_step *step)
+{
+    return step->given ? 2 * (size_t)at_number_formats[at_step_computes_in(step)].bytes : 0;
+}
+
+/* Lay the tables out from `start` on. Returns the end. */
+static at_address lay_out(struct at_group_tables *tables, const struct at_problem *problem,
+                          int64_t sets, at_address start)
+{
+    size_t count = (size_t)problem->groups.count, lines = count * sizeof(struct at_group_lines);
+
+    tables->start = start;
+    tables->kept_lines = start + lines;
+    tables->numbers = tables->kept_lines + lines;
+    tables->lists = tables->numbers + count * number_bytes(&problem->step);
+    tables->offsets = tables->lists + (size_t)sets * count * sizeof(struct at_group_matrix);
+    return tables->offsets + (count + 2) * sizeof(int64_t);
+}
+
+int64_t at_group_tables_bytes(const struct at_problem *problem, int64_t sets)
+{
+    struct at_group_tables tables;
+
+    return problem->groups.count == 0 ? 0 : (int64_t)lay_out(&tables, problem, sets, 0);
+}
+
+static void write_lines(const struct tables *to, const struct at_group *all, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to->lines[i] = (struct at_group_lines){.start = all[i].dst,
+                                               .lines = all[i].cols,
+                                               .ld = all[i].ld_dst ? all[i].ld_dst : 1,
+                                               .length = all[i].rows,
+                                               .padded = all[i].padded_rows,
+                                               .index = all[i].src,
+                                               .line_step = 1,
+                                               .element_step = all[i].ld_src};
+        to->kept_lines[i] = (struct at_group_lines){.start = all[i].src,
+                                                    .lines = all[i].rows,
+                                                    .ld = all[i].ld_src ? all[i].ld_src : 1,
+                                                    .length = all[i].cols,
+                                                    .padded = all[i].cols,
+                                                    .index = all[i].src,
+                                                    .line_step = all[i].ld_src,
+                                                    .element_step = 1};
+    }
+}
+
+static void write_list(const struct at_buffers *buffers, int64_t set, const struct at_group *all,
+                       struct at_group_matrix *to)
+{
+    const struct at_problem *problem = &buffers->problem;
+
+    for (int64_t i = 0; i < problem->groups.count; i++)
+        to[i] = (struct at_group_matrix){
+            .dst = at_buffer_of(&buffers->dst, set) +
+                   (at_address)at_problem_side_bytes(problem, AT_DESTINATION, all[i].dst),
+            .src = at_buffer_of(&buffers->src, set) + (at_address)(all[i].src * problem->elem_size),
+            .kept = buffers->kept.pitch ? at_buffer_of(&buffers->kept, set) +
+                                              (at_address)at_problem_kept_bytes(problem, all[i].src)
+                                        : 0,
+            .rows = all[i].rows,
+            .cols = all[i].cols,
+            .ld_src = all[i].ld_src,
+            .ld_dst = all[i].ld_dst,
+            .extent = {1, 1},
+        };
+}
+
+/* Each group has a number of its own on the device, and here all are the same. */
+static void write_numbers(const struct at_buffers *buffers, unsigned char *to)
+{
+    const struct at_step *step = &buffers->problem.step;
+    enum at_number type = at_step_computes_in(step);
+    size_t bytes = (size_t)at_number_formats[type].bytes;
+    size_t parts = (size_t)at_number_formats[step->to].parts;
+
+    for (int64_t i = 0; step->given && i < buffers->problem.groups.count; i++)
+        for (size_t part = 0; part < parts; part++)
+            at_number_cast(type, to + ((size_t)i * parts + part) * bytes, AT_F64,
+                           &buffers->operands.number[part], false);
+}
+
+enum at_outcome at_group_tables_make(const struct at_bench *bench, struct at_buffers *buffers,
+                                     struct at_error *err)
+{
+    const struct at_problem *problem = &buffers->problem;
+    struct at_group_tables *tables = &buffers->groups;
+    int64_t bytes = at_group_tables_bytes(problem, buffers->sets), rows = 0;
+    size_t count = (size_t)problem->groups.count;
+    struct at_group *all = at_groups_draw(&problem->groups, at_problem_least_bytes(problem));
+    unsigned char *host = at_alloc((size_t)bytes);
+    at_address start = 0;
+    enum at_outcome outcome = bench->ops->allocate(bench->device, bytes, &start, err);
+    struct tables to;
+
+    lay_out(tables, problem, buffers->sets, start);
+    tables->most = at_groups_most_rows(&problem->groups, all);
+    to = (struct tables){(void *)host, (void *)(host + (tables->kept_lines - start)),
+                         host + (tables->numbers - start), (void *)(host + (tables->lists - start)),
+                         (void *)(host + (tables->offsets - start))};
+    write_lines(&to, all, problem->groups.count);
+    write_numbers(buffers, to.numbers);
+    for (int64_t set = 0; set < buffers->sets; set++)
+        write_list(buffers, set, all, to.lists + (size_t)set * count);
+    for (size_t i = 0; i < count; i++) {
+        to.offsets[i] = rows;
+        rows += all[i].rows;
+    }
+    to.offsets[count] = rows;
+    if (outcome == AT_CORRECT)
+        outcome = bench->ops->write(bench->device, start, host, (size_t)bytes, err);
+    at_free(host);
+    at_free(all);
+    return outcome;
+}
+
+void at_group_tables_put_args(struct at_call *call, const struct at_buffers *buffers, int64_t set,
+                              const struct at_step_numbers *numbers)
+{
+    const struct at_problem *problem = &buffers->problem;
+    const struct at_group_tables *tables = &buffers->groups;
+    const struct at_groups *groups = &problem->groups;
+    struct at_step_numbers own = *numbers;
+    const struct at_group_list list = {.matrices =
+                                           tables->lists + (at_address)(set * groups->count) *
+                                                               sizeof(struct at_group_matrix),
+                                       .count = groups->count,
+                                       .skip = numbers->skip};
+    const struct at_ragged_groups ragged = {
+        .kept = numbers->kept,
+        .offsets = tables->offsets,
+        .offset_bytes = sizeof(int64_t),
+        .count = groups->count,
+        .cols = groups->cols[0],
+        .ld_src = groups->cols[0],
+        .padding = groups->padding,
+        .most = tables->most,
+        .stacked = groups->stacked,
+        .overflow = tables->offsets + (at_address)(groups->count + 1) * sizeof(int64_t),
+        .skip = numbers->skip};
+    bool is_list = at_groups_kind(groups) == AT_GROUP_LIST;
+
+    own.skip = 0; /* of all groups */
+    if (own.number.at)
+        own.number.at = tables->numbers;
+    at_group_args(problem, is_list ? 0 : at_buffer_of(&buffers->dst, set),
+                  is_list ? 0 : at_buffer_of(&buffers->src, set),
+                  is_list ? (const void *)&list : &ragged, is_list ? sizeof list : sizeof ragged,
+                  &own, call->args, call->arg_words);
+}

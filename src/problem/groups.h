@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many matrices in one launch. A problem names how many there are and how their sizes are
+ * distributed; the sizes themselves are drawn from that, by a seed.
+ *
+ *     group=256,rows=16..512,cols=16..512:f16
+ *         a list of 256 matrices, each with sides of its own from 16 to 512
+ *     group=64,total=98304,cols=2880,law=zipf,pad=16:bf16
+ *         98,304 rows of one matrix, in 64 groups that follow each other. Each group is transposed
+ *         by itself: its results have 2880 rows, which are filled with 0 up to a multiple of 16
+ *
+ * In a list, `multiple` divides all sides. Matrices are dense, and begin at multiples of 256 bytes.
+ * Of groups of rows, it divides the rows of each. Their results follow each other, or with `stack`
+ * each has the place of the largest one. */
+#ifndef AT_PROBLEM_GROUPS_H
+#define AT_PROBLEM_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How rows are divided among groups: equally, but for one row; like 1, 1/2, 1/3, ... in any order;
+ * or equally among a tenth of the groups, while the others are empty. */
+enum at_group_law { AT_LAW_EVEN, AT_LAW_ZIPF, AT_LAW_SPARSE, AT_LAWS };
+
+extern const char *const at_group_law_names[AT_LAWS];
+
+/* Which interface it is: the template's macro GROUPED. */
+enum at_groups_kind { AT_NO_GROUPS, AT_GROUP_LIST, AT_RAGGED_GROUPS };
+
+struct at_groups {
+    int64_t count;            /* 0: the problem is no group */
+    int64_t rows[2], cols[2]; /* the least and the most of a matrix */
+    int64_t total;            /* rows of all groups; 0: the matrices are a list */
+    int64_t multiple, padding, law, stacked, draw;
+    /* What follows from these: the elements of all matrices, and from the first to the last one of
+     * each side, padding and gaps included. */
+    int64_t elements, extents[2];
+};
+
+/* One matrix of a group: dense, or as many columns wide as the matrix whose rows it has. `src` and
+ * `dst` are where it begins, in elements of both sides. padded_rows of a result row have a value.
+ */
+struct at_group {
+    int64_t rows, cols, ld_src, ld_dst, src, dst, padded_rows;
+};
+
+static inline enum at_groups_kind at_groups_kind(const struct at_groups *groups)
+{
+    return groups->count == 0 ? AT_NO_GROUPS : groups->total > 0 ? AT_RAGGED_GROUPS : AT_GROUP_LIST;
+}
+
+/* Draw the sizes of groups->count matrices, and lay them out for elements whose smallest size on
+ * any side is `bytes`. The caller frees them. */
+struct at_group *at_groups_draw(const struct at_groups *groups, int64_t bytes);
+
+/* The rows that a result has place for: of a group if they are stacked, or of all. */
+int64_t at_groups_most_rows(const struct at_groups *groups, const struct at_group *all);
+
+/* What a kernel for groups gets, as templates/groups.cuh has it. Addresses are the device's, and
+ * lengths are in elements. */
+struct at_group_matrix {
+    uint64_t dst, src, kept;
+    int64_t rows, cols, ld_src, ld_dst;
+    int64_t extent[2], stride_src[2], stride_dst[2];
+};
+struct at_group_list {
+    uint64_t matrices; /* struct at_group_matrix */
+    int64_t count;
+    uint64_t skip; /* an int, or 0 */
+};
+struct at_ragged_groups {
+    uint64_t kept, offsets;
+    int64_t offset_bytes, count, cols, ld_src, padding, most, stacked;
+    uint64_t overflow, skip; /* ints, or 0 */
+};
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes groups as text: group=COUNT,key=value...:TYPE[,operation...]. */
+#include "base/integer.h"
+#include "base/memory.h"
+#include "problem/problem_parts.h"
+
+#include <string.h>
+
+static const char example[] = "as in group=256,rows=16..512,cols=16..512:f16 or "
+                              "group=64,total=98304,cols=2880,pad=16:bf16";
+
+/* The keys, in the order in which they are written. A value that is `usual` is left out. */
+static const struct {
+    const char *name;
+    size_t offset; /* in struct at_groups, of one number, or of two for a range */
+    bool is_range;
+    bool is_law;
+    int64_t least, usual;
+} keys[] = {
+    {"group", offsetof(struct at_groups, count), false, false, 1, 0},
+    {"rows", offsetof(struct at_groups, rows), true, false, 0, 0},
+    {"total", offsetof(struct at_groups, total), false, false, 1, 0},
+    {"cols", offsetof(struct at_groups, cols), true, false, 0, 0},
+    {"law", offsetof(struct at_groups, law), false, true, 0, AT_LAW_EVEN},
+    {"multiple", offsetof(struct at_groups, multiple), false, false, 1, 1},
+    {"pad", offsetof(struct at_groups, padding), false, false, 1, 1},
+    {"stack", offsetof(struct at_groups, stacked), false, false, 1, 0},
+    {"draw", offsetof(struct at_groups, draw), false, false, 1, 0},
+};
+
+enum { COUNT_MAX = 1 << 20 };
+
+static const int64_t side_max = INT32_MAX;
+
+static int64_t *member_of(struct at_groups *groups, size_t key)
+{
+    return (int64_t *)((char *)groups + keys[key].offset);
+}
+
+/* Read "16..512", or "64" for a single size. */
+static bool read_range(int64_t range[2], const char *text, size_t length)
+{
+    size_t first = 0;
+
+    while (first < length && text[first] != '.')
+        first++;
+    if (first == length)
+        return at_integer_parse(text, length, range) && (range[1] = range[0], true);
+    return length > first + 2 && text[first + 1] == '.' && at_integer_parse(text, first, range) &&
+           at_integer_parse(text + first + 2, length - first - 2, range + 1);
+}
+
+static bool read_law(int64_t *law, const char *text, size_t length)
+{
+    for (*law = 0; *law < AT_LAWS; ++*law)
+        if (strlen(at_group_law_names[*law]) == length &&
+            memcmp(at_group_law_names[*law], text, length) == 0)
+            return true;
+    return false;
+}
+
+static enum at_status read_key(struct at_groups *groups, unsigned *seen, const char *text,
+                               size_t length, const char *spec, struct at_error *err)
+{
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        size_t name = strlen(keys[i].name), left;
+        const char *value = text + name + 1;
+        int64_t *to = member_of(groups, i);
+        bool is_read;
+
+        if (length <= name || memcmp(text, keys[i].name, name) != 0 || text[name] != '=')
+            continue;
+        left = length - name - 1;
+        if (*seen >> i & 1)
+            return at_problem_fail(err, spec, "%s is given twice", keys[i].name);
+        *seen |= 1U << i;
+        is_read = keys[i].is_range ? read_range(to, value, left)
+                  : keys[i].is_law ? read_law(to, value, left)
+                                   : at_integer_parse(value, left, to);
+        if (is_read && *to >= keys[i].least && (!keys[i].is_range || to[0] <= to[1]))
+            return AT_OK;
+        return at_problem_fail(err, spec, "%s is \"%.*s\"; expected %s, %s", keys[i].name,
+                               at_text_fit(value, left, 40), value,
+                               keys[i].is_range ? "a size, or two with .. between"
+                               : keys[i].is_law ? "even, zipf or sparse"
+                                                : "a whole number from 1 on",
+                               example);
+    }
+    return at_problem_fail(err, spec,
+                           "unknown \"%.*s\"; expected one of group=, rows=, cols=, total=, law=, "
+                           "multiple=, pad=, stack=, draw=, %s",
+                           at_text_fit(text, length, 40), text, example);
+}
+
+static enum at_status check_list(const struct at_groups *groups, unsigned seen, const char *spec,
+                                 struct at_error *err)
+{
+    static const char *const names[] = {"rows", "cols"};
+    const int64_t *sides[] = {groups->rows, groups->cols};
+
+    if (groups->padding != 1 || groups->stacked || groups->law != AT_LAW_EVEN)
+        return at_problem_fail(err, spec, "law=, pad= and stack= are for groups with total=");
+    for (size_t i = 0; i < AT_COUNT(names); i++) {
+        if (!(seen >> (i == 0 ? 1 : 3) & 1))
+            return at_problem_fail(err, spec, "%s= is missing, %s", names[i], example);
+        if (sides[i][1] > side_max || sides[i][1] < 1)
+            return at_problem_fail(err, spec, "%s= has to end from 1 on, and below 2^31", names[i]);
+        if (sides[i][1] / groups->multiple * groups->multiple < sides[i][0])
+            return at_problem_fail(err, spec, "no multiple of %lld is in the range of %s=",
+                                   (long long)groups->multiple, names[i]);
+    }
+    return AT_OK;
+}
+
+static enum at_status check_rows(const struct at_groups *groups, unsigned seen, const char *spec,
+                                 struct at_error *err)
+{
+    if (seen >> 1 & 1)
+        return at_problem_fail(err, spec, "groups with total= have no rows=");
+    if (groups->cols[0] < 1 || groups->cols[0] != groups->cols[1] || groups->cols[0] > side_max)
+        return at_problem_fail(err, spec, "with total=, cols= is one size from 1 on");
+    if (groups->total > side_max || groups->padding > 4096)
+        return at_problem_fail(err, spec, "total= is below 2^31, and pad= at most 4096");
+    if (groups->total % groups->multiple != 0)
+        return at_problem_fail(err, spec, "total= has to be a multiple of %lld",
+                               (long long)groups->multiple);
+    if (groups->stacked > 1)
+        return at_problem_fail(err, spec, "stack=1 is the only value; leave it out otherwise");
+    return AT_OK;
+}
+
+enum at_status at_groups_read(struct at_groups *groups, const char *spec, size_t length,
+                              struct at_error *err)
+{
+    struct at_groups read = {.multiple = 1, .padding = 1};
+    enum at_status status = AT_OK;
+    unsigned seen = 0;
+
+    for (size_t at = 0, own; at <= length && status == AT_OK; at += own + 1) {
+        const char *comma = memchr(spec + at, ',', length - at);
+
+        own = comma ? (size_t)(comma - spec) - at : length - at;
+        status = read_key(&read, &seen, spec + at, own, spec, err);
+    }
+    if (status == AT_OK && read.count > COUNT_MAX)
+        status = at_problem_fail(err, spec, "group= is at most 2^20");
+    if (status == AT_OK)
+        status = read.total > 0 ? check_rows(&read, seen, spec, err)
+                                : check_list(&read, seen, spec, err);
+    if (status == AT_OK)
+        *groups = read;
+    return status;
+}
+
+char *at_groups_put(char *at, const struct at_groups *groups)
+{
+    struct at_groups own = *groups;
+
+    for (size_t i = 0; i < AT_COUNT(keys); i++) {
+        const int64_t *value = member_of(&own, i);
+
+        /* Of a list, rows= is there even if it is 0..0. */
+        if (keys[i].is_range ? i == 1 && own.total > 0 : *value == keys[i].usual)
+            continue;
+        at = stpcpy(stpcpy(stpcpy(at, i ? "," : ""), keys[i].name), "=");
+        if (keys[i].is_law) {
+            at = stpcpy(at, at_group_law_names[*value]);
+            continue;
+        }
+        at = at_problem_put_number(at, *value);
+        if (keys[i].is_range && value[0] != value[1])
+            at = at_problem_put_number(stpcpy(at, ".."), value[1]);
+    }
+    return at;
+}
+
+/* A leading dimension near `length` with this alignment and no more. */
+static int64_t ld_like(int64_t length, int64_t alignment)
+{
+    return (((length + alignment - 1) / alignment) | 1) * alignment;
+}
+
+/* Whole matrices as far apart, at 256 elements or with the alignment of their rows. */
+static void take_strides(struct at_problem *problem)
+{
+    problem->stride_src = problem->rows * problem->ld_src;
+    problem->stride_dst = problem->cols * problem->ld_dst;
+}
+
+void at_problem_align_groups(struct at_problem *problem, int64_t alignment)
+{
+    problem->ld_src = ld_like(problem->cols, alignment);
+    problem->ld_dst = ld_like(problem->rows, alignment);
+    take_strides(problem);
+}
+
+/* The sizes and leading dimensions of a matrix that stands for all. */
+static void take_means(struct at_problem *problem)
+{
+    const struct at_groups *groups = &problem->groups;
+    bool is_list = groups->total == 0;
+    int64_t alignment =
+        is_list || groups->multiple % groups->padding == 0 ? groups->multiple : groups->padding;
+
+    problem->rows = at_max(1, is_list ? (groups->rows[0] + groups->rows[1] + 1) / 2
+                                      : (groups->total + groups->count - 1) / groups->count);
+    problem->cols = at_max(1, (groups->cols[0] + groups->cols[1] + 1) / 2);
+    problem->batch = groups->count;
+    at_problem_align_groups(problem, alignment);
+    if (groups->cols[0] == groups->cols[1])
+        problem->ld_src = problem->cols;
+    if (is_list && groups->rows[0] == groups->rows[1])
+        problem->ld_dst = problem->rows;
+    take_strides(problem);
+    if (is_list) {
+        problem->stride_src = (problem->stride_src | 255) + 1;
+        problem->stride_dst = (problem->stride_dst | 255) + 1;
+    }
+}
+
+int64_t at_problem_least_bytes(const struct at_problem *problem)
+{
+    int64_t bytes = at_min(problem->elem_size, at_problem_elem_size(problem, AT_DESTINATION));
+
+    return at_step_has(&problem->step, AT_BOTH) ? at_min(bytes, at_step_kept_bytes(&problem->step))
+                                                : bytes;
+}
+
+enum at_status at_problem_of_groups(struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
+{
+    if (problem->elem_size < 1 || problem->elem_size > 16 ||
+        (problem->elem_size & (problem->elem_size - 1)) != 0)
+        return at_problem_fail(err, spec, "elements of a group have 1, 2, 4, 8 or 16 bytes");
+    if (problem->step.operations &
+        (1U << AT_AFFINE | 1U << AT_BETA | 1U << AT_AMAX | 1U << AT_BLOCKS | 1U << AT_SUMS))
+        return at_problem_fail(err, spec, "groups have no affine, beta, amax, sums or blocks yet");
+    if (!problem->type[0])
+        at_problem_name_type(problem);
+    take_means(problem);
+    return AT_OK;
+}
+
+/* Do the largest sizes fit? */
+static bool groups_fit(const struct at_problem *problem)
+{
+    const struct at_groups *groups = &problem->groups;
+    int64_t each = problem->elem_size + at_problem_elem_size(problem, AT_DESTINATION) +
+                   at_step_kept_bytes(&problem->step);
+    int64_t rows = groups->total > 0 ? groups->total + groups->count * groups->padding
+                                     : groups->rows[1] + 256,
+            elements;
+
+    return !__builtin_mul_overflow(rows, groups->cols[1], &elements) &&
+           !__builtin_mul_overflow(groups->total > 0 && !groups->stacked ? 1 : groups->count,
+                                   elements + 256, &elements) &&
+           !__builtin_mul_overflow(elements, each, &elements) && elements >> 62 == 0;
+}
+
+enum at_status at_problem_draw_groups(struct at_problem *problem, const char *spec,
+                                      struct at_error *err)
+{
+    struct at_groups *groups = &problem->groups;
+    enum at_status status = at_problem_of_groups(problem, spec, err);
+    struct at_group *all;
+
+    if (status != AT_OK)
+        return status;
+    if (!groups_fit(problem))
+        return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
+    all = at_groups_draw(groups, at_problem_least_bytes(problem));
+    for (int64_t i = 0; i < groups->count; i++) {
+        const struct at_group *own = &all[i];
+
+        groups->elements += own->rows * own->cols;
+        if (own->rows * own->cols == 0)
+            continue;
+        groups->extents[0] =
+            at_max(groups->extents[0], own->src + (own->rows - 1) * own->ld_src + own->cols);
+        groups->extents[1] =
+            at_max(groups->extents[1], own->dst + (own->cols - 1) * own->ld_dst + own->padded_rows);
+    }
+    at_free(all);
+    return groups->elements > 0 ? AT_OK : at_problem_fail(err, spec, "all matrices are empty");
+}
