@@ -15,8 +15,8 @@ from ._scratch import scratch_for, scratch_for_sums
 
 T = TypeVar("T")
 
-_Key = Tuple[int, Problem]
-_plans: Dict[_Key, Plan] = {}
+_Key = Tuple[int, Any]
+_plans: Dict[_Key, Any] = {}
 _lock = threading.Lock()
 
 
@@ -37,8 +37,13 @@ _retired: "list[Dict[_Key, Plan]]" = []
 
 
 def plan_for(problem: Problem, device: int, stream: int) -> Plan:
-    """The plan for this problem, made at the first call. Plans are kept, because graphs may have captured them."""
-    key = (device, problem)
+    """The plan for this problem, made at the first call."""
+    plan: Plan = kept_plan((device, problem), stream, lambda: Plan(problem, device=device))
+    return plan
+
+
+def kept_plan(key: _Key, stream: int, make: Callable[[], Any]) -> Any:
+    """The plan with this key, made at the first call. Plans are kept, because graphs may have captured them."""
     plan = _plans.get(key)
     if plan is None:
         with _lock:
@@ -47,7 +52,7 @@ def plan_for(problem: Problem, device: int, stream: int) -> Plan:
                 if _cuda.is_capturing(stream):
                     raise AutotuneError(Status.INVALID, "this problem has no plan yet, and none can be made while a "
                                         "stream is captured: call this once before")
-                plan = _plans[key] = Plan(problem, device=device)
+                plan = _plans[key] = make()
     return plan
 
 
@@ -190,16 +195,16 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
         number = kind.stream(source) if asked is None else asked
         if source.stream is not None:
             _cuda.order(source.stream, number)
-        results = _new_results(kind, x, source, permutation, given, asked) if out is None else results_of(out, given)
+        results = new_results(kind, x, source, permutation, given, asked) if out is None else results_of(out, given)
         targets = [(kind if out is None else kind_of(result)).view(result, number) for result in results]
-        plan = run(source, targets, permutation, number, given, lambda array: _view_there(array, number))
+        plan = run(source, targets, permutation, number, given, lambda array: view_there(array, number))
         if plan and key is not None and targets[0].pointer % 16 == 0:  # as allocators always have it
             _known[key] = plan, shape
         kind.finish(number)
     return results if len(results) > 1 else results[0]
 
 
-def _new_results(kind: Kind, x: Any, source: View, dims: Tuple[int, ...], given: Operands,
+def new_results(kind: Kind, x: Any, source: View, dims: Tuple[int, ...], given: Operands,
                  stream: Optional[int]) -> Tuple[Any, ...]:
     strides = None if source.is_dense or not source.size else given.kept_strides(source.strides or ())
     shapes = given.shapes([source.shape[dim] for dim in dims], source.shape)
@@ -207,7 +212,7 @@ def _new_results(kind: Kind, x: Any, source: View, dims: Tuple[int, ...], given:
                  for name, dtype in given.results(getattr(x, "dtype", None), str).items())
 
 
-def _view_there(array: Any, stream: int) -> View:
+def view_there(array: Any, stream: int) -> View:
     """An array that the stream will read."""
     view = kind_of(array).view(array, stream)
     if view.stream is not None:

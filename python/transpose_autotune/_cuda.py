@@ -12,6 +12,7 @@ from ._library import AutotuneError, Status
 
 _DEVICE_OF_POINTER = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _NO_TIMING = 2          # CU_EVENT_DISABLE_TIMING
+_RELAXED = 2            # CU_STREAM_CAPTURE_MODE_RELAXED
 
 _lock = threading.Lock()
 _driver: Optional[Any] = None
@@ -102,6 +103,18 @@ def stream_identity(stream: int) -> int:
     number = c_uint64()
     _check(driver().cuStreamGetId(c_void_p(stream), byref(number)), "the identity of a stream")
     return number.value
+
+
+def allocated(size: int) -> int:
+    """New memory of the current context, which is never freed. Streams may be captured meanwhile."""
+    address, mode = c_uint64(), c_int(_RELAXED)
+    exchange = driver().cuThreadExchangeStreamCaptureMode
+    _check(exchange(byref(mode)), "the mode of captures")
+    try:
+        _check(driver().cuMemAlloc_v2(byref(address), c_size_t(size)), "memory")
+    finally:
+        exchange(byref(mode))  # back to what it was
+    return address.value
 
 
 def cleared(size: int) -> int:

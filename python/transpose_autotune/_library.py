@@ -59,6 +59,20 @@ class TensorStruct(ctypes.Structure):
                 ("step", c_char_p)]
 
 
+class MatrixOfListStruct(ctypes.Structure):
+    """autotune_matrix"""
+    _fields_ = [*((name, c_void_p) for name in ("dst", "src", "dst2")),
+                *((name, c_int64) for name in ("rows", "cols", "ld_src", "ld_dst")),
+                *((name, c_int64 * 2) for name in ("batch", "stride_src", "stride_dst"))]
+
+
+class GroupsStruct(ctypes.Structure):
+    """autotune_groups"""
+    _fields_ = [("struct_size", c_size_t), ("elem_size", c_int64), ("step", c_char_p), ("align_bytes", c_int64),
+                ("count", c_int64), ("list", c_void_p), *((name, c_int64) for name in (
+                    "rows", "cols", "ld_src", "padding", "most_rows", "stacked", "offset_bytes"))]
+
+
 class PlanOptionsStruct(ctypes.Structure):
     """autotune_plan_options"""
     _fields_ = [("measure_ms", c_int64), ("policy", c_char_p), ("scratch", c_void_p), ("scratch_bytes", c_int64),
@@ -83,7 +97,7 @@ class ExecutionStruct(ctypes.Structure):
                 ("channel_scale", c_void_p), ("channel_shift", c_void_p), ("dst2", c_void_p), ("largest", c_void_p),
                 ("block_scales", c_void_p), ("block_scales2", c_void_p), ("skip", c_void_p), ("list", c_void_p),
                 ("list_count", c_int64), ("offsets", c_void_p), ("offset_count", c_int64), ("scratch", c_void_p),
-                ("scratch_bytes", c_int64), ("sums", c_void_p)]
+                ("scratch_bytes", c_int64), ("sums", c_void_p), ("overflow", c_void_p)]
 
 
 class ScalesStruct(ctypes.Structure):
@@ -110,6 +124,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_device_free": (None, [c_void_p]),
     "autotune_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(MatrixStruct), c_char_p, _ERROR]),
     "autotune_tensor_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(TensorStruct), c_char_p, _ERROR]),
+    "autotune_groups_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(GroupsStruct), c_char_p, _ERROR]),
     "autotune_problem_scales": (c_int, [POINTER(ScalesStruct), POINTER(MatrixStruct), _ERROR]),
     "autotune_answer_free": (None, [c_void_p]),
     "autotune_answer_check_device": (c_int, [c_void_p, _ERROR]),
@@ -132,6 +147,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
                                           _ERROR]),
     "autotune_tensor_plan_create_with": (c_int, [_OUT, c_void_p, POINTER(TensorStruct),
                                                  POINTER(PlanOptionsStruct), _ERROR]),
+    "autotune_groups_plan_create": (c_int, [_OUT, c_void_p, POINTER(GroupsStruct), _ERROR]),
     # The error stays NULL in the usual call: see Plan.execute.
     "autotune_plan_execute": (c_int, [c_void_p] * 5),
     "autotune_plan_execute_with": (c_int, [c_void_p, POINTER(ExecutionStruct), _ERROR]),

@@ -315,7 +315,7 @@ class Plan:
         self.problem = problem
         self._numbers = [_NUMBERS[word] for word in (problem.step or "").split(",") if word in _NUMBERS]
         self._execute = library().autotune_plan_execute
-        weakref.finalize(self, _free_plan, self._handle, self.device).atexit = False
+        weakref.finalize(self, free_plan, self._handle, self.device).atexit = False
 
     def execute(self, dst: int, src: int, stream: int = 0) -> None:
         """Start the permutation of src into dst, and return before it has ended.
@@ -371,7 +371,7 @@ def save_wisdom(path: Union[str, "os.PathLike[str]", None] = None) -> None:
     call("autotune_wisdom_save", None if path is None else os.fsencode(path))
 
 
-def _free_plan(handle: int, device: int) -> None:
+def free_plan(handle: int, device: int) -> None:
     """The library wants the plan's transposes to have ended."""
     try:
         with _cuda.Current(device):

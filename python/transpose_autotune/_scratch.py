@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scratch of launches that find a largest magnitude or sums: bytes that are 0 before a launch, which leaves them so."""
+"""Scratch of launches: bytes that are 0 before one that finds a largest magnitude or sums, which leaves them so; and
+room for a list of matrices."""
 # Launches that may run at the same time must not share it. Those of one plan may: threads have streams of their own.
 # Launches of one stream run in turn, whatever their plans are. So a stream has its scratch for good, and it is cleared
 # once. New memory of a framework's allocator would need a launch more, each time, that clears it.
@@ -8,7 +9,7 @@
 # allocated: it is there before.
 from __future__ import annotations
 
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 from . import _cuda
 from ._library import SCRATCH_BYTES, AutotuneError, Status
@@ -46,3 +47,23 @@ def scratch_for_sums(device: int, stream: int, count: int) -> int:
         if _of_sums.get(identity, (0, 0))[1] < count:
             _of_sums[identity] = _cuda.cleared(count), count
     return _of_sums[identity][0]
+
+
+_lists: Dict[Tuple[int, int], Tuple[int, int]] = {}     # of each device and stream: bytes, and their address
+_captured: List[Any] = []                               # lists that graphs copy
+
+
+def list_room(device: int, stream: int, given: Any, size: int) -> int:
+    """The address where a launch of this stream finds the list `given`, of so many bytes, which is copied there. A
+    graph copies it again at each replay, so it stays."""
+    with _cuda.Current(device):
+        if _cuda.is_capturing(stream):
+            _captured.append(given)
+            return _cuda.allocated(size)
+        key = device, _cuda.stream_identity(stream)
+        room, address = _lists.get(key, (0, 0))
+        if room < size:  # earlier launches may still read the old one
+            room = 1 << (size - 1).bit_length()
+            address = _cuda.allocated(room)
+            _lists[key] = room, address
+    return address

@@ -33,12 +33,14 @@ passes() {
     command -v cc >/dev/null || skip "no cc"
     cc -O1 -shared -fPIC -o libcuda.so.1 "$srcdir/tests/python/driver.c" -ldl
     LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} passes test_arrays
+    LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} passes test_many
 }
 
 @test "PyTorch's operator: gradients, fake tensors, torch.compile" {
     is_long
     python3 -c 'import torch; torch.library.custom_op' 2>/dev/null || skip "no PyTorch 2.4 or newer"
     passes test_torch
+    passes test_torch_many
 }
 
 @test "bytes of block scales are those of their libraries' definitions" {

@@ -74,8 +74,16 @@ transposed() {
     python3 -c 'import torch' 2>/dev/null || skip "no PyTorch"
     find_cuda
     use_library
-    export PYTHONPATH=$srcdir/python PYTHONDONTWRITEBYTECODE=1
-    transposed '38 tensors are right' python3 "$srcdir/examples/tensors.py"
+    transposed '38 tensors are right' env PYTHONPATH="$srcdir/python" PYTHONDONTWRITEBYTECODE=1 \
+        python3 "$srcdir/examples/tensors.py"
+}
+
+@test "the Python example of a mixture of experts is right" {
+    python3 -c 'import torch' 2>/dev/null || skip "no PyTorch"
+    find_cuda
+    use_library
+    transposed '20 batches are right' env PYTHONPATH="$srcdir/python" PYTHONDONTWRITEBYTECODE=1 \
+        python3 "$srcdir/examples/experts.py"
 }
 
 @test "all calls are timed" {

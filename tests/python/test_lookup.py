@@ -40,7 +40,8 @@ class Header(unittest.TestCase):
         for struct, name in (_library.MatrixStruct, "problem"), (_library.TensorStruct, "tensor"), \
                 (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"), \
                 (_library.ScalarStruct, "scalar"), (_library.ExecutionStruct, "execution"), \
-                (_library.ScalesStruct, "scales"):
+                (_library.ScalesStruct, "scales"), (_library.MatrixOfListStruct, "matrix"), \
+                (_library.GroupsStruct, "groups"):
             members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
             self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
 
