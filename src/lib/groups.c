@@ -98,13 +98,13 @@ static enum at_status take_list(struct at_problem *problem, const autotune_group
                                 struct at_error *err)
 {
     struct at_groups *groups = &problem->groups;
-    enum at_status status =
-        autotune_check_list(given->list, given->count, problem, &groups->multiple, err);
+    enum at_status status;
 
     if (given->rows != 0 || given->cols != 0 || given->ld_src != 0 || given->padding != 0 ||
         given->most_rows != 0 || given->stacked != 0 || given->offset_bytes != 0)
         return at_fail(err, AT_USAGE,
                        "a list is given, so all members for groups of rows have to be 0");
+    status = autotune_check_list(given->list, given->count, problem, &groups->multiple, err);
     groups->rows[0] = groups->cols[0] = INT32_MAX;
     for (int64_t i = 0; i < given->count && status == AT_OK; i++) {
         const autotune_matrix *m = &given->list[i];

@@ -156,6 +156,7 @@ static void test_no_step(void **state)
         refuse(&groups, "groups have no affine, beta, amax, sums or blocks");
     }
     groups = row_groups();
+    groups.count = 1;
     groups.list = &(autotune_matrix){.rows = 1};
     refuse(&groups, "a list is given, so all members for groups of rows have to be 0");
 }
