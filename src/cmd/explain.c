@@ -12,6 +12,7 @@
 #include "device/kind.h"
 #include "emulated/time/description.h"
 #include "kernel/render.h"
+#include "pipeline/cases.h"
 #include "pipeline/session.h"
 #include "pipeline/shootout.h"
 #include "space/named.h"

@@ -7,6 +7,7 @@
 #include "device/kind.h"
 #include "lookup/rivals.h"
 #include "measure/race.h"
+#include "pipeline/cases.h"
 #include "pipeline/session.h"
 #include "system/interrupt.h"
 

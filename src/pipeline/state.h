@@ -3,6 +3,7 @@
 #ifndef AT_PIPELINE_STATE_H
 #define AT_PIPELINE_STATE_H
 
+#include "pipeline/cases.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/shootout.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "pipeline/cases.h"
 #include "pipeline/session.h"
 #include "roles.h"
 #include "system/cpus.h"

@@ -2,6 +2,7 @@
 /* Compiles a sample and verifies it. */
 #include "base/memory.h"
 #include "measure/verify.h"
+#include "pipeline/cases.h"
 #include "pipeline/session.h"
 #include "verify-families.h"
 

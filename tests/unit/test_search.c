@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "measure/bench.h"
 #include "measure/measurement.h"
+#include "pipeline/cases.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/session.h"
 #include "problem/arguments.h"
