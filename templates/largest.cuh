@@ -100,7 +100,9 @@ struct largest_of_block {
     /* By the first warp. */
     static __device__ __forceinline__ unsigned gathered()
     {
-        return maximum_of_warp(block_thread() < blockDim.x * blockDim.y / 32 ? of_warps()[block_thread()] : 0);
+        const unsigned warp = block_thread();
+
+        return maximum_of_warp(warp < blockDim.x * blockDim.y / 32 ? of_warps()[warp] : 0);
     }
 };
 

@@ -75,7 +75,7 @@ template <int tile_rows, int tile_cols, int threads, int parts> struct tile_sums
 
     static __device__ __forceinline__ int thread()
     {
-        return threadIdx.x + threadIdx.y * blockDim.x;
+        return (int)block_thread();
     }
 
     /* Add the parts, after a barrier. */

@@ -583,7 +583,6 @@ enum at_status at_problem_parse(struct at_problem *problem, const char *spec, st
 
     if (is_group(spec))
         return group_parse(problem, spec, err);
-
     if (strstr(spec, ",perm="))
         return tensor_parse(problem, spec, err);
     status = read_sizes(&read, spec, &types, err);

@@ -248,67 +248,14 @@ static const char *kernel_of_last_launch(void)
 static void test_alignment(void **state)
 {
     static const struct {
-        autotune_matrix other;
+        uintptr_t dst, src;
+        int64_t rows, cols, ld_src, batch, stride_src;
         bool is_tuned;
     } cases[] = {
-        {{.dst = (void *)4096,
-          .src = (void *)8192,
-          .rows = 8,
-          .cols = 16,
-          .ld_src = 16,
-          .ld_dst = 8,
-          .batch = {1, 1}},
-         true},
-        {{.dst = (void *)4096,
-          .src = (void *)8192,
-          .rows = 8,
-          .cols = 15,
-          .ld_src = 24,
-          .ld_dst = 8,
-          .batch = {1, 1}},
-         true},
-        {{.dst = (void *)4096,
-          .src = (void *)8192,
-          .rows = 8,
-          .cols = 15,
-          .ld_src = 15,
-          .ld_dst = 8,
-          .batch = {1, 1}},
-         false},
-        {{.dst = (void *)4098,
-          .src = (void *)8192,
-          .rows = 8,
-          .cols = 16,
-          .ld_src = 16,
-          .ld_dst = 8,
-          .batch = {1, 1}},
-         false},
-        {{.dst = (void *)4096,
-          .src = (void *)8196,
-          .rows = 8,
-          .cols = 16,
-          .ld_src = 16,
-          .ld_dst = 8,
-          .batch = {1, 1}},
-         false},
-        {{.dst = (void *)4096,
-          .src = (void *)8192,
-          .rows = 8,
-          .cols = 16,
-          .ld_src = 16,
-          .ld_dst = 8,
-          .batch = {2, 1},
-          .stride_src = {130, 0},
-          .stride_dst = {128, 0}},
-         false},
-        {{.dst = (void *)4098,
-          .src = (void *)8193,
-          .rows = 0,
-          .cols = 16,
-          .ld_src = 16,
-          .ld_dst = 8,
-          .batch = {1, 1}},
-         true},
+        {4096, 8192, 8, 16, 16, 1, 0, true},  {4096, 8192, 8, 15, 24, 1, 0, true},
+        {4096, 8192, 8, 15, 15, 1, 0, false}, {4098, 8192, 8, 16, 16, 1, 0, false},
+        {4096, 8196, 8, 16, 16, 1, 0, false}, {4096, 8192, 8, 16, 16, 2, 130, false},
+        {4098, 8193, 0, 16, 16, 1, 0, true}, /* it is empty */
     };
     const autotune_matrix list[] = {matrix(24, 40, 0, 0), matrix(80, 8, 0, 0)};
     const autotune_groups groups = list_groups(list, 2);
@@ -319,8 +266,14 @@ static void test_alignment(void **state)
     assert_int_equal(autotune_plan_launches(plan, NULL, NULL, launches, 1), 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         autotune_execution execution = autotune_execution_init();
+        autotune_matrix other = matrix(cases[i].rows, cases[i].cols, cases[i].dst, cases[i].src);
 
-        execution.list = &cases[i].other;
+        other.ld_src = cases[i].ld_src;
+        other.ld_dst = 8;
+        other.batch[0] = cases[i].batch;
+        other.stride_src[0] = cases[i].stride_src;
+        other.stride_dst[0] = cases[i].batch > 1 ? 128 : 0;
+        execution.list = &other;
         execution.list_count = 1;
         kernel_of_last_launch();
         assert_true(executes(plan, &execution, NULL));
