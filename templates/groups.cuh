@@ -82,7 +82,7 @@ struct group_list {
                    ? reinterpret_cast<const unsigned long long *>(matrix + group)[lane]
                    : 0;
     }
-    /* The group of which the lanes have loaded this. */
+    /* Make the description of a group from the words that the lanes have loaded. */
     template <class step>
     __device__ __forceinline__ group_matrix group_of(void *, const void *, long long,
                                                      unsigned long long word, long long) const

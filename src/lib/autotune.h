@@ -446,8 +446,8 @@ typedef struct autotune_execution {
     /* Of sums: gets a float for each column of src, and of a batch for those of each matrix in
      * turn. It overlaps nothing else. */
     void *sums;
-    /* Of groups of rows: a device int that becomes 1 if a group has no place in dst. NULL: nobody
-     * is told. */
+    /* Of groups of rows: the device address of an int. It becomes 1 if a group has no place in dst.
+     * NULL: there is none. */
     int *overflow;
 } autotune_execution;
 

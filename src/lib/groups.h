@@ -20,8 +20,8 @@ struct at_problem autotune_groups_anywhere(const struct at_problem *problem);
 /* What stays the same in all launches of groups of rows; all 0 for a list. */
 struct at_ragged_groups autotune_rows_of(const autotune_groups *given);
 
-/* Check a list in host memory. *alignment is the largest power of two, at most 16, of which all
- * addresses and strides are multiples, in elements. */
+/* Check a list in host memory. All addresses and strides are multiples of *alignment, in elements:
+ * a power of two, at most 16, and the largest such one. */
 enum at_status autotune_check_list(const autotune_matrix *list, int64_t count,
                                    const struct at_problem *problem, int64_t *alignment,
                                    struct at_error *err);
