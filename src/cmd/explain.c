@@ -386,8 +386,6 @@ static enum at_status print_ncu(const struct explain_options *options, const str
     enum at_status status = at_config_choose(&options->choice, &options->run.session,
                                              &target->device, &config, &problem, err);
 
-    if (status == AT_OK)
-        status = at_explain_check(&problem, err);
     if (status != AT_OK)
         return status;
     name = at_problem_format(&problem);

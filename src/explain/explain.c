@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "emulated/time/requests.h"
-#include "problem/arguments.h"
+#include "explain/launch_data.h"
 #include "schema/table.h"
 #include "system/cpus.h"
 #include "system/paths.h"
@@ -156,44 +156,6 @@ static uint64_t *choose_blocks(int64_t count, int64_t blocks_of_grid)
     for (int64_t i = 0; i < count; i++)
         blocks[i] = count == 1 ? 0 : (uint64_t)((__int128)i * (blocks_of_grid - 1) / (count - 1));
     return blocks;
-}
-
-static enum at_status allocate(struct at_emu_memory *memory, const struct at_problem *problem,
-                               uint64_t *dst, uint64_t *src, struct at_step_numbers *numbers,
-                               struct at_error *err)
-{
-    const struct at_step *step = &problem->step;
-    const int64_t results =
-        at_problem_side_bytes(problem, AT_DESTINATION, at_problem_dst_extent(problem));
-    const int64_t channels = step->channels.count * (int64_t)sizeof(double);
-    const bool finds_largest = at_step_has(step, AT_AMAX);
-    const struct {
-        uint64_t *at;
-        int64_t bytes; /* 0: it is not needed */
-    } all[] = {
-        {src, at_problem_src_extent(problem) * problem->elem_size},
-        {dst, results},
-        {&numbers->second, at_step_has(step, AT_BETA) ? results : 0},
-        {&numbers->channel_scale, channels},
-        {&numbers->channel_shift, channels},
-        {&numbers->kept, at_problem_kept_bytes(problem, at_problem_src_extent(problem))},
-        {&numbers->largest, finds_largest ? (int64_t)sizeof(float) : 0},
-        {&numbers->scratch, at_problem_scratch_most(problem)},
-        {&numbers->scales, at_problem_scale_bytes(problem, AT_DESTINATION)},
-        {&numbers->kept_scales, at_problem_scale_bytes(problem, AT_SOURCE)},
-        {&numbers->sums, at_problem_sum_bytes(problem)},
-    };
-
-    for (size_t i = 0; i < AT_COUNT(all); i++)
-        if (all[i].bytes > 0) {
-            *all[i].at = at_emu_memory_allocate(memory, all[i].bytes);
-            if (!*all[i].at)
-                return at_fail(err, AT_FAILED,
-                               "this machine has too little memory for the problem");
-        }
-    if (problem->in_place)
-        *src = *dst;
-    return AT_OK;
 }
 
 /* Read the code and prepare its launch as for a GPU. */
@@ -564,7 +526,7 @@ static void name_config(const struct at_config *config, const struct at_problem 
     snprintf(explanation->problem, sizeof explanation->problem, "%s", spec);
     free(spec);
     free(text);
-    elements = problem->rows * problem->cols * at_problem_matrices(problem);
+    elements = at_problem_elements(problem);
     explanation->bytes_needed = elements * problem->elem_size;
     if (!problem->step.given)
         return;
@@ -573,14 +535,6 @@ static void name_config(const struct at_config *config, const struct at_problem 
                                        at_problem_scale_bytes(problem, AT_SOURCE) +
                                        at_problem_scale_bytes(problem, AT_DESTINATION);
     explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
-}
-
-enum at_status at_explain_check(const struct at_problem *problem, struct at_error *err)
-{
-    return problem->groups.count == 0
-               ? AT_OK
-               : at_fail(err, AT_USAGE,
-                         "many matrices in one launch cannot be explained: take one of the sizes");
 }
 
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
@@ -593,17 +547,13 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     struct at_emu_memory *memory = at_emu_memory_new();
     struct at_builder *builder = NULL;
     struct at_built built = {0};
-    struct at_step_numbers numbers = {.number = {0, {1}}, .beta = {0, {1}}};
-    uint64_t dst, src, args[AT_CALL_WORDS];
-    uint8_t words[AT_CALL_ARGS];
-    enum at_status status = at_explain_check(problem, err);
+    uint64_t args[AT_CALL_WORDS];
+    enum at_status status = at_config_launch(config, problem, device, &kernel.launch, err);
 
-    if (status == AT_OK)
-        status = at_config_launch(config, problem, device, &kernel.launch, err);
     if (status == AT_OK)
         status = compile(config, problem, device, header, &builder, &built, err);
     if (status == AT_OK)
-        status = allocate(memory, problem, &dst, &src, &numbers, err);
+        status = at_launch_data_make(memory, problem, &kernel.launch, args, &kernel.arg_count, err);
     if (status == AT_OK) {
         kernel.ptx = built.program->image;
         kernel.ptx_size = built.program->size - 1;
@@ -613,8 +563,6 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         kernel.resources = built.resources;
         kernel.memory = memory;
         kernel.args = args;
-        kernel.arg_count =
-            at_problem_args(problem, &kernel.launch, dst, src, &numbers, args, words);
         status = at_explain_kernel(&kernel, device, rates, max_blocks, explanation, err);
     }
     if (status == AT_OK)

@@ -104,14 +104,11 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  int64_t max_blocks, struct at_explanation *explanation,
                                  struct at_error *err);
 
-/* AT_USAGE, with a message, for a problem whose kernels cannot be explained. */
-enum at_status at_explain_check(const struct at_problem *problem, struct at_error *err);
-
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one;
  * for the caches, a sample of emulated/caches/count.h.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.
- * AT_USAGE: see at_explain_check. AT_FAILED: the kernel does not compile, or the emulated device
- * found a fault, which the message names. progress: as of at_explained_kernel. The caller clears
+ * AT_FAILED: the kernel does not compile, or the emulated device found a fault, which the message
+ * names. progress: as of at_explained_kernel. The caller clears
  * the explanation by its schema. */
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,

@@ -106,11 +106,17 @@ static void write_launches(const struct at_export *export, FILE *out)
 static void write_signature(const struct at_export *export, const struct at_export_item *item,
                             FILE *out)
 {
-    fprintf(out, "cudaError_t %s_transpose_%s(void *dst, const void *src,", export->prefix,
-            item->key);
+    enum at_groups_kind groups = at_export_groups(item);
+
+    fprintf(out, "cudaError_t %s_transpose_%s(", export->prefix, item->key);
+    if (groups != AT_GROUP_LIST)
+        fputs("void *dst, const void *src, ", out);
+    if (groups != AT_NO_GROUPS)
+        fprintf(out, "const struct %s_%s, ", export->prefix,
+                groups == AT_GROUP_LIST ? "list *list" : "rows *rows");
     if (at_export_takes_numbers(item))
-        fprintf(out, " const struct %s_numbers *numbers,", export->prefix);
-    fputs(" cudaStream_t stream)", out);
+        fprintf(out, "const struct %s_numbers *numbers, ", export->prefix);
+    fputs("cudaStream_t stream)", out);
 }
 
 static void declare_functions(const struct at_export *export, FILE *out)
@@ -142,10 +148,29 @@ static void write_prototypes(const struct at_export *export, FILE *out)
     at_export_write_text(export, at_asset_prototypes_h, lines, out);
 }
 
+/* What only many matrices need. */
+static void write_group_launchers(const struct at_export *export, FILE *out)
+{
+    static const struct at_export_lines none[] = {{0}};
+    bool some = false;
+
+    for (size_t i = 0; i < export->count; i++)
+        some = some || at_export_groups(&export->items[i]);
+    if (some)
+        at_export_write_text(export, at_asset_group_launchers_cu, none, out);
+}
+
 static void write_functions(const struct at_export *export, FILE *out)
 {
+    static const struct {
+        const char *name, *given;
+    } starts[] = {[AT_NO_GROUPS] = {"start", "dst, src, nullptr"},
+                  [AT_GROUP_LIST] = {"start_list", "list"},
+                  [AT_RAGGED_GROUPS] = {"start_rows", "dst, src, rows"}};
+
     for (size_t i = 0; i < export->count; i++) {
         bool numbers = at_export_takes_numbers(&export->items[i]);
+        enum at_groups_kind groups = at_export_groups(&export->items[i]);
 
         fputs("extern \"C\" ", out);
         write_signature(export, &export->items[i], out);
@@ -157,10 +182,9 @@ static void write_functions(const struct at_export *export, FILE *out)
                   "0)\n"
                   "        return cudaErrorMisalignedAddress;\n",
                   out);
-        fprintf(out,
-                "    return %s_kernels::start(%s_kernels::launches[%zu], dst, src, %s, stream);\n"
-                "}\n",
-                export->prefix, export->prefix, i, numbers ? "numbers" : "nullptr");
+        fprintf(out, "    return %s_kernels::%s(%s_kernels::launches[%zu], %s, %s, stream);\n}\n",
+                export->prefix, starts[groups].name, export->prefix, i, starts[groups].given,
+                numbers ? "numbers" : "nullptr");
     }
 }
 
@@ -179,9 +203,13 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
 {
     char *header = NULL;
     enum at_status status = at_template_header_read(&header, err);
-    const struct at_export_lines lines[] = {
-        {'H', NULL, header},           {'K', write_kernels, NULL},   {'L', write_launches, NULL},
-        {'T', write_prototypes, NULL}, {'F', write_functions, NULL}, {0}};
+    const struct at_export_lines lines[] = {{'H', NULL, header},
+                                            {'K', write_kernels, NULL},
+                                            {'L', write_launches, NULL},
+                                            {'T', write_prototypes, NULL},
+                                            {'G', write_group_launchers, NULL},
+                                            {'F', write_functions, NULL},
+                                            {0}};
 
     if (status != AT_OK)
         return status;

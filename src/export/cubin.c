@@ -15,8 +15,8 @@
 struct kernel_record {
     char *image, *kernel, *problem, *words;
     struct at_list block, grid, scale_bytes, word_counts; /* of int64_t */
-    int64_t carveout_percent, elem_size, registers, result_size, scratch_bytes, shared_bytes,
-        takes_numbers;
+    int64_t carveout_percent, elem_size, groups, registers, result_size, scratch_bytes,
+        shared_bytes, takes_numbers;
 };
 
 struct index {
@@ -30,6 +30,7 @@ static const struct at_field kernel_fields[] = {
     AT_WRITTEN(kernel_record, carveout_percent, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, elem_size, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, grid, AT_FIELD_INTS),
+    AT_WRITTEN(kernel_record, groups, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, image, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, kernel, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, problem, AT_FIELD_TEXT),
@@ -76,6 +77,7 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
         .grid = at_extents_list(&launch[AT_GRID_X]),
         .carveout_percent = launch[AT_CARVEOUT_PERCENT],
         .elem_size = item->problem.elem_size,
+        .groups = at_export_groups(item),
         .registers = built->resources.registers,
         .result_size = at_problem_elem_size(&item->problem, AT_DESTINATION),
         .scale_bytes = at_export_scale_bytes(item),

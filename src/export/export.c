@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "kernel/render.h"
+#include "problem/group_arguments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,45 @@ static void make_tensor_key(char key[AT_EXPORT_KEY_CHARS], const struct at_probl
     free(text);
 }
 
+static void to_capitals(char *text)
+{
+    for (; *text; text++)
+        if (*text >= 'a' && *text <= 'z')
+            *text = (char)(*text - 'a' + 'A');
+}
+
+/* "group=64,total=98304,cols=2880,law=zipf:bf16" becomes "G64_T98304_C2880_ZIPF_B2". */
+static void make_group_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem,
+                           const char *spec)
+{
+    static const struct {
+        const char *name, *in_key;
+    } parts[] = {{"group=", "G"},  {",rows=", "_R"},     {",total=", "_T"}, {",cols=", "_C"},
+                 {",law=", "_"},   {",multiple=", "_M"}, {",pad=", "_P"},   {",stack=1", "_ST"},
+                 {",draw=", "_D"}, {"..", "_"}};
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    char *text;
+
+    for (const char *at = spec; *at != ':';) {
+        size_t i = 0;
+
+        while (i < AT_COUNT(parts) && strncmp(at, parts[i].name, strlen(parts[i].name)) != 0)
+            i++;
+        if (i < AT_COUNT(parts)) {
+            fputs(parts[i].in_key, out);
+            at += strlen(parts[i].name);
+            continue;
+        }
+        fputc(*at, out);
+        at++;
+    }
+    text = at_text_close(&stream, NULL);
+    to_capitals(text);
+    snprintf(key, AT_EXPORT_KEY_CHARS, "%s_B%jd", text, (intmax_t)problem->elem_size);
+    free(text);
+}
+
 static void make_matrix_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem)
 {
     int used = snprintf(key, AT_EXPORT_KEY_CHARS, "R%jd_C%jd_B%jd", (intmax_t)problem->rows,
@@ -81,9 +121,7 @@ static void add_word(char key[AT_EXPORT_KEY_CHARS], const char *word)
     size_t used = strlen(key);
 
     snprintf(key + used, AT_EXPORT_KEY_CHARS - used, "_%s", word);
-    for (char *c = key + used; *c; c++)
-        if (*c >= 'a' && *c <= 'z')
-            *c = (char)(*c - 'a' + 'A');
+    to_capitals(key + used);
 }
 
 /* Sizes and strides, and of a step its types and operations: "R512_C512_B2_BF16_E4M3_SCALE". */
@@ -95,7 +133,9 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
 
     moved.step = (struct at_step){0};
     spec = at_problem_format(&moved);
-    if (moved.outer_count > 0)
+    if (moved.groups.count > 0)
+        make_group_key(key, &moved, spec);
+    else if (moved.outer_count > 0)
         make_tensor_key(key, &moved, spec);
     else
         make_matrix_key(key, &moved);
@@ -156,8 +196,6 @@ enum at_status at_export_check(const struct at_problem *problem, struct at_error
     if (problem->offset_src || problem->offset_dst)
         return at_fail(err, AT_USAGE,
                        "a transpose at an offset cannot be exported; the library runs it");
-    if (problem->groups.count > 0)
-        return at_fail(err, AT_USAGE, "many matrices in one launch cannot be exported yet");
     return AT_OK;
 }
 
@@ -218,25 +256,49 @@ void at_export_clear(struct at_export *export)
     export->count = 0;
 }
 
+/* No second source, which would have to be somewhere. */
+static const struct at_step_numbers one = {.number.value = {1, 0}};
+
+/* What is known of drawn groups. The list, offsets and results are somewhere else in each launch.
+ */
+static size_t put_groups(const struct at_problem *problem, uint64_t word[AT_CALL_WORDS],
+                         uint8_t words[AT_CALL_ARGS])
+{
+    const struct at_groups *groups = &problem->groups;
+    struct at_group *all = at_groups_draw(groups, at_problem_least_bytes(problem));
+    const struct at_group_list list = {.count = groups->count};
+    const struct at_ragged_groups rows = at_ragged_groups_of(groups, all);
+
+    at_free(all);
+    return at_groups_kind(groups) == AT_GROUP_LIST
+               ? at_group_args(problem, 0, 0, &list, sizeof list, &one, word, words)
+               : at_group_args(problem, 0, 0, &rows, sizeof rows, &one, word, words);
+}
+
 struct at_export_arguments at_export_arguments(const struct at_export_item *item)
 {
     enum { POINTERS = 2 }; /* dst and src, a word each */
 
-    /* No second source, which would have to be somewhere. */
-    static const struct at_step_numbers one = {.number.value = {1, 0}};
     struct at_export_arguments arguments;
     uint64_t word[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
 
     memset(&arguments, 0, sizeof arguments);
-    arguments.count =
-        at_problem_args(&item->problem, &item->answer.launch, 0, 0, &one, word, words) - POINTERS;
+    arguments.count = at_export_groups(item) ? put_groups(&item->problem, word, words)
+                                             : at_problem_args(&item->problem, &item->answer.launch,
+                                                               0, 0, &one, word, words);
+    arguments.count -= POINTERS;
     for (size_t i = 0; i < arguments.count; i++) {
         arguments.word_counts[i] = words[POINTERS + i] ? words[POINTERS + i] : 1;
         arguments.word_count += arguments.word_counts[i];
     }
     memcpy(arguments.words, word + POINTERS, arguments.word_count * sizeof *word);
     return arguments;
+}
+
+enum at_groups_kind at_export_groups(const struct at_export_item *item)
+{
+    return at_groups_kind(&item->problem.groups);
 }
 
 bool at_export_takes_numbers(const struct at_export_item *item)
@@ -324,7 +386,8 @@ void at_export_write_sizes(const struct at_export_item *item, FILE *out)
 {
     struct at_problem problem = at_problem_as_given(&item->problem);
 
-    if (problem.outer_count > 0 || problem.step.given) /* sizes and strides do not describe it */
+    if (problem.outer_count > 0 || problem.step.given ||
+        problem.groups.count > 0) /* sizes and strides do not describe it */
         problem = (struct at_problem){0};
     fprintf(out, "%jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL, %jdLL", (intmax_t)problem.rows,
             (intmax_t)problem.cols, (intmax_t)problem.ld_src, (intmax_t)problem.ld_dst,
@@ -447,20 +510,24 @@ static void write_comment(const struct at_export *export, FILE *out)
     at_export_write_origin(export, " * ", out);
 }
 
-/* The struct of numbers, if a kernel takes it. */
-static void write_numbers(const struct at_export *export, FILE *out)
+/* The structs of numbers and groups, if a kernel takes them. */
+static void write_structs(const struct at_export *export, FILE *out)
 {
     static const struct at_export_lines none[] = {{0}};
-    bool some = false;
+    bool numbers = false, groups = false;
 
-    for (size_t i = 0; i < export->count; i++)
-        some = some || at_export_takes_numbers(&export->items[i]);
-    if (some)
+    for (size_t i = 0; i < export->count; i++) {
+        numbers = numbers || at_export_takes_numbers(&export->items[i]);
+        groups = groups || at_export_groups(&export->items[i]);
+    }
+    if (numbers)
         at_export_write_text(export, at_asset_numbers_h, none, out);
+    if (groups)
+        at_export_write_text(export, at_asset_groups_h, none, out);
 }
 
 static const struct at_export_lines common_lines[] = {
-    {'O', write_comment, NULL}, {'S', write_numbers, NULL}, {'W', write_words, NULL}, {0}};
+    {'O', write_comment, NULL}, {'S', write_structs, NULL}, {'W', write_words, NULL}, {0}};
 
 /* Write the lines of a mark. False: there are none. */
 static bool write_lines(const struct at_export *export, const struct at_export_lines *lines,

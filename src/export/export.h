@@ -59,7 +59,7 @@ at_choice_fn at_export_choice;
 enum at_status at_export_set_prefix(struct at_export *export, const char *prefix,
                                     struct at_error *err);
 
-/* AT_USAGE, with a message, for a problem that no format can tell: one at an offset, or groups. */
+/* AT_USAGE, with a message, for a problem that no format can tell: one at an offset. */
 enum at_status at_export_check(const struct at_problem *problem, struct at_error *err);
 
 /* Look up each problem, equal ones once. The caller clears the export. AT_USAGE: see
@@ -72,6 +72,9 @@ void at_export_clear(struct at_export *export);
 /* ---- shared by formats ---- */
 
 struct at_export_arguments at_export_arguments(const struct at_export_item *item);
+
+/* What the first argument is: the number of the struct of groups.h.in, or AT_NO_GROUPS. */
+enum at_groups_kind at_export_groups(const struct at_export_item *item);
 
 /* Is the kernel's last argument the struct of numbers.h.in? Its words stand for the number 1,
  * and for a beta of 0. */
@@ -91,7 +94,7 @@ struct at_list at_export_scale_bytes(const struct at_export_item *item);
 int64_t at_export_scratch_bytes(const struct at_export_item *item);
 
 /* Write "8192LL, 8192LL, ...": rows, cols, ld_src, ld_dst, batch, stride_src and stride_dst. All
- * are 0 if it is no matrix or has a step, so that no search by sizes finds it. */
+ * are 0 if it is no matrix, or has a step, or is many, so that no search by sizes finds it. */
 void at_export_write_sizes(const struct at_export_item *item, FILE *out);
 
 /* Write "7, {1, 1, 1, 1, 3, 2, 2}": how many arguments, and the words of each. */
@@ -106,15 +109,16 @@ struct at_export_lines {
 
 /* Write a text with marks: @p, the prefix; @P, the same in capitals; @D, the device's name; @C, its
  * compute capability; @N, the number of problems; @I, 32 bits that two exports are unlikely to
- * share. Alone on a line: @O, the lines of at_export_write_origin; @S, the struct of numbers.h.in,
- * if a kernel takes it; @W, the words of all items, an item a line; and the marks of `lines`, whose
- * last one is 0. */
+ * share. Alone on a line: @O, the lines of at_export_write_origin; @S, the structs of numbers.h.in
+ * and groups.h.in, if a kernel takes them; @W, the words of all items, an item a line; and the
+ * marks of `lines`, whose last one is 0. */
 void at_export_write_text(const struct at_export *export, const char *text,
                           const struct at_export_lines *lines, FILE *out);
 
 /* tuned.h.in and others, embedded when the program is built: see assets.awk. */
-extern const char at_asset_numbers_h[], at_asset_tuned_h[], at_asset_prototypes_h[],
-    at_asset_launchers_h[], at_asset_launchers_cu[];
+extern const char at_asset_numbers_h[], at_asset_groups_h[], at_asset_tuned_h[],
+    at_asset_prototypes_h[], at_asset_launchers_h[], at_asset_launchers_cu[],
+    at_asset_group_launchers_cu[];
 
 /* Copy text for comments and strings of any language: everything but letters, digits, blanks and
  * "._+()-" becomes '_'. The caller frees it. */

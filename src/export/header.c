@@ -47,9 +47,9 @@ static size_t write_entry(const struct at_export *export, const struct at_export
 
     fprintf(out, "    {\"%s\",\n     ", item->spec);
     at_export_write_sizes(item, out);
-    fprintf(out, ", %d, %d, %d, {%jdLL, %jdLL}, %jdLL, %d, %d,\n", (int)problem->elem_size,
+    fprintf(out, ", %d, %d, %d, %d, {%jdLL, %jdLL}, %jdLL, %d, %d,\n", (int)problem->elem_size,
             (int)at_problem_elem_size(problem, AT_DESTINATION), at_export_takes_numbers(item),
-            (intmax_t)at_problem_scale_bytes(problem, AT_DESTINATION),
+            (int)at_export_groups(item), (intmax_t)at_problem_scale_bytes(problem, AT_DESTINATION),
             (intmax_t)at_problem_scale_bytes(problem, AT_SOURCE),
             (intmax_t)at_export_scratch_bytes(item), (int)problem->in_place,
             (int)item->answer.expected_of_copy_permille);

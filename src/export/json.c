@@ -8,7 +8,7 @@
 struct arguments_record {
     char *problem, *words;
     struct at_list scale_bytes, word_counts; /* of int64_t */
-    int64_t scratch_bytes, takes_numbers;
+    int64_t groups, scratch_bytes, takes_numbers;
 };
 
 struct document {
@@ -18,6 +18,7 @@ struct document {
 };
 
 static const struct at_field arguments_fields[] = {
+    AT_WRITTEN(arguments_record, groups, AT_FIELD_INT),
     AT_WRITTEN(arguments_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(arguments_record, scale_bytes, AT_FIELD_INTS),
     AT_WRITTEN(arguments_record, scratch_bytes, AT_FIELD_INT),
@@ -56,6 +57,7 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
         arguments[i] = (struct arguments_record){
             .problem = at_strdup(item->spec),
             .words = at_export_words(&made, " "),
+            .groups = at_export_groups(item),
             .scale_bytes = at_export_scale_bytes(item),
             .scratch_bytes = at_export_scratch_bytes(item),
             .word_counts = at_export_word_counts(&made),

@@ -2,7 +2,8 @@
 /* Variables for a Makefile or a CMakeLists.txt to include. Only their syntax differs:
  *   DEVICE, ARCH (sm_90), PROBLEMS (the keys), and for each key
  *   KEY_PROBLEM, KEY_FAMILY, KEY_DEFINES, KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT,
- *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS, KEY_TAKES_NUMBERS. */
+ *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS, KEY_TAKES_NUMBERS,
+ *   KEY_GROUPS (0, or which struct of groups.h.in the words begin with: 1 of a list, 2 of rows). */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -63,6 +64,7 @@ static void put_arguments(const struct target *target, const struct at_export_it
     put(target, "WORD_COUNTS", true, "%s", counts);
     put(target, "WORDS", true, "%s", words);
     put(target, "TAKES_NUMBERS", false, "%d", at_export_takes_numbers(item));
+    put(target, "GROUPS", false, "%d", (int)at_export_groups(item));
     put(target, "SCALE_BYTES", true, "%jd %jd",
         (intmax_t)at_problem_scale_bytes(&item->problem, AT_DESTINATION),
         (intmax_t)at_problem_scale_bytes(&item->problem, AT_SOURCE));

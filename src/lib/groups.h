@@ -5,7 +5,7 @@
 #define AT_LIB_GROUPS_H
 
 #include "lib/objects.h"
-#include "problem/arguments.h"
+#include "problem/group_arguments.h"
 
 #include <stddef.h>
 #include <stdint.h>

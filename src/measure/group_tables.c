@@ -63,27 +63,6 @@ static void write_lines(const struct tables *to, const struct at_group *all, int
     }
 }
 
-static void write_list(const struct at_buffers *buffers, int64_t set, const struct at_group *all,
-                       struct at_group_matrix *to)
-{
-    const struct at_problem *problem = &buffers->problem;
-
-    for (int64_t i = 0; i < problem->groups.count; i++)
-        to[i] = (struct at_group_matrix){
-            .dst = at_buffer_of(&buffers->dst, set) +
-                   (at_address)at_problem_side_bytes(problem, AT_DESTINATION, all[i].dst),
-            .src = at_buffer_of(&buffers->src, set) + (at_address)(all[i].src * problem->elem_size),
-            .kept = buffers->kept.pitch ? at_buffer_of(&buffers->kept, set) +
-                                              (at_address)at_problem_kept_bytes(problem, all[i].src)
-                                        : 0,
-            .rows = all[i].rows,
-            .cols = all[i].cols,
-            .ld_src = all[i].ld_src,
-            .ld_dst = all[i].ld_dst,
-            .extent = {1, 1},
-        };
-}
-
 /* Each group has a number of its own on the device, and here all are the same. */
 static void write_numbers(const struct at_buffers *buffers, unsigned char *to)
 {
@@ -103,7 +82,7 @@ enum at_outcome at_group_tables_make(const struct at_bench *bench, struct at_buf
 {
     const struct at_problem *problem = &buffers->problem;
     struct at_group_tables *tables = &buffers->groups;
-    int64_t bytes = at_group_tables_bytes(problem, buffers->sets), rows = 0;
+    int64_t bytes = at_group_tables_bytes(problem, buffers->sets);
     size_t count = (size_t)problem->groups.count;
     struct at_group *all = at_groups_draw(&problem->groups, at_problem_least_bytes(problem));
     unsigned char *host = at_alloc((size_t)bytes);
@@ -112,19 +91,23 @@ enum at_outcome at_group_tables_make(const struct at_bench *bench, struct at_buf
     struct tables to;
 
     lay_out(tables, problem, buffers->sets, start);
-    tables->most = at_groups_most_rows(&problem->groups, all);
+    tables->rows = at_ragged_groups_of(&problem->groups, all);
+    tables->rows.offsets = tables->offsets;
+    tables->rows.overflow = tables->offsets + (at_address)(count + 1) * sizeof(int64_t);
     to = (struct tables){(void *)host, (void *)(host + (tables->kept_lines - start)),
                          host + (tables->numbers - start), (void *)(host + (tables->lists - start)),
                          (void *)(host + (tables->offsets - start))};
     write_lines(&to, all, problem->groups.count);
     write_numbers(buffers, to.numbers);
     for (int64_t set = 0; set < buffers->sets; set++)
-        write_list(buffers, set, all, to.lists + (size_t)set * count);
-    for (size_t i = 0; i < count; i++) {
-        to.offsets[i] = rows;
-        rows += all[i].rows;
-    }
-    to.offsets[count] = rows;
+        at_group_list_write(problem, all,
+                            &(struct at_group_sides){.dst = at_buffer_of(&buffers->dst, set),
+                                                     .src = at_buffer_of(&buffers->src, set),
+                                                     .kept = buffers->kept.pitch
+                                                                 ? at_buffer_of(&buffers->kept, set)
+                                                                 : 0},
+                            to.lists + (size_t)set * count);
+    at_group_offsets_write(&problem->groups, all, to.offsets);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->write(bench->device, start, host, (size_t)bytes, err);
     at_free(host);
@@ -144,20 +127,11 @@ void at_group_tables_put_args(struct at_call *call, const struct at_buffers *buf
                                                                sizeof(struct at_group_matrix),
                                        .count = groups->count,
                                        .skip = numbers->skip};
-    const struct at_ragged_groups ragged = {
-        .kept = numbers->kept,
-        .offsets = tables->offsets,
-        .offset_bytes = sizeof(int64_t),
-        .count = groups->count,
-        .cols = groups->cols[0],
-        .ld_src = groups->cols[0],
-        .padding = groups->padding,
-        .most = tables->most,
-        .stacked = groups->stacked,
-        .overflow = tables->offsets + (at_address)(groups->count + 1) * sizeof(int64_t),
-        .skip = numbers->skip};
+    struct at_ragged_groups ragged = tables->rows;
     bool is_list = at_groups_kind(groups) == AT_GROUP_LIST;
 
+    ragged.kept = numbers->kept;
+    ragged.skip = numbers->skip;
     own.skip = 0; /* of all groups */
     if (own.number.at)
         own.number.at = tables->numbers;

@@ -5,7 +5,7 @@
 #define AT_MEASURE_GROUP_TABLES_H
 
 #include "device/device.h"
-#include "problem/arguments.h"
+#include "problem/group_arguments.h"
 #include "problem/problem.h"
 
 struct at_bench;
@@ -18,7 +18,7 @@ struct at_group_tables {
     at_address numbers;    /* as many numbers for a step, all the same */
     at_address lists;      /* struct at_group_matrix for each matrix, of each set */
     at_address offsets;    /* of groups of rows, 64 bits each, and then a word for the overflow */
-    int64_t most;          /* rows of results that have a place */
+    struct at_ragged_groups rows; /* what kernels get, but for second results and skip */
 };
 
 /* Return the bytes that they take. */

@@ -55,22 +55,4 @@ struct at_group *at_groups_draw(const struct at_groups *groups, int64_t bytes);
 /* The rows that a result has place for: of a group if they are stacked, or of all. */
 int64_t at_groups_most_rows(const struct at_groups *groups, const struct at_group *all);
 
-/* What a kernel for groups gets, as templates/groups.cuh has it. Addresses are the device's, and
- * lengths are in elements. */
-struct at_group_matrix {
-    uint64_t dst, src, kept;
-    int64_t rows, cols, ld_src, ld_dst;
-    int64_t extent[2], stride_src[2], stride_dst[2];
-};
-struct at_group_list {
-    uint64_t matrices; /* struct at_group_matrix */
-    int64_t count;
-    uint64_t skip; /* an int, or 0 */
-};
-struct at_ragged_groups {
-    uint64_t kept, offsets;
-    int64_t offset_bytes, count, cols, ld_src, padding, most, stacked;
-    uint64_t overflow, skip; /* ints, or 0 */
-};
-
 #endif

@@ -622,7 +622,7 @@ int64_t at_problem_kept_bytes(const struct at_problem *problem, int64_t count)
     return at_step_has(&problem->step, AT_BOTH) ? at_number_bytes(problem->step.kept, count) : 0;
 }
 
-static int64_t elements_of(const struct at_problem *problem)
+int64_t at_problem_elements(const struct at_problem *problem)
 {
     return problem->groups.count > 0 ? problem->groups.elements
                                      : problem->rows * problem->cols * at_problem_matrices(problem);
@@ -630,7 +630,7 @@ static int64_t elements_of(const struct at_problem *problem)
 
 int64_t at_problem_bytes(const struct at_problem *problem)
 {
-    int64_t elements = elements_of(problem);
+    int64_t elements = at_problem_elements(problem);
     int64_t results = at_problem_side_bytes(problem, AT_DESTINATION, elements);
 
     return elements * problem->elem_size +
@@ -664,7 +664,7 @@ static struct at_problem copy_of_bytes(int64_t bytes)
 
 struct at_problem at_problem_copy_of(const struct at_problem *problem)
 {
-    int64_t count = elements_of(problem);
+    int64_t count = at_problem_elements(problem);
     struct at_problem copy = {
         .elem_size = problem->elem_size,
         .rows = 1,

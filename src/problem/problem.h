@@ -196,6 +196,9 @@ int64_t at_problem_src_extent(const struct at_problem *problem);
 
 int64_t at_problem_dst_extent(const struct at_problem *problem);
 
+/* The elements of all matrices. */
+int64_t at_problem_elements(const struct at_problem *problem);
+
 /* The bytes to be moved: each element is read once, as is one of a second source, and its result is
  * written once. */
 int64_t at_problem_bytes(const struct at_problem *problem);

@@ -559,8 +559,7 @@ static enum at_status count_costs(struct at_report *report, size_t most, struct 
             struct at_report_row *row = &report->devices[i].rows[j];
 
             at_progress_step(report->progress, row->entry->problem, done++, all);
-            if (at_explain_check(&row->problem, NULL) == AT_OK)
-                status = count_row(report, row, header, err);
+            status = count_row(report, row, header, err);
         }
     at_progress_clear(report->progress);
     free(header);

@@ -180,19 +180,21 @@ END
     cd exports
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make AUTOTUNE="$AUTOTUNE" NVCC="$nvcc"
     run -0 ./program
-    [ "$output" = "8 launches of two exports" ]
+    [ "$output" = "10 launches of two exports" ]
     run -0 ./program-shared
-    [ "$output" = "8 launches of two exports" ]
+    [ "$output" = "10 launches of two exports" ]
     # No name but the launchers' is visible, with relocatable device code too.
     "$nvcc" -std=c++17 -arch=sm_90 -dc one.cu -o relocatable.o
     for object in one.o relocatable.o; do
         run -0 sh -c "nm '$object' | grep ' [TDBRG] ' | grep -v ' __fatbinwrap_'"
-        [ "${#lines[@]}" -eq 5 ]
+        [ "${#lines[@]}" -eq 7 ]
         [[ ${lines[0]} == *' T one_transpose' ]]
-        [[ ${lines[1]} == *' T one_transpose_R512_C512_B2_BF16_E4M3_SCALE' ]]
-        [[ ${lines[2]} == *' T one_transpose_R512_C512_B4' ]]
-        [[ ${lines[3]} == *' T one_transpose_R512_C512_B8_C64_C64_CONJ' ]]
-        [[ ${lines[4]} == *' T one_transpose_T6_5_8_32_B2_P0213' ]]
+        [[ ${lines[1]} == *' T one_transpose_G4_T96_C64_P16_B4' ]]
+        [[ ${lines[2]} == *' T one_transpose_G9_R0_64_C64_B2_BF16_E4M3_SCALE' ]]
+        [[ ${lines[3]} == *' T one_transpose_R512_C512_B2_BF16_E4M3_SCALE' ]]
+        [[ ${lines[4]} == *' T one_transpose_R512_C512_B4' ]]
+        [[ ${lines[5]} == *' T one_transpose_R512_C512_B8_C64_C64_CONJ' ]]
+        [[ ${lines[6]} == *' T one_transpose_T6_5_8_32_B2_P0213' ]]
     done
     # Both in one translation unit, and with the prototypes.
     printf '#include "%s"\n' one.cu two.cu one_launchers.h two_launchers.h two.cu >all.cu
@@ -248,7 +250,7 @@ END
     export_as json out -p "$spec"
     grep -q "\"scratch_bytes\": $bytes" out
     export_as header out -p "$spec"
-    grep -q ", 2, 1, 1, {0LL, 0LL}, ${bytes}LL, 0, 0,\$" out
+    grep -q ", 2, 1, 1, 0, {0LL, 0LL}, ${bytes}LL, 0, 0,\$" out
 }
 
 @test "exports say how many bytes of scales a kernel with blocks writes, and where" {
@@ -263,7 +265,7 @@ END
     grep -qx ' \* numbers->scales gets 8000 bytes \*/' out
     grep -qx ' \* numbers->scales gets 8192 bytes, numbers->kept_scales 8192 \*/' out
     export_as header out -p "$both"
-    grep -q ', 2, 1, 1, {8192LL, 8192LL}, 0LL, 0, 0,$' out
+    grep -q ', 2, 1, 1, 0, {8192LL, 8192LL}, 0LL, 0, 0,$' out
     export_as json out -p "$plain"
     tr -d ' \n' <out | grep -q '"scale_bytes":\[8000,0\]'
     run "$AUTOTUNE" export --as cubin --out folder -p "$plain" "$profile"
@@ -325,6 +327,49 @@ END
     [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
     [ "$status" -eq 0 ]
     grep -q "\"words\": \"$words\"" folder/index.json
+}
+
+@test "many matrices have their list or rows in every format" {
+    local list=group=9,rows=0..64,cols=64:bf16:e4m3,scale rows=group=4,total=96,cols=64,pad=16:f32
+    local words='0x0 0x0 0x8 0x4 0x40 0x40 0x10 0x80 0x0 0x0 0x0'
+    export_as make out -p "$list" -p "$rows" -p 512x500:f16
+    grep -qx 'AUTOTUNE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_WORD_COUNTS := 3 16' out
+    grep -qx 'AUTOTUNE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_GROUPS := 1' out
+    grep -q '^AUTOTUNE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_DEFINES := .*-DGROUPED=1 ' out
+    grep -qx "AUTOTUNE_G4_T96_C64_P16_B4_WORDS := $words" out
+    grep -qx 'AUTOTUNE_G4_T96_C64_P16_B4_GROUPS := 2' out
+    grep -qx 'AUTOTUNE_R512_C500_B2_GROUPS := 0' out
+    export_as json out -p "$rows"
+    grep -q "\"words\": \"$words\"" out
+    grep -q '"groups": 2' out
+    export_as cu-header out -p 512x500:f16
+    run ! grep autotune_matrix out
+    for format in header cu-header; do
+        export_as "$format" "$format.h" -p "$list" -p "$rows"
+    done
+    need cc
+    need c++
+    mkdir cuda
+    printf 'typedef int cudaError_t;\ntypedef struct stream *cudaStream_t;\n' >cuda/cuda_runtime_api.h
+    cat >main.c <<'END'
+#include "header.h"
+#include "cu-header.h"
+
+cudaError_t both(const struct autotune_list *list, const struct autotune_numbers *numbers, void *dst, const void *src,
+                 const struct autotune_rows *rows)
+{
+    return autotune_tuned_entries[AUTOTUNE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_INDEX].groups == 1 &&
+                   !autotune_tuned_find(4, 1, 64, 64, 1, 4, 64, 64, 0)
+               ? autotune_transpose_G9_R0_64_C64_B2_BF16_E4M3_SCALE(list, numbers, 0)
+               : autotune_transpose_G4_T96_C64_P16_B4(dst, src, rows, 0);
+}
+END
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror -Icuda -c main.c
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Icuda -x c++ -c main.c
+    run "$AUTOTUNE" export --as cubin --out folder -p "$rows" "$profile"
+    [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
+    [ "$status" -eq 0 ]
+    grep -q '"groups": 2' folder/index.json
 }
 
 # skew has one kernel for matrices of 65,536 rows and more, and one for others.

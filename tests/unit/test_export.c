@@ -9,6 +9,7 @@
 #include "emulated/ptx/ptx.h"
 #include "export/export.h"
 #include "kernel/nvrtc.h"
+#include "problem/group_arguments.h"
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -56,7 +57,7 @@ static struct at_export export_of(const char *const *specs, size_t count)
     const struct at_device_record *record = profiles.files[0].profile.devices.items;
     struct at_export export = {
         .device = &record->device, .environment = &nothing_known, .policy = "cold"};
-    struct at_problem problems[8];
+    struct at_problem problems[10];
     struct at_error err = {AT_OK, ""};
 
     assert_true(count <= AT_COUNT(problems));
@@ -95,6 +96,11 @@ static void test_keys(void **state)
         {"2x3x4x5:f32,perm=3210,strides_dst=1000x100x10x2", "T2_3_4_5_B4_P3210_SD1000_100_10_2"},
         {"3x3x3x3x3x3x3x3x3x3x3:b1,perm=10.9.8.7.6.5.4.3.2.1.0",
          "T3_3_3_3_3_3_3_3_3_3_3_B1_P10_9_8_7_6_5_4_3_2_1_0"},
+        {"group=256,rows=16..512,cols=8:f16", "G256_R16_512_C8_B2"},
+        {"group=4,rows=0..8,cols=0..64,multiple=8,draw=3:bf16:e4m3,scale,both",
+         "G4_R0_8_C0_64_M8_D3_B2_BF16_E4M3_SCALE_BOTH_E4M3"},
+        {"group=64,total=98304,cols=2880,law=zipf,pad=16,stack=1:f32",
+         "G64_T98304_C2880_ZIPF_P16_ST_B4"},
         /* Too long: a hash. */
         {"3x3x3x3x3x3x3x3x3x3x3:b1,perm=10.9.8.7.6.5.4.3.2.1.0,strides_src=100000000000000000x"
          "10000000000000000x1000000000000000x100000000000000x10000000000000x1000000000000x"
@@ -191,6 +197,37 @@ static void test_arguments(void **state)
             assert_int_equal(arguments.word_count, words[2]);
         for (int j = 0; j < cases[i].count && cases[i].words; j++)
             assert_int_equal(arguments.word_counts[j], cases[i].word_counts[j]);
+        free(text);
+        at_export_clear(&export);
+    }
+}
+
+/* What a launch changes is 0. */
+static void test_arguments_of_groups(void **state)
+{
+    static const struct {
+        const char *spec, *words;
+        size_t count;
+    } cases[] = {
+        {"group=9,rows=1..7,cols=1..5:f32", "0x0 0x9 0x0", 1},
+        {"group=9,rows=1..7,cols=1..5:u8:f32,scale",
+         "0x0 0x9 0x0 0x0 0x3ff0000000000000 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 "
+         "0x0",
+         2},
+        /* Three groups of 8, 8 and 7 rows, which get 8 each. */
+        {"group=3,total=23,cols=5,pad=4:f32", "0x0 0x0 0x8 0x3 0x5 0x5 0x4 0x18 0x0 0x0 0x0", 1},
+        {"group=3,total=23,cols=5,pad=4,stack=1:f32", "0x0 0x0 0x8 0x3 0x5 0x5 0x4 0x8 0x1 0x0 0x0",
+         1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_export export = export_of(&cases[i].spec, 1);
+        struct at_export_arguments arguments = at_export_arguments(&export.items[0]);
+        char *text = at_export_words(&arguments, " ");
+
+        assert_string_equal(text, cases[i].words);
+        assert_int_equal(arguments.count, cases[i].count);
         free(text);
         at_export_clear(&export);
     }
@@ -354,6 +391,43 @@ static void check_permutation(const struct at_problem *p, const struct tensor *t
     }
 }
 
+/* Put the addresses of a launch into the words of many matrices. */
+static void put_groups(const struct at_problem *p, const struct tensor *t, uint64_t *words)
+{
+    struct at_group *all = at_groups_draw(&p->groups, p->elem_size);
+    size_t count = (size_t)p->groups.count;
+    struct at_group_list *list = (void *)(words + 2);
+    struct at_ragged_groups *rows = (void *)(words + 2);
+    uint64_t table =
+        at_emu_memory_allocate(t->memory, (int64_t)(count * sizeof(struct at_group_matrix)));
+    void *host = at_emu_memory_host(t->memory, table, count * sizeof(struct at_group_matrix));
+
+    assert_non_null(host);
+    if (at_groups_kind(&p->groups) == AT_GROUP_LIST) {
+        at_group_list_write(p, all, &(struct at_group_sides){t->dst, t->src, 0}, host);
+        list->matrices = table;
+        words[0] = words[1] = 0;
+    } else {
+        at_group_offsets_write(&p->groups, all, host);
+        rows->offsets = table;
+    }
+    free(all);
+}
+
+static void check_groups(const struct at_problem *p, const struct tensor *t)
+{
+    struct at_group *all = at_groups_draw(&p->groups, p->elem_size);
+    size_t size = (size_t)p->elem_size;
+
+    for (int64_t i = 0; i < p->groups.count; i++)
+        for (int64_t r = 0; r < all[i].rows; r++)
+            for (int64_t c = 0; c < all[i].cols; c++)
+                assert_memory_equal(
+                    t->dst_host + (size_t)(all[i].dst + c * all[i].ld_dst + r) * size,
+                    t->src_host + (size_t)(all[i].src + r * all[i].ld_src + c) * size, size);
+    free(all);
+}
+
 static void run_item(const struct at_export_item *item, const struct at_ptx_module *module,
                      const char *text)
 {
@@ -370,6 +444,8 @@ static void run_item(const struct at_export_item *item, const struct at_ptx_modu
     if (at_ptx_find(module, name, &kernel, &err) != AT_OK)
         fail_msg("%s", err.message);
     assert_int_equal(words_of(text, item->spec, words + 2), arguments.word_count);
+    if (at_export_groups(item))
+        put_groups(&item->problem, &tensor, words);
     launch.kernel = kernel;
     launch.args = words;
     launch.arg_count = 2 + arguments.count;
@@ -378,7 +454,10 @@ static void run_item(const struct at_export_item *item, const struct at_ptx_modu
         fail_msg("%s: %s", item->spec, err.message);
     if (fault.kind != AT_EMU_NO_FAULT)
         fail_msg("%s: %s", item->spec, fault.message);
-    check_permutation(&item->problem, &tensor);
+    if (at_export_groups(item))
+        check_groups(&item->problem, &tensor);
+    else
+        check_permutation(&item->problem, &tensor);
     at_emu_memory_free(tensor.memory);
     free(name);
 }
@@ -390,8 +469,13 @@ static void test_cu_on_emulated_device(void **state)
         "3x3x3x3x3x3:f64,perm=543210", /* packed */
         "6x5x8x32:f16,perm=0213",      /* rows */
         "4x3x2x40x40:f64,perm=21043",  /* matrices */
-        "3x64x4x96:f32,perm=2301",     "33x9x3:b4,perm=102",        "37x41:f32,batch=2",
-        "500x1:f32,batch=2",           "37x1:f32,ld_src=3,batch=2",
+        "3x64x4x96:f32,perm=2301",
+        "33x9x3:b4,perm=102",
+        "37x41:f32,batch=2",
+        "500x1:f32,batch=2",
+        "37x1:f32,ld_src=3,batch=2",
+        "group=7,rows=0..90,cols=0..70:f16",
+        "group=6,total=90,cols=32,law=zipf,multiple=2,pad=8:f32",
     };
     struct at_nvrtc *nvrtc;
     struct at_ptx_module *module;
@@ -434,13 +518,10 @@ static void test_cu_on_emulated_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_items),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_cu_under_nvrtc),
-        cmocka_unit_test(test_cu_on_emulated_device),
+        cmocka_unit_test(test_keys),           cmocka_unit_test(test_items),
+        cmocka_unit_test(test_arguments),      cmocka_unit_test(test_arguments_of_groups),
+        cmocka_unit_test(test_prefixes),       cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_cu_under_nvrtc), cmocka_unit_test(test_cu_on_emulated_device),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

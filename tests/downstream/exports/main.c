@@ -79,6 +79,46 @@ static void check_numbers(void)
         fail(step->launcher, "sizes");
 }
 
+/* Kernels for many matrices get the caller's list or rows. */
+static void check_groups(void)
+{
+    static const struct one_numbers numbers = {.number = {0, {1, 0}}};
+    static const long long offsets[5];
+    const struct one_list list = {.count = 3}, none = {.count = 0};
+    const struct one_tuned *of_list = &one_tuned_entries[ONE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_INDEX],
+                           *of_rows = &one_tuned_entries[ONE_G4_T96_C64_P16_B4_INDEX];
+    struct one_rows rows, other;
+
+    if (of_list->groups != 1 || of_rows->groups != 2 || one_tuned_entries->groups != 0 ||
+        of_list->word_counts[0] * 8 != sizeof list || of_rows->word_counts[0] * 8 != sizeof rows)
+        fail("one_G9", "groups");
+    if (one_transpose_G9_R0_64_C64_B2_BF16_E4M3_SCALE(&list, &numbers, 0) != cudaSuccess ||
+        last_launch.arguments[2] != &list || last_launch.arguments[3] != &numbers ||
+        last_launch.dst || last_launch.src || is_wrong(last_launch.grid, of_list->grid))
+        fail(of_list->launcher, "launch");
+    last_launch.kernel = NULL;
+    if (one_transpose_G9_R0_64_C64_B2_BF16_E4M3_SCALE(&none, &numbers, 0) != cudaSuccess ||
+        last_launch.kernel)
+        fail(of_list->launcher, "launch of no matrix");
+    memcpy(&rows, of_rows->words, sizeof rows);
+    rows.offsets = offsets;
+    if (rows.count != 4 || rows.cols != 64 || rows.padding != 16 ||
+        one_transpose_G4_T96_C64_P16_B4(dst, src, &rows, 0) != cudaSuccess ||
+        last_launch.arguments[2] != &rows || last_launch.dst != dst || last_launch.src != src ||
+        is_wrong(last_launch.grid, of_rows->grid))
+        fail(of_rows->launcher, "launch");
+    other = rows;
+    other.cols = 65;
+    if (one_transpose_G4_T96_C64_P16_B4(dst, src, &other, 0) != cudaErrorInvalidValue ||
+        one_transpose_G4_T96_C64_P16_B4(dst, src, 0, 0) != cudaErrorInvalidValue)
+        fail(of_rows->launcher, "answer to other sizes");
+    other = rows;
+    other.offsets = (const char *)offsets + 4;
+    if (one_transpose_G4_T96_C64_P16_B4(dst, src, &other, 0) != cudaErrorMisalignedAddress)
+        fail(of_rows->launcher, "answer to offsets past a boundary");
+    launched += 2;
+}
+
 int main(void)
 {
     const struct one_tuned *one = one_tuned_entries;
@@ -97,6 +137,7 @@ int main(void)
     if (!strstr(one[ONE_T6_5_8_32_B2_P0213_INDEX].defines, "-DAXES=3 "))
         fail("one", "axes");
     check_numbers();
+    check_groups();
     CHECK(one, R512_C512_B8_C64_C64_CONJ, &one[ONE_R512_C512_B8_C64_C64_CONJ_INDEX],
           one_transpose_R512_C512_B8_C64_C64_CONJ(dst, src, 0), src);
     CHECK(two, T3_3_3_3_3_3_B8_P543210, &two[TWO_T3_3_3_3_3_3_B8_P543210_INDEX],
