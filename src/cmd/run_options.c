@@ -38,7 +38,8 @@ const struct at_option at_run_table[] = {
      "Problem, also without this option, as "
      "ROWSxCOLS:TYPE[,ld_src=N][,ld_dst=N][,batch=N][,stride_src=N][,stride_dst=N]"
      "[,offset_src=N][,offset_dst=N][,inplace=1], for a tensor NxN...:TYPE,perm=AXES, or for "
-     "many matrices group=N,rows=N..N,cols=N..N:TYPE; may be repeated",
+     "many matrices group=N,rows=N..N,cols=N..N:TYPE, where @FILE, a file of ROWSxCOLS on each "
+     "line, may stand for N and sizes; may be repeated",
      AT_ADDS_TEXT(at_run_options, problems)},
     AT_ARGUMENT("problem", NULL, AT_ADDS_TEXT(at_run_options, problems)),
     AT_PROBLEMS(
@@ -298,9 +299,13 @@ static void advise_option(struct at_error *err, const char *spec)
 enum at_status at_run_problem(struct at_problem *problem, const char *spec,
                               struct at_progress *progress, struct at_error *err)
 {
-    enum at_status status = at_problem_parse(problem, spec, err);
-    char *name;
+    char *name, *whole;
+    enum at_status status = at_problem_read_sizes(&whole, spec, err);
 
+    if (status != AT_OK)
+        return status;
+    status = at_problem_parse(problem, whole, err);
+    free(whole);
     if (status != AT_OK) {
         if (!strpbrk(spec, "x:*,."))
             at_advise(err, "a family stands behind --family, and a device behind --gpu");

@@ -49,7 +49,7 @@ struct at_explanation {
     /* A config of a family, on a problem; else "". */
     char family[64];
     char config[512]; /* at_config_format */
-    char problem[160];
+    char problem[AT_PROBLEM_CHARS];
     /* A kernel of the user's own; else "". */
     char file[64];     /* without folder */
     char entry[128];   /* the kernel's name */

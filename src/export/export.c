@@ -22,8 +22,21 @@ static int add_number(char *key, int used, const char *letter, int64_t value, in
                            (intmax_t)value);
 }
 
-/* The longest key of a tensor, but for its step. */
-enum { TENSOR_KEY_CHARS = 160 };
+/* The longest key of a tensor or of many matrices, but for its step. */
+enum { LONG_KEY_CHARS = 160 };
+
+/* Take a key, or if it is too long, a hash that stands for it. */
+static void take_key(char key[AT_EXPORT_KEY_CHARS], const char *text, size_t size)
+{
+    char hash[AT_HASH_CHARS];
+
+    if (size < LONG_KEY_CHARS) {
+        memcpy(key, text, size + 1);
+        return;
+    }
+    at_hash(hash, text, size);
+    snprintf(key, LONG_KEY_CHARS, "%c_%s", *text, hash);
+}
 
 /* "6x5x8:f32,perm=021,strides_src=..." becomes "T6_5_8_B4_P021_SS...". Nothing but digits stays, so
  * the key is as unique as the specification. If it is too long, a hash stands for it. */
@@ -52,14 +65,7 @@ static void make_tensor_key(char key[AT_EXPORT_KEY_CHARS], const struct at_probl
         fputc(*at >= '0' && *at <= '9' ? *at : '_', out);
     }
     text = at_text_close(&stream, &size);
-    if (size < TENSOR_KEY_CHARS) {
-        memcpy(key, text, size + 1);
-    } else {
-        char hash[AT_HASH_CHARS];
-
-        at_hash(hash, text, size);
-        snprintf(key, TENSOR_KEY_CHARS, "T_%s", hash);
-    }
+    take_key(key, text, size);
     free(text);
 }
 
@@ -78,10 +84,11 @@ static void make_group_key(char key[AT_EXPORT_KEY_CHARS], const struct at_proble
         const char *name, *in_key;
     } parts[] = {{"group=", "G"},  {",rows=", "_R"},     {",total=", "_T"}, {",cols=", "_C"},
                  {",law=", "_"},   {",multiple=", "_M"}, {",pad=", "_P"},   {",stack=1", "_ST"},
-                 {",draw=", "_D"}, {"..", "_"}};
+                 {",draw=", "_D"}, {"..", "_"},          {"+", "_AND"}};
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
     char *text;
+    size_t size;
 
     for (const char *at = spec; *at != ':';) {
         size_t i = 0;
@@ -96,9 +103,10 @@ static void make_group_key(char key[AT_EXPORT_KEY_CHARS], const struct at_proble
         fputc(*at, out);
         at++;
     }
-    text = at_text_close(&stream, NULL);
+    fprintf(out, "_B%jd", (intmax_t)problem->elem_size);
+    text = at_text_close(&stream, &size);
     to_capitals(text);
-    snprintf(key, AT_EXPORT_KEY_CHARS, "%s_B%jd", text, (intmax_t)problem->elem_size);
+    take_key(key, text, size);
     free(text);
 }
 

@@ -6,6 +6,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const char *const at_group_law_names[AT_LAWS] = {
     [AT_LAW_EVEN] = "even", [AT_LAW_ZIPF] = "zipf", [AT_LAW_SPARSE] = "sparse"};
 
@@ -35,6 +38,18 @@ static double weight_of(const struct at_groups *groups, int64_t rank)
     }
 }
 
+/* Put the matrices into any order. */
+static void shuffle(struct at_group *all, int64_t count, struct at_rng *rng)
+{
+    for (int64_t i = count - 1; i > 0; i--) {
+        int64_t other = (int64_t)at_rng_below(rng, (uint64_t)i + 1);
+        struct at_group own = all[i];
+
+        all[i] = all[other];
+        all[other] = own;
+    }
+}
+
 /* Divide the rows by the law, and shuffle. What is left by rounding goes to the groups that have
  * rows, one unit each. */
 static void draw_rows(const struct at_groups *groups, struct at_rng *rng, struct at_group *all)
@@ -53,14 +68,34 @@ static void draw_rows(const struct at_groups *groups, struct at_rng *rng, struct
             all[i].rows++;
             left--;
         }
-    for (int64_t i = groups->count - 1; i > 0; i--) {
-        int64_t other = (int64_t)at_rng_below(rng, (uint64_t)i + 1), rows = all[i].rows;
-
-        all[i].rows = all[other].rows;
-        all[other].rows = rows;
-    }
+    shuffle(all, groups->count, rng);
     for (int64_t i = 0; i < groups->count; i++)
         all[i].rows *= groups->multiple;
+}
+
+/* Draw the sides of a part's matrices. Returns where the next part's are. */
+static struct at_group *draw_part(const struct at_group_part *part, int64_t multiple,
+                                  struct at_rng *rng, struct at_group *to)
+{
+    for (int64_t i = 0; i < part->count; i++, to++) {
+        to->rows = draw_side(rng, part->rows, multiple);
+        to->cols = draw_side(rng, part->cols, multiple);
+    }
+    return to;
+}
+
+static void draw_list(const struct at_groups *groups, struct at_rng *rng, struct at_group *all)
+{
+    const struct at_group_part whole = {
+        groups->count, {groups->rows[0], groups->rows[1]}, {groups->cols[0], groups->cols[1]}};
+    struct at_group *to = all;
+
+    for (int64_t i = 0; i < groups->part_count; i++)
+        to = draw_part(&groups->parts[i], groups->multiple, rng, to);
+    if (groups->part_count > 0)
+        shuffle(all, groups->count, rng);
+    else
+        draw_part(&whole, groups->multiple, rng, all);
 }
 
 static void lay_out_list(struct at_group *all, int64_t count, int64_t bytes)
@@ -83,6 +118,47 @@ int64_t at_groups_most_rows(const struct at_groups *groups, const struct at_grou
     for (int64_t i = 0; i < groups->count; i++)
         most = groups->stacked ? at_max(most, all[i].padded_rows) : most + all[i].padded_rows;
     return most;
+}
+
+static int by_ranges(const void *a, const void *b)
+{
+    const struct at_group_part *left = a, *right = b;
+    const int64_t pairs[][2] = {{left->rows[0], right->rows[0]},
+                                {left->rows[1], right->rows[1]},
+                                {left->cols[0], right->cols[0]},
+                                {left->cols[1], right->cols[1]}};
+
+    return at_integers_compare(pairs, AT_COUNT(pairs));
+}
+
+static void widen(int64_t range[2], const int64_t by[2], bool is_first)
+{
+    range[0] = is_first ? by[0] : at_min(range[0], by[0]);
+    range[1] = is_first ? by[1] : at_max(range[1], by[1]);
+}
+
+void at_groups_take_parts(struct at_groups *groups, const struct at_group_part *parts, size_t count)
+{
+    struct at_group_part *own = groups->parts;
+    size_t kept = 0;
+
+    memset(own, 0, sizeof groups->parts);
+    memcpy(own, parts, count * sizeof *own);
+    qsort(own, count, sizeof *own, by_ranges);
+    groups->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        groups->count += own[i].count;
+        widen(groups->rows, own[i].rows, i == 0);
+        widen(groups->cols, own[i].cols, i == 0);
+        if (kept > 0 && by_ranges(&own[kept - 1], &own[i]) == 0)
+            own[kept - 1].count += own[i].count;
+        else
+            own[kept++] = own[i];
+    }
+    if (kept == 1)
+        kept = 0;
+    memset(own + kept, 0, (AT_GROUP_PARTS - kept) * sizeof *own);
+    groups->part_count = (int64_t)kept;
 }
 
 static void lay_out_rows(const struct at_groups *groups, struct at_group *all)
@@ -112,10 +188,7 @@ struct at_group *at_groups_draw(const struct at_groups *groups, int64_t bytes)
         lay_out_rows(groups, all);
         return all;
     }
-    for (int64_t i = 0; i < groups->count; i++) {
-        all[i].rows = draw_side(&rng, groups->rows, groups->multiple);
-        all[i].cols = draw_side(&rng, groups->cols, groups->multiple);
-    }
+    draw_list(groups, &rng, all);
     lay_out_list(all, groups->count, bytes);
     return all;
 }

@@ -8,6 +8,9 @@
  *         98,304 rows of one matrix, in 64 groups that follow each other. Each group is transposed
  *         by itself: its results have 2880 rows, which are filled with 0 up to a multiple of 16
  *
+ *     group=200x64x64+56x16..31x128,multiple=16:f16
+ *         a list with several ranges of sizes: 200 matrices of 64x64, and 56 others
+ *
  * In a list, `multiple` divides all sides. Matrices are dense, and begin at multiples of 256 bytes.
  * Of groups of rows, it divides the rows of each. Their results follow each other, or with `stack`
  * each has the place of the largest one. */
@@ -15,6 +18,7 @@
 #define AT_PROBLEM_GROUPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* How rows are divided among groups: equally, but for one row; like 1, 1/2, 1/3, ... in any order;
@@ -26,10 +30,20 @@ extern const char *const at_group_law_names[AT_LAWS];
 /* Which interface it is: the template's macro GROUPED. */
 enum at_groups_kind { AT_NO_GROUPS, AT_GROUP_LIST, AT_RAGGED_GROUPS };
 
+/* As many matrices of a list with sides in these ranges. */
+struct at_group_part {
+    int64_t count, rows[2], cols[2];
+};
+enum { AT_GROUP_PARTS = 16 };
+
 struct at_groups {
     int64_t count;            /* 0: the problem is no group */
     int64_t rows[2], cols[2]; /* the least and the most of a matrix */
-    int64_t total;            /* rows of all groups; 0: the matrices are a list */
+    /* Of a list with several ranges, sorted: the matrices of all are drawn, and shuffled. 0: one.
+     */
+    int64_t part_count;
+    struct at_group_part parts[AT_GROUP_PARTS];
+    int64_t total; /* rows of all groups; 0: the matrices are a list */
     int64_t multiple, padding, law, stacked, draw;
     /* What follows from these: the elements of all matrices, and from the first to the last one of
      * each side, padding and gaps included. */
@@ -51,6 +65,11 @@ static inline enum at_groups_kind at_groups_kind(const struct at_groups *groups)
 /* Draw the sizes of groups->count matrices, and lay them out for elements whose smallest size on
  * any side is `bytes`. The caller frees them. */
 struct at_group *at_groups_draw(const struct at_groups *groups, int64_t bytes);
+
+/* Sort parts, merge those with the same ranges, and find the count and the range of them all. A
+ * single part is none. There are at most AT_GROUP_PARTS. */
+void at_groups_take_parts(struct at_groups *groups, const struct at_group_part *parts,
+                          size_t count);
 
 /* The rows that a result has place for: of a group if they are stacked, or of all. */
 int64_t at_groups_most_rows(const struct at_groups *groups, const struct at_group *all);

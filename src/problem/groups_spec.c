@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes groups as text: group=COUNT,key=value...:TYPE[,operation...]. */
+/* Reads and writes groups as text: group=COUNT,key=value...:TYPE[,operation...], where parts like
+ * 200x64x64+56x16..31x128 may stand for COUNT, rows= and cols=. */
 #include "base/integer.h"
 #include "base/memory.h"
 #include "problem/problem_parts.h"
@@ -9,6 +10,8 @@
 static const char example[] = "as in group=256,rows=16..512,cols=16..512:f16 or "
                               "group=64,total=98304,cols=2880,pad=16:bf16";
 
+enum { KEY_GROUP = 0, KEY_ROWS = 1, KEY_COLS = 3 };
+
 /* The keys, in the order in which they are written. A value that is `usual` is left out. */
 static const struct {
     const char *name;
@@ -17,10 +20,10 @@ static const struct {
     bool is_law;
     int64_t least, usual;
 } keys[] = {
-    {"group", offsetof(struct at_groups, count), false, false, 1, 0},
-    {"rows", offsetof(struct at_groups, rows), true, false, 0, 0},
+    [KEY_GROUP] = {"group", offsetof(struct at_groups, count), false, false, 1, 0},
+    [KEY_ROWS] = {"rows", offsetof(struct at_groups, rows), true, false, 0, 0},
     {"total", offsetof(struct at_groups, total), false, false, 1, 0},
-    {"cols", offsetof(struct at_groups, cols), true, false, 0, 0},
+    [KEY_COLS] = {"cols", offsetof(struct at_groups, cols), true, false, 0, 0},
     {"law", offsetof(struct at_groups, law), false, true, 0, AT_LAW_EVEN},
     {"multiple", offsetof(struct at_groups, multiple), false, false, 1, 1},
     {"pad", offsetof(struct at_groups, padding), false, false, 1, 1},
@@ -50,6 +53,42 @@ static bool read_range(int64_t range[2], const char *text, size_t length)
            at_integer_parse(text + first + 2, length - first - 2, range + 1);
 }
 
+bool at_group_part_read(struct at_group_part *part, const char *text, size_t length)
+{
+    const char *first = memchr(text, 'x', length), *second;
+    size_t at, left;
+
+    *part = (struct at_group_part){.count = 1};
+    if (!first)
+        return false;
+    second = memchr(first + 1, 'x', length - (size_t)(first + 1 - text));
+    if (second && !at_integer_parse(text, (size_t)(first - text), &part->count))
+        return false;
+    at = second ? (size_t)(first + 1 - text) : 0;
+    left = (size_t)((second ? second : first) - text) - at;
+    return read_range(part->rows, text + at, left) &&
+           read_range(part->cols, text + at + left + 1, length - at - left - 1) &&
+           part->count >= 1 && part->count <= COUNT_MAX && part->rows[0] >= 0 &&
+           part->cols[0] >= 0 && part->rows[0] <= part->rows[1] && part->cols[0] <= part->cols[1];
+}
+
+/* Read parts with '+' between them. */
+static bool read_parts(struct at_groups *groups, const char *text, size_t length)
+{
+    struct at_group_part parts[AT_GROUP_PARTS];
+    size_t count = 0;
+
+    for (size_t at = 0, own; at <= length; at += own + 1) {
+        const char *plus = memchr(text + at, '+', length - at);
+
+        own = plus ? (size_t)(plus - text) - at : length - at;
+        if (count == AT_GROUP_PARTS || !at_group_part_read(&parts[count++], text + at, own))
+            return false;
+    }
+    at_groups_take_parts(groups, parts, count);
+    return true;
+}
+
 static bool read_law(int64_t *law, const char *text, size_t length)
 {
     for (*law = 0; *law < AT_LAWS; ++*law)
@@ -57,6 +96,19 @@ static bool read_law(int64_t *law, const char *text, size_t length)
             memcmp(at_group_law_names[*law], text, length) == 0)
             return true;
     return false;
+}
+
+/* Sizes in group= stand for rows= and cols=, too. */
+static enum at_status take_parts(struct at_groups *groups, unsigned *seen, const char *text,
+                                 size_t length, const char *spec, struct at_error *err)
+{
+    *seen |= 1U << KEY_ROWS | 1U << KEY_COLS;
+    if (read_parts(groups, text, length))
+        return AT_OK;
+    return at_problem_fail(err, spec,
+                           "group is \"%.*s\"; expected at most %d sizes like 64x64 or "
+                           "200x16..31x64, with + between",
+                           at_text_fit(text, length, 40), text, AT_GROUP_PARTS);
 }
 
 static enum at_status read_key(struct at_groups *groups, unsigned *seen, const char *text,
@@ -74,6 +126,10 @@ static enum at_status read_key(struct at_groups *groups, unsigned *seen, const c
         if (*seen >> i & 1)
             return at_problem_fail(err, spec, "%s is given twice", keys[i].name);
         *seen |= 1U << i;
+        if (i == KEY_GROUP && left > 0 && *value == '@')
+            return at_problem_fail(err, spec, "only a command line names a file of sizes");
+        if (i == KEY_GROUP && memchr(value, 'x', left))
+            return take_parts(groups, seen, value, left, spec, err);
         is_read = keys[i].is_range ? read_range(to, value, left)
                   : keys[i].is_law ? read_law(to, value, left)
                                    : at_integer_parse(value, left, to);
@@ -92,30 +148,41 @@ static enum at_status read_key(struct at_groups *groups, unsigned *seen, const c
                            at_text_fit(text, length, 40), text, example);
 }
 
+static bool has_multiple(const int64_t range[2], int64_t multiple)
+{
+    return range[1] / multiple * multiple >= range[0];
+}
+
 static enum at_status check_list(const struct at_groups *groups, unsigned seen, const char *spec,
                                  struct at_error *err)
 {
     static const char *const names[] = {"rows", "cols"};
+    static const int keys_of[] = {KEY_ROWS, KEY_COLS};
     const int64_t *sides[] = {groups->rows, groups->cols};
 
     if (groups->padding != 1 || groups->stacked || groups->law != AT_LAW_EVEN)
         return at_problem_fail(err, spec, "law=, pad= and stack= are for groups with total=");
     for (size_t i = 0; i < AT_COUNT(names); i++) {
-        if (!(seen >> (i == 0 ? 1 : 3) & 1))
+        if (!(seen >> keys_of[i] & 1))
             return at_problem_fail(err, spec, "%s= is missing, %s", names[i], example);
         if (sides[i][1] > side_max || sides[i][1] < 1)
             return at_problem_fail(err, spec, "%s= has to end from 1 on, and below 2^31", names[i]);
-        if (sides[i][1] / groups->multiple * groups->multiple < sides[i][0])
+        if (!has_multiple(sides[i], groups->multiple))
             return at_problem_fail(err, spec, "no multiple of %lld is in the range of %s=",
                                    (long long)groups->multiple, names[i]);
     }
+    for (int64_t i = 0; i < groups->part_count; i++)
+        if (!has_multiple(groups->parts[i].rows, groups->multiple) ||
+            !has_multiple(groups->parts[i].cols, groups->multiple))
+            return at_problem_fail(err, spec, "no multiple of %lld is in a range of group=",
+                                   (long long)groups->multiple);
     return AT_OK;
 }
 
 static enum at_status check_rows(const struct at_groups *groups, unsigned seen, const char *spec,
                                  struct at_error *err)
 {
-    if (seen >> 1 & 1)
+    if (seen >> KEY_ROWS & 1)
         return at_problem_fail(err, spec, "groups with total= have no rows=");
     if (groups->cols[0] < 1 || groups->cols[0] != groups->cols[1] || groups->cols[0] > side_max)
         return at_problem_fail(err, spec, "with total=, cols= is one size from 1 on");
@@ -152,6 +219,19 @@ enum at_status at_groups_read(struct at_groups *groups, const char *spec, size_t
     return status;
 }
 
+static char *put_range(char *at, const int64_t range[2])
+{
+    at = at_problem_put_number(at, range[0]);
+    return range[0] == range[1] ? at : at_problem_put_number(stpcpy(at, ".."), range[1]);
+}
+
+char *at_group_part_put(char *at, const struct at_group_part *part)
+{
+    if (part->count > 1)
+        at = stpcpy(at_problem_put_number(at, part->count), "x");
+    return put_range(stpcpy(put_range(at, part->rows), "x"), part->cols);
+}
+
 char *at_groups_put(char *at, const struct at_groups *groups)
 {
     struct at_groups own = *groups;
@@ -160,16 +240,19 @@ char *at_groups_put(char *at, const struct at_groups *groups)
         const int64_t *value = member_of(&own, i);
 
         /* Of a list, rows= is there even if it is 0..0. */
-        if (keys[i].is_range ? i == 1 && own.total > 0 : *value == keys[i].usual)
+        if (keys[i].is_range ? own.part_count > 0 || (i == KEY_ROWS && own.total > 0)
+                             : *value == keys[i].usual)
             continue;
         at = stpcpy(stpcpy(stpcpy(at, i ? "," : ""), keys[i].name), "=");
         if (keys[i].is_law) {
             at = stpcpy(at, at_group_law_names[*value]);
             continue;
         }
-        at = at_problem_put_number(at, *value);
-        if (keys[i].is_range && value[0] != value[1])
-            at = at_problem_put_number(stpcpy(at, ".."), value[1]);
+        if (i == KEY_GROUP && own.part_count > 0)
+            for (int64_t k = 0; k < own.part_count; k++)
+                at = at_group_part_put(stpcpy(at, k ? "+" : ""), &own.parts[k]);
+        else
+            at = keys[i].is_range ? put_range(at, value) : at_problem_put_number(at, *value);
     }
     return at;
 }
@@ -194,6 +277,28 @@ void at_problem_align_groups(struct at_problem *problem, int64_t alignment)
     take_strides(problem);
 }
 
+/* All matrices of a list as one part. */
+static struct at_group_part whole_of(const struct at_groups *groups)
+{
+    return (struct at_group_part){
+        groups->count, {groups->rows[0], groups->rows[1]}, {groups->cols[0], groups->cols[1]}};
+}
+
+/* The mean of a side, whose range is at `offset` of a part. */
+static int64_t mean_of(const struct at_groups *groups, size_t offset)
+{
+    const struct at_group_part whole = whole_of(groups);
+    const struct at_group_part *parts = groups->part_count > 0 ? groups->parts : &whole;
+    int64_t twice = 0;
+
+    for (int64_t i = 0; i < at_max(1, groups->part_count); i++) {
+        const int64_t *range = (const int64_t *)((const char *)&parts[i] + offset);
+
+        twice += parts[i].count * (range[0] + range[1]);
+    }
+    return (twice + 2 * groups->count - 1) / (2 * groups->count);
+}
+
 /* The sizes and leading dimensions of a matrix that stands for all. */
 static void take_means(struct at_problem *problem)
 {
@@ -202,9 +307,9 @@ static void take_means(struct at_problem *problem)
     int64_t alignment =
         is_list || groups->multiple % groups->padding == 0 ? groups->multiple : groups->padding;
 
-    problem->rows = at_max(1, is_list ? (groups->rows[0] + groups->rows[1] + 1) / 2
+    problem->rows = at_max(1, is_list ? mean_of(groups, offsetof(struct at_group_part, rows))
                                       : (groups->total + groups->count - 1) / groups->count);
-    problem->cols = at_max(1, (groups->cols[0] + groups->cols[1] + 1) / 2);
+    problem->cols = at_max(1, mean_of(groups, offsetof(struct at_group_part, cols)));
     problem->batch = groups->count;
     at_problem_align_groups(problem, alignment);
     if (groups->cols[0] == groups->cols[1])
@@ -241,20 +346,34 @@ enum at_status at_problem_of_groups(struct at_problem *problem, const char *spec
     return AT_OK;
 }
 
+/* Add the elements of a part's largest matrices, with gaps. False: they do not fit. */
+static bool add_elements(int64_t *elements, int64_t count, int64_t rows, int64_t cols)
+{
+    int64_t own;
+
+    return !__builtin_mul_overflow(rows, cols, &own) &&
+           !__builtin_mul_overflow(count, own + 256, &own) &&
+           !__builtin_add_overflow(*elements, own, elements);
+}
+
 /* Do the largest sizes fit? */
 static bool groups_fit(const struct at_problem *problem)
 {
     const struct at_groups *groups = &problem->groups;
     int64_t each = problem->elem_size + at_problem_elem_size(problem, AT_DESTINATION) +
                    at_step_kept_bytes(&problem->step);
-    int64_t rows = groups->total > 0 ? groups->total + groups->count * groups->padding
-                                     : groups->rows[1] + 256,
-            elements;
+    int64_t elements = 0;
+    bool fit = true;
 
-    return !__builtin_mul_overflow(rows, groups->cols[1], &elements) &&
-           !__builtin_mul_overflow(groups->total > 0 && !groups->stacked ? 1 : groups->count,
-                                   elements + 256, &elements) &&
-           !__builtin_mul_overflow(elements, each, &elements) && elements >> 62 == 0;
+    if (groups->total > 0)
+        fit = add_elements(&elements, groups->stacked ? groups->count : 1,
+                           groups->total + groups->count * groups->padding, groups->cols[1]);
+    else if (groups->part_count == 0)
+        fit = add_elements(&elements, groups->count, groups->rows[1] + 256, groups->cols[1]);
+    for (int64_t i = 0; i < groups->part_count && fit; i++)
+        fit = add_elements(&elements, groups->parts[i].count, groups->parts[i].rows[1] + 256,
+                           groups->parts[i].cols[1]);
+    return fit && !__builtin_mul_overflow(elements, each, &elements) && elements >> 62 == 0;
 }
 
 enum at_status at_problem_draw_groups(struct at_problem *problem, const char *spec,

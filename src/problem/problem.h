@@ -39,6 +39,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The longest specification: a tensor of 24 axes with all strides, or a list of as many ranges as
+ * there can be; and a NUL. */
+enum { AT_PROBLEM_CHARS = 1024 };
+
 /* The rank of a tensor that is read; one more axis has the words of an element. */
 enum { AT_RANK_MAX = 24, AT_OUTER_MAX = AT_RANK_MAX };
 
@@ -115,6 +119,13 @@ bool at_problem_mixes_channels(const struct at_problem *problem);
  * a leading dimension shorter than a row, overlapping matrices, or bytes that do not fit 62 bits.
  * Also, in place, for a matrix that is not square, or two different layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
+
+/* Write the sizes of a file in place of its name, as in group=@sizes.txt:f16. A line of it is
+ * ROWSxCOLS or COUNTxROWSxCOLS; what follows '#' is a comment. More than AT_GROUP_PARTS sizes
+ * become as many ranges. A power of two that divides all sides becomes `multiple`, unless that is
+ * given. Another specification is copied. The caller frees *whole. AT_USAGE: the file is missing,
+ * or a line is no size. */
+enum at_status at_problem_read_sizes(char **whole, const char *spec, struct at_error *err);
 
 /* All keys of specifications. */
 enum { AT_PROBLEM_KEYS = 11 };

@@ -101,6 +101,13 @@ enum at_status at_groups_read(struct at_groups *groups, const char *spec, size_t
 /* Write it. Return where the NUL is. */
 char *at_groups_put(char *at, const struct at_groups *groups);
 
+/* Read "200x16..31x64", or "64x64" for a single matrix. False: it is none. */
+bool at_group_part_read(struct at_group_part *part, const char *text, size_t length);
+
+/* Write it, with a NUL. Return where that is. */
+enum { AT_GROUP_PART_CHARS = 64 };
+char *at_group_part_put(char *at, const struct at_group_part *part);
+
 /* Complete a problem whose type, step and groups are given, and draw the sizes. */
 enum at_status at_problem_draw_groups(struct at_problem *problem, const char *spec,
                                       struct at_error *err);

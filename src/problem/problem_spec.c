@@ -568,7 +568,7 @@ static enum at_status group_parse(struct at_problem *problem, const char *spec,
 
 static char *group_format(const struct at_problem *problem)
 {
-    char spec[512], *at = at_groups_put(spec, &problem->groups);
+    char spec[AT_PROBLEM_CHARS], *at = at_groups_put(spec, &problem->groups);
 
     at = at_step_put_type(stpcpy(stpcpy(at, ":"), problem->type), &problem->step);
     at_step_put_operations(at, &problem->step, "");

@@ -3,13 +3,14 @@
 #ifndef AT_PROFILE_INTERNAL_H
 #define AT_PROFILE_INTERNAL_H
 
+#include "problem/problem.h"
 #include "profile/profile.h"
 
 /* Bounds of lists, texts and numbers. */
 enum {
     AT_DEFAULTS_MAX = 64, /* one per family */
     AT_PARAMETERS_MAX = 24,
-    AT_PROBLEM_BYTES_MAX = 1023, /* a tensor of 24 axes with all strides */
+    AT_PROBLEM_BYTES_MAX = AT_PROBLEM_CHARS - 1,
     AT_PERMILLE_MAX = 1000000,
     AT_FURTHER_LAUNCHES_MAX = 15,
 };

@@ -148,7 +148,7 @@ struct at_bench_report {
     char device[128];
     char policy[16];
     char times[16]; /* the policy, or "predicted" */
-    char problem[160];
+    char problem[AT_PROBLEM_CHARS];
     int64_t predicted;   /* 1: the device is emulated, so times are predicted */
     char note[160];      /* a remark on predicted times */
     struct at_list rows; /* of struct at_bench_row; the last is the tuned kernel */

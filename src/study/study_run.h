@@ -101,9 +101,9 @@ struct at_study_shared {
 
 struct at_study_line {
     char label[64];
-    char family[64];   /* "" for a kernel of the user's own */
-    char config[512];  /* at_config_format; the launch of a kernel of the user's own */
-    char problem[160]; /* at_problem_format; the file of a kernel of the user's own */
+    char family[64];                /* "" for a kernel of the user's own */
+    char config[512];               /* at_config_format; the launch of a kernel of the user's own */
+    char problem[AT_PROBLEM_CHARS]; /* at_problem_format; the file of a kernel of the user's own */
     int64_t blocks, blocks_counted;
     struct at_study_global load, store;
     struct at_study_shared shared_load, shared_store;

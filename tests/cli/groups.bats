@@ -104,6 +104,25 @@ mistakes=(
     [[ $output == *'_PROBLEMS := '*G7_R16_64_C16_64_M16_B2* && $output == *'_PROBLEMS := '*R64_C64_B2* ]]
 }
 
+@test "sizes are read from a file, and the profile does not need it" {
+    need_nvrtc
+    printf '%s\n' '# a layer' 16x48 16x48 '3x32x16 # and another' 4x0..32x64 >sizes.txt
+    AUTOTUNE_DATADIR=$BATS_FILE_TMPDIR/data run --separate-stderr -0 "$AUTOTUNE" tune --gpu emu --family micro \
+        --search random --budget 1 --timeout 60 --out best.yaml group=@sizes.txt:f16
+    local whole=group=4x0..32x64+2x16x48+3x32x16,multiple=16:f16
+    [[ $stderr == *"group=@sizes.txt:f16 is called $whole"* && $output == *': 1 correct'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" lookup best.yaml -p group=@sizes.txt:f16
+    [[ $output == *'tier       1 of 6, exact'* ]]
+    rm sizes.txt
+    run --separate-stderr -0 "$AUTOTUNE" lookup best.yaml -p "$whole"
+    [[ $output == *'tier       1 of 6, exact'* ]]
+    run -0 "$AUTOTUNE" check best.yaml
+    # A profile cannot have a file read.
+    sed 's/group=[^:]*:/group=@best.yaml:/' best.yaml >hostile.yaml
+    run -2 "$AUTOTUNE" check hostile.yaml
+    [[ $output == *'only a command line names a file of sizes'* ]]
+}
+
 # Sides are multiples of 16 elements of 2 bytes, so results are whole sectors. Descriptions are read, too.
 @test "what kernels do to memory is explained for the matrices that are drawn" {
     need_nvrtc

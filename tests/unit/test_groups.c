@@ -2,6 +2,7 @@
 /* src/problem/groups.c and groups_spec.c: how many matrices in one launch are written, refused,
  * drawn and laid out. */
 #include "base/memory.h"
+#include "base/text_stream.h"
 #include "problem/problem.h"
 
 #include <setjmp.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "problem_of.h"
 
 /* ---- texts ---- */
@@ -33,6 +35,13 @@ static void spells(void **state)
         {"group=40,rows=16..144,cols=16..144,multiple=16:bf16:e4m3,scale,both",
          "group=40,rows=16..144,cols=16..144,multiple=16:bf16:e4m3,scale,both", AT_GROUP_LIST, 40,
          80, 80, 80, 80},
+        /* Several ranges: sorted, and the same ones together. */
+        {"group=64x64+200x64x64+56x16..31x128,multiple=16:f16",
+         "group=56x16..31x128+201x64x64,multiple=16:f16", AT_GROUP_LIST, 257, 56, 78, 80, 80},
+        {"group=7x3..9x5+2x3..9x5:f32", "group=9,rows=3..9,cols=5:f32", AT_GROUP_LIST, 9, 6, 5, 5,
+         7},
+        {"group=0x0+1000000x1x1+65536x4096,draw=2:u8", "group=0x0+1000000x1x1+65536x4096,draw=2:u8",
+         AT_GROUP_LIST, 1000002, 2, 2, 3, 3},
         {"group=9,total=500,cols=70,law=even,pad=1:f16", "group=9,total=500,cols=70:f16",
          AT_RAGGED_GROUPS, 9, 56, 70, 70, 57},
         {"group=64,cols=2880,pad=16,law=zipf,total=98304:bf16",
@@ -97,6 +106,21 @@ static void refuses(void **state)
         {"group=3,total=9,cols=7,pad=4097:f32", "total= is below 2^31, and pad= at most 4096"},
         {"group=3,total=2147483648,cols=7:f32", "total= is below 2^31, and pad= at most 4096"},
         {"group=3,total=9,cols=7,stack=2:f32", "stack=1 is the only value"},
+        {"group=3x5,rows=3:f32", "rows is given twice"},
+        {"group=3x5,total=30:f32", "groups with total= have no rows="},
+        {"group=3x5x:f32", "group is \"3x5x\"; expected at most 16 sizes like 64x64"},
+        {"group=3x5+:f32", "group is \"3x5+\"; expected at most 16 sizes"},
+        {"group=0x3x5:f32", "group is \"0x3x5\"; expected at most 16 sizes"},
+        {"group=2x3x5x7:f32", "group is \"2x3x5x7\"; expected at most 16 sizes"},
+        {"group=3x5..4:f32", "group is \"3x5..4\"; expected at most 16 sizes"},
+        {"group=-3x5:f32", "group is \"-3x5\"; expected at most 16 sizes"},
+        {"group=1x1+1x2+1x3+1x4+1x5+1x6+1x7+1x8+1x9+2x1+2x2+2x3+2x4+2x5+2x6+2x7+2x8:f32",
+         "expected at most 16 sizes"},
+        {"group=1048576x3x5+1x1:f32", "group= is at most 2^20"},
+        {"group=3x5+3x2147483648:f32", "cols= has to end from 1 on, and below 2^31"},
+        {"group=16x5..16+17..31x16,multiple=16:f32", "no multiple of 16 is in a range of group="},
+        {"group=1048576x2147483647x2147483647:f64", "the matrices do not fit 62 bits of bytes"},
+        {"group=@sizes.txt:f32", "only a command line names a file of sizes"},
         {"group=3,rows=5,cols=7:f31", "unknown type \"f31\""},
         {"group=3,rows=5,cols=7:b12", "elements of a group have 1, 2, 4, 8 or 16 bytes"},
         {"group=3,rows=5,cols=7:f32,ld_src=8", "groups have no layout of their own"},
@@ -141,6 +165,7 @@ static void differ(void **state)
         "group=9,total=512,cols=70,multiple=2,stack=1:f16",
         "group=9,total=512,cols=70,multiple=2,draw=1:f16",
         "group=9,total=512,cols=70,multiple=2:f32",
+        "group=4x512x70+5x5x5:f16",
     };
     struct at_problem a = problem_of(like), b;
 
@@ -229,6 +254,135 @@ static void draws_sides(void **state)
     free(multiples);
 }
 
+/* Each range has as many matrices as it says, and they are mixed. */
+static void draws_parts(void **state)
+{
+    struct at_problem problem = problem_of("group=700x8x64+300x16..48x96..112,multiple=8:f16");
+    struct at_group *all = at_groups_draw(&problem.groups, 2);
+    int64_t small = 0, among_first = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        bool is_small = all[i].rows == 8;
+
+        assert_int_equal(all[i].rows % 8, 0);
+        assert_int_equal(all[i].cols % 8, 0);
+        assert_in_range(all[i].rows, is_small ? 8 : 16, is_small ? 8 : 48);
+        assert_in_range(all[i].cols, is_small ? 64 : 96, is_small ? 64 : 112);
+        small += is_small;
+        among_first += is_small && i < 100;
+    }
+    assert_int_equal(small, 700);
+    assert_in_range(among_first, 50, 90);
+    free(all);
+}
+
+/* ---- sizes in files ---- */
+
+/* Write a file; the caller frees its name. */
+static char *write_sizes(const char *folder, const char *text)
+{
+    char *path = at_format("%s/sizes.txt", folder);
+
+    write_text(path, text);
+    return path;
+}
+
+static void reads_sizes(void **state)
+{
+    static const struct {
+        const char *file, *rest, *whole; /* whole: or words of the error */
+        enum at_status status;
+    } cases[] = {
+        {"64x64\n200x64x64\n\n # nothing\n16x128x32 # a bias\r\n", ":f16",
+         "group=16x128x32+201x64x64,multiple=16:f16", AT_OK},
+        {"8x12", ":f16", "group=8x12,multiple=4:f16", AT_OK},
+        {"8x12\n", ",multiple=1,draw=7:f16", "group=8x12,multiple=1,draw=7:f16", AT_OK},
+        {"\xef\xbb\xbf"
+         "3x5\n7x16..31x9\n",
+         ":u8:f32,scale", "group=3x5+7x16..31x9:u8:f32,scale", AT_OK},
+        {"0x0\n1x1\n", ":f16", "group=0x0+1x1:f16", AT_OK},
+        {"", ":f16", "has no sizes", AT_USAGE},
+        {"# 3x5\n", ":f16", "has no sizes", AT_USAGE},
+        {"3x5\n3,5\n", ":f16", "sizes.txt:2: \"3,5\" is no size; expected ROWSxCOLS", AT_USAGE},
+        {"3x5\n\n\n7", ":f16", "sizes.txt:4: \"7\" is no size", AT_USAGE},
+        {"3x5 6x7\n", ":f16", "sizes.txt:1: \"3x5 6x7\" is no size", AT_USAGE},
+    };
+
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *path = write_sizes(*state, cases[i].file), *whole = NULL;
+        char *spec = at_format("group=@%s%s", path, cases[i].rest);
+        struct at_error err = {0};
+
+        assert_int_equal(at_problem_read_sizes(&whole, spec, &err), cases[i].status);
+        if (cases[i].status != AT_OK && !strstr(err.message, cases[i].whole))
+            fail_msg("expected %s, got %s", cases[i].whole, err.message);
+        if (cases[i].status == AT_OK) {
+            struct at_problem problem = problem_of(whole), other = problem_of(cases[i].whole);
+
+            if (!at_problem_equal(&problem, &other))
+                fail_msg("expected %s, got %s", cases[i].whole, whole);
+        }
+        free(whole);
+        free(spec);
+        free(path);
+    }
+}
+
+/* Many sizes become ranges. Each size is in one, and those that are far from others have their own:
+ * here the only large matrix, and each of three clusters. */
+static void summarises_sizes(void **state)
+{
+    static const struct {
+        int64_t rows, cols, count;
+    } clusters[] = {{64, 64, 500}, {512, 32, 300}, {40, 4096, 60}, {32768, 8192, 1}};
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    char *text, *path, *spec, *whole;
+    struct at_problem problem;
+    int64_t total = 0, seen[AT_COUNT(clusters)] = {0};
+
+    for (size_t k = 0; k < AT_COUNT(clusters); k++)
+        for (int64_t i = 0; i < clusters[k].count; i++, total++)
+            fprintf(out, "%jdx%jd\n", (intmax_t)(clusters[k].rows + 8 * (i % 9)),
+                    (intmax_t)(clusters[k].cols + 8 * (i % 7)));
+    text = at_text_close(&stream, NULL);
+    path = write_sizes(*state, text);
+    spec = at_format("group=@%s:f16", path);
+    assert_int_equal(at_problem_read_sizes(&whole, spec, NULL), AT_OK);
+    problem = problem_of(whole);
+    assert_int_equal(problem.groups.count, total);
+    assert_int_equal(problem.groups.multiple, 8);
+    assert_int_equal(problem.groups.part_count, AT_GROUP_PARTS);
+    for (int i = 0; i < AT_GROUP_PARTS; i++) {
+        const struct at_group_part *part = &problem.groups.parts[i];
+
+        for (size_t k = 0; k < AT_COUNT(clusters); k++)
+            if (part->rows[0] >= clusters[k].rows && part->rows[1] <= clusters[k].rows + 64 &&
+                part->cols[0] >= clusters[k].cols && part->cols[1] <= clusters[k].cols + 48)
+                seen[k] += part->count;
+    }
+    for (size_t k = 0; k < AT_COUNT(clusters); k++)
+        assert_int_equal(seen[k], clusters[k].count);
+    free(whole);
+    free(spec);
+    free(path);
+    free(text);
+}
+
+static void copies_others(void **state)
+{
+    char *whole;
+    struct at_error err = {0};
+
+    (void)state;
+    assert_int_equal(at_problem_read_sizes(&whole, "64x64:f16", NULL), AT_OK);
+    assert_string_equal(whole, "64x64:f16");
+    free(whole);
+    assert_int_equal(at_problem_read_sizes(&whole, "group=@none.txt:f16", &err), AT_USAGE);
+    assert_non_null(strstr(err.message, "cannot open none.txt"));
+}
+
 /* ---- layouts ---- */
 
 /* Matrices follow each other on both sides, none overlaps the next one, and the last one ends where
@@ -238,6 +392,7 @@ static void lays_out(void **state)
     static const char *const specs[] = {
         "group=50,rows=0..40,cols=0..90:b1",
         "group=50,rows=1..9,cols=1..9:c128",
+        "group=20x0..9x5+7x1x1+30x40:f16",
         "group=50,rows=1..40,cols=1..90:bf16:e4m3,scale",
         "group=50,rows=1..40,cols=1..90:u8:f32,scale,both=f64",
         "group=9,total=500,cols=70,law=zipf:f16",
@@ -293,9 +448,17 @@ static void counts_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spells),       cmocka_unit_test(refuses),     cmocka_unit_test(differ),
-        cmocka_unit_test(divides_rows), cmocka_unit_test(draws_sides), cmocka_unit_test(lays_out),
+        cmocka_unit_test(spells),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(differ),
+        cmocka_unit_test(divides_rows),
+        cmocka_unit_test(draws_sides),
+        cmocka_unit_test(lays_out),
         cmocka_unit_test(counts_bytes),
+        cmocka_unit_test(draws_parts),
+        cmocka_unit_test_setup_teardown(reads_sizes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(summarises_sizes, make_folder, remove_folder),
+        cmocka_unit_test(copies_others),
     };
 
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
