@@ -16,6 +16,8 @@
 
 #include "tiles.cuh"
 
+#include "resident.cuh"
+
 #include "numbers.cuh"
 
 #include "step_numbers.cuh"

@@ -36,6 +36,52 @@ template <class T> __device__ __forceinline__ constexpr T minimum(T a, T b)
     return a < b ? a : b;
 }
 
+/* A divisor of numbers of 32 bits. The estimate is the quotient, or one less. */
+struct small_divisor {
+    unsigned by, reciprocal;
+
+    explicit __device__ __forceinline__ small_divisor(unsigned divisor)
+        : by(divisor), reciprocal(~0u / divisor)
+    {
+    }
+
+    __device__ __forceinline__ unsigned quotient(unsigned number) const
+    {
+        const unsigned estimate = __umulhi(number, reciprocal);
+
+        return estimate + (number - estimate * by >= by);
+    }
+};
+
+/* The same for numbers of 64 bits. */
+struct large_divisor {
+    unsigned long long by, reciprocal;
+
+    explicit __device__ __forceinline__ large_divisor(unsigned long long divisor)
+        : by(divisor), reciprocal(~0ull / divisor)
+    {
+    }
+
+    __device__ __forceinline__ unsigned long long quotient(unsigned long long number) const
+    {
+        const unsigned long long estimate = __umul64hi(number, reciprocal);
+
+        return estimate + (number - estimate * by >= by);
+    }
+
+    __device__ __forceinline__ unsigned long long remainder(unsigned long long number) const
+    {
+        return number - quotient(number) * by;
+    }
+};
+
+/* The last argument of a kernel that is launched several times in a row (src/problem/arguments.c).
+ */
+struct pass_of_many {
+    void *scratch;
+    long long number; /* from 0 */
+};
+
 /* Return the number of this thread in its block. */
 __device__ __forceinline__ unsigned block_thread()
 {

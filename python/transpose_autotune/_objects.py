@@ -29,7 +29,7 @@ class Problem:
 
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
     order of axes and those of the result in the result's; without them, a side is dense. Addresses are
-    multiples of `align` bytes, a power of two. In place, source and result are the same square matrices. `step` is
+    multiples of `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
     what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two
     or three axes, and the last two change places."""
     shape: Tuple[int, ...]
@@ -71,10 +71,11 @@ class Problem:
     def _matrix(self) -> MatrixStruct:
         rank = len(self.shape)
         where = "in place" if self.in_place else "with blocks" if self.has_blocks() else "with sums"
-        if self.permutation() != swap_last(rank) or rank > 3 or self.in_place and self.shape[-1] != self.shape[-2]:
-            raise ValueError(f"{where}, only {'square ' * self.in_place}matrices and batches of them can be transposed")
+        if self.permutation() != swap_last(rank) or rank > 3:
+            raise ValueError(f"{where}, only matrices and batches of them can be transposed")
         sides = self.shape, (*self.shape[:-2], self.shape[-1], self.shape[-2])
-        given = self.strides, self.strides if self.in_place else self.out_strides
+        is_square = self.shape[-1] == self.shape[-2]
+        given = self.strides, (self.strides if is_square else None) if self.in_place else self.out_strides
         (row, row_dst), (between, between_dst) = (
             [(strides[axis] if strides and shape[axis] > 1 else 0) if -axis <= rank else 0
              for shape, strides in zip(sides, given)] for axis in (-2, -3))

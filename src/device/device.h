@@ -43,8 +43,8 @@ struct at_call {
     uint64_t args[AT_CALL_WORDS];
     uint8_t arg_words[AT_CALL_ARGS]; /* of each argument; 0 is 1 */
     bool cold; /* its data is read from DRAM: for a device that predicts the time of a train */
-    /* What all blocks of a launch make together. A prediction runs some blocks, and restores it. 0:
-     * nothing. */
+    /* What all blocks of a launch make together, or change in place. A prediction runs some blocks,
+     * and restores it. 0: nothing. */
     at_address state;
     size_t state_bytes;
 };

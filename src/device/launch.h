@@ -23,11 +23,19 @@ enum at_launch_field {
     AT_WORD_BYTES,
     AT_OUTER_ORDER,
     AT_SUM_COLS, /* columns of a tile whose sums go to scratch memory; 0: no sums */
+    /* A kernel that is launched several times in a row, with the same grid. It has an argument
+     * more: its scratch memory, and which of the launches this is. */
+    AT_LAUNCHES,      /* how many; 0: one, without that argument */
+    AT_SCRATCH_BYTES, /* that they share, whatever is in it before the first */
+    AT_PASS,          /* which launch this is, from 0; set by who launches */
     AT_LAUNCH_FIELDS,
 };
 
 /* The longest side of a packed tile, in words. */
 enum { AT_SIDE_MAX = 1024 };
+
+/* The most launches of one transpose. */
+enum { AT_LAUNCHES_MAX = 4 };
 
 /* The most arguments of a kernel, and the most words of them together: an argument is a number, or
  * a struct of words. */
@@ -36,6 +44,12 @@ enum { AT_CALL_ARGS = 12, AT_CALL_WORDS = 320 };
 struct at_launch {
     int64_t field[AT_LAUNCH_FIELDS];
 };
+
+/* The number of launches that make one transpose. */
+static inline int64_t at_launch_passes(const struct at_launch *launch)
+{
+    return launch->field[AT_LAUNCHES] > 0 ? launch->field[AT_LAUNCHES] : 1;
+}
 
 static inline float at_launch_product(const struct at_launch *launch, enum at_launch_field first,
                                       enum at_launch_field last)

@@ -537,6 +537,17 @@ static void name_config(const struct at_config *config, const struct at_problem 
     explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
 }
 
+/* A kernel that is launched several times has no access that stands for all of them. */
+static enum at_status check_passes(const struct at_config *config, const struct at_launch *launch,
+                                   struct at_error *err)
+{
+    return at_launch_passes(launch) == 1
+               ? AT_OK
+               : at_fail(err, AT_USAGE,
+                         "%s is launched %jd times for one transpose, which cannot be explained",
+                         config->family->name, (intmax_t)at_launch_passes(launch));
+}
+
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,
                           const char *header, int64_t max_blocks, struct at_progress *progress,
@@ -550,6 +561,8 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     uint64_t args[AT_CALL_WORDS];
     enum at_status status = at_config_launch(config, problem, device, &kernel.launch, err);
 
+    if (status == AT_OK)
+        status = check_passes(config, &kernel.launch, err);
     if (status == AT_OK)
         status = compile(config, problem, device, header, &builder, &built, err);
     if (status == AT_OK)

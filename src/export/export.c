@@ -227,6 +227,11 @@ static enum at_status add_item(struct at_export *export, const struct at_lookup 
     status = at_lookup_find(lookup, &query, &item->answer, err);
     if (status != AT_OK)
         return status;
+    if (item->answer.launch.field[AT_LAUNCHES] > 0)
+        return at_fail(err, AT_USAGE,
+                       "%s in place is several launches that share scratch memory, which cannot be "
+                       "exported yet; the library runs it",
+                       item->answer.config.family->name);
     item->problem = *problem;
     item->spec = at_problem_format(problem);
     item->defines = at_render_options(&item->answer.config, at_problem_kind(problem));

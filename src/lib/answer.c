@@ -373,11 +373,12 @@ int autotune_answer_parameter_value(const autotune_answer *answer, size_t index)
                                                            : 0;
 }
 
-autotune_launch autotune_launch_of(const struct at_launch *launch, const char *kernel)
+size_t autotune_put_launches(autotune_launch *launches, size_t capacity,
+                             const struct at_launch *launch, const char *kernel)
 {
     const int64_t *field = launch->field;
-
-    return (autotune_launch){
+    size_t count = (size_t)at_launch_passes(launch);
+    const autotune_launch each = {
         .grid = {(unsigned)field[AT_GRID_X], (unsigned)field[AT_GRID_Y],
                  (unsigned)field[AT_GRID_Z]},
         .block = {(unsigned)field[AT_BLOCK_X], (unsigned)field[AT_BLOCK_Y],
@@ -386,16 +387,16 @@ autotune_launch autotune_launch_of(const struct at_launch *launch, const char *k
         .carveout_percent = (int)field[AT_CARVEOUT_PERCENT],
         .kernel = kernel,
     };
+
+    for (size_t i = 0; launches && i < count && i < capacity; i++)
+        launches[i] = each;
+    return count;
 }
 
 size_t autotune_answer_launches(const autotune_answer *answer, autotune_launch *launches,
                                 size_t capacity)
 {
-    if (!answer)
-        return 0;
-    if (launches && capacity > 0)
-        *launches = autotune_launch_of(&answer->answer.launch, NULL);
-    return 1;
+    return answer ? autotune_put_launches(launches, capacity, &answer->answer.launch, NULL) : 0;
 }
 
 /* ---- the answer as text ---- */

@@ -110,7 +110,9 @@ typedef struct autotune_problem {
     int64_t ld_src, ld_dst;
     int64_t batch;
     int64_t stride_src, stride_dst;
-    int64_t in_place; /* 1: src is dst, and the matrices are square; 0: they are two buffers */
+    /* 1: src is dst, and the matrices are square or dense; 0: they are two buffers. A launch that
+     * fails in place leaves neither the matrix nor its transpose. */
+    int64_t in_place;
     /* The addresses of src and dst are multiples of this power of two. 0 stands for 16, which all
      * allocators guarantee, but not views into a matrix. */
     int64_t align_bytes;
@@ -437,7 +439,8 @@ typedef struct autotune_execution {
     const void *offsets;
     int64_t offset_count; /* the number of groups, and 1 */
     /* Of amax and sums: device memory that is 0 before the first launch; each launch leaves it so.
-     * Of a list in host memory: device memory for the list, whatever is in it.
+     * Of a list in host memory: device memory for the list, whatever is in it. In place: device
+     * memory at a multiple of 16, whatever is in it.
      * autotune_plan_scratch_bytes tells how much. Launches that may run at the same time need their
      * own. NULL and 0: the plan has its own, which is for one launch at a time, and for as many
      * matrices as it was made for. */

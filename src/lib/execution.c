@@ -25,6 +25,7 @@ enum {
     OR_TENSOR = 1 << 28, /* also steps whose scales follow from the tensor's largest magnitude */
     OR_LIST = 1 << 27,   /* also lists of matrices */
     OR_ROWS = 1 << 26,   /* also groups of rows */
+    OR_PLACE = 1 << 25,  /* also transposes in place */
 };
 
 /* The members, in the order of the struct. */
@@ -53,8 +54,8 @@ static const struct member {
     {MEMBER(list_count), OR_LIST},
     {MEMBER(offsets), OR_ROWS},
     {MEMBER(offset_count), OR_ROWS},
-    {MEMBER(scratch), OPTIONAL | OR_LIST | 1 << AT_AMAX | 1 << AT_SUMS},
-    {MEMBER(scratch_bytes), OPTIONAL | OR_LIST | 1 << AT_AMAX | 1 << AT_SUMS},
+    {MEMBER(scratch), OPTIONAL | OR_LIST | OR_PLACE | 1 << AT_AMAX | 1 << AT_SUMS},
+    {MEMBER(scratch_bytes), OPTIONAL | OR_LIST | OR_PLACE | 1 << AT_AMAX | 1 << AT_SUMS},
     {MEMBER(sums), 1 << AT_SUMS},
     {MEMBER(overflow), OPTIONAL | OR_ROWS},
 };
@@ -72,6 +73,7 @@ static bool belongs_to(const struct member *member, const struct at_problem *pro
     const struct at_step *step = &problem->step;
     unsigned wanted = (unsigned)(member->operations & ~(OPTIONAL | ALL));
     unsigned found = wanted & (step->operations | of_groups[at_groups_kind(&problem->groups)] |
+                               (problem->in_place ? (unsigned)OR_PLACE : 0) |
                                (at_step_takes_largest(step) ? (unsigned)OR_TENSOR : 0));
 
     return member->operations != EVERY && (member->operations & ALL ? found == wanted : found != 0);
@@ -201,8 +203,8 @@ static enum at_status check_second(const autotune_execution *taken,
     return AT_OK;
 }
 
-/* Of addresses of scales. Layouts want it. */
-enum { SCALE_ALIGN = 16 };
+/* Of addresses of scales, which layouts want; and of scratch for elements in place. */
+enum { SCALE_ALIGN = 16, PLACE_ALIGN = 16 };
 
 /* Check the outputs beside dst, and what belongs to them. */
 static enum at_status check_outputs(const autotune_execution *taken,
@@ -224,7 +226,8 @@ static enum at_status check_outputs(const autotune_execution *taken,
         {"block_scales2", taken->block_scales2, SCALE_ALIGN,
          at_problem_scale_bytes(problem, AT_SOURCE) > 0},
         {"skip", taken->skip, sizeof(int), false},
-        {"scratch", taken->scratch, AT_STEP_SCRATCH_BYTES, taken->scratch_bytes != 0},
+        {"scratch", taken->scratch, problem->in_place ? PLACE_ALIGN : AT_STEP_SCRATCH_BYTES,
+         taken->scratch_bytes != 0},
         {"sums", taken->sums, sizeof(float), at_step_has(&problem->step, AT_SUMS)},
     };
 
@@ -290,6 +293,8 @@ enum at_status autotune_take_execution(autotune_execution *taken, const autotune
         status = check_unused(taken, words, err);
     if (status == AT_OK && at_step_takes_numbers(&problem->step))
         status = check_numbers(taken, problem, scratch_bytes, err);
+    if (status == AT_OK && problem->in_place)
+        status = check_outputs(taken, problem, scratch_bytes, err);
     if (status == AT_OK && problem->groups.count > 0)
         status = check_groups(taken, problem, err);
     return status;

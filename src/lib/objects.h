@@ -89,8 +89,10 @@ enum at_status autotune_find_current(struct at_device_info *info, void **context
 enum at_status autotune_write_answer(char **text, const struct autotune_answer *answer, bool json,
                                      struct at_error *err);
 
-/* Convert a launch; `kernel` is its kernel's name, or NULL. */
-autotune_launch autotune_launch_of(const struct at_launch *launch, const char *kernel);
+/* Write the launches of one transpose, at most `capacity`, and return their number. `kernel` is
+ * their kernel's name, or NULL. */
+size_t autotune_put_launches(autotune_launch *launches, size_t capacity,
+                             const struct at_launch *launch, const char *kernel);
 
 /* Copy as much as fits, unless text is NULL. Returns the whole length. */
 size_t autotune_copy_text(const char *from, char *text, size_t capacity);

@@ -137,7 +137,8 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
     return status;
 }
 
-/* Allocate the scratch, cleared for the first launch. Each launch clears it for the next one. */
+/* Allocate the scratch. Of a step it is cleared for the first launch, and each launch clears it for
+ * the next one. */
 static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
 {
     unsigned char *zeros;
@@ -145,6 +146,9 @@ static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
 
     if (plan->scratch || plan->scratch_bytes == 0)
         return AT_OK;
+    if (plan->problem.in_place)
+        return check(at_cuda.cuMemAlloc(&plan->scratch, (size_t)plan->scratch_bytes),
+                     "making scratch", err);
     zeros = at_alloc((size_t)plan->scratch_bytes);
     result = at_cuda.cuMemAlloc(&plan->scratch, (size_t)plan->scratch_bytes);
     if (result == CUDA_SUCCESS)
@@ -374,11 +378,11 @@ static enum at_status fill(struct creating *creating, struct at_error *err)
 {
     enum at_status status = look_up(creating, err);
 
+    creating->made->problem = creating->answer.problem;
     if (status == AT_OK)
         status = take(creating, err);
     if (status != AT_OK)
         return status;
-    creating->made->problem = creating->answer.problem;
     if (creating->asked.groups)
         creating->made->rows = autotune_rows_of(creating->asked.groups);
     creating->made->words = autotune_execution_words(&creating->answer.problem);
@@ -493,9 +497,29 @@ static enum at_status launch(const autotune_plan *plan, const struct at_call *ca
     return status;
 }
 
+/* Start the launches of a kernel that is launched several times. If one fails to start, those
+ * before it have moved some of the elements. */
+static enum at_status start_passes(const autotune_plan *plan, const struct kernel *kernel,
+                                   const struct at_cuda_given *given, void *stream,
+                                   uint64_t scratch, struct at_error *err)
+{
+    const struct at_step_numbers shared = {.scratch = scratch};
+    struct at_call call = kernel->call;
+    enum at_status status = AT_OK;
+
+    for (int64_t i = 0; i < at_launch_passes(&call.launch) && status == AT_OK; i++) {
+        call.launch.field[AT_PASS] = i;
+        at_problem_args(&plan->problem, &call.launch, given->dst, given->src, &shared, call.args,
+                        call.arg_words);
+        status = launch(plan, &call, given, stream, err);
+    }
+    return status;
+}
+
 /* Start the plan's kernel. `numbers` is for a step that takes them, and NULL otherwise. */
 static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
-                            const struct at_step_numbers *numbers, struct at_error *err)
+                            const struct at_step_numbers *numbers, uint64_t scratch,
+                            struct at_error *err)
 {
     const struct kernel *kernel =
         kernel_for(plan, dst, src, numbers ? numbers->second | numbers->kept : 0);
@@ -505,6 +529,8 @@ static enum at_status start(const autotune_plan *plan, void *dst, const void *sr
                                         .other_number = kernel->arg_count - 1};
     enum at_status status = autotune_check_addresses(&plan->problem, dst, src, err);
 
+    if (status == AT_OK && kernel->call.launch.field[AT_LAUNCHES] > 0)
+        return start_passes(plan, kernel, &given, stream, scratch, err);
     return status == AT_OK ? launch(plan, &kernel->call, &given, stream, err) : status;
 }
 
@@ -605,7 +631,8 @@ static enum at_status start_any(const autotune_plan *plan, const autotune_execut
         return start_rows(plan, taken, numbers, err);
     default:
         return start(plan, taken->dst, taken->src, taken->stream,
-                     at_step_takes_numbers(&plan->problem.step) ? numbers : NULL, err);
+                     at_step_takes_numbers(&plan->problem.step) ? numbers : NULL, numbers->scratch,
+                     err);
     }
 }
 
@@ -644,7 +671,7 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
         return autotune_fail_null(error, "plan");
     status = autotune_check_plain(&plan->problem, &err);
     if (status == AT_OK)
-        status = start(plan, dst, src, stream, NULL, &err);
+        status = start(plan, dst, src, stream, NULL, plan->scratch, &err);
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
 }
 
@@ -656,9 +683,7 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
     if (!plan)
         return 0;
     kernel = kernel_for(plan, dst, src, 0);
-    if (launches && capacity > 0)
-        *launches = autotune_launch_of(&kernel->call.launch, kernel->name);
-    return 1;
+    return autotune_put_launches(launches, capacity, &kernel->call.launch, kernel->name);
 }
 
 int64_t autotune_plan_scratch_bytes(const autotune_plan *plan)

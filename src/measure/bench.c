@@ -58,7 +58,7 @@ static uint64_t offset_bytes(const struct at_problem *problem, enum at_side side
 }
 
 struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,
-                             const struct at_gpu_run *run, int64_t set)
+                             const struct at_gpu_run *run, int64_t set, int64_t pass)
 {
     const struct at_buffers *tuned = &bench->cases[0];
     /* A copy's problem has no offset and may have another element size. It starts inside the red
@@ -69,6 +69,7 @@ struct at_call at_bench_call(const struct at_bench *bench, const struct at_kerne
                      offset_bytes(&tuned->problem, AT_SOURCE);
     struct at_call call = {.kernel = kernel, .launch = run->launch, .cold = run->cold != 0};
 
+    call.launch.field[AT_PASS] = pass;
     if (kernel)
         at_buffers_put_args(&call, tuned, &run->problem, set, dst, src, 0);
     else

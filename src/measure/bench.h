@@ -59,8 +59,9 @@ enum at_outcome at_bench_refill(struct at_bench *bench, struct at_error *err);
 /* Return how many of the tuned case's sets the run's launches cycle through. */
 int64_t at_bench_sets(const struct at_bench *bench, const struct at_gpu_run *run);
 
-/* The call of a run on one of its sets. kernel is NULL for the driver's copy. */
+/* The call of a run on one of its sets, of one of its launches. kernel is NULL for the driver's
+ * copy. */
 struct at_call at_bench_call(const struct at_bench *bench, const struct at_kernel *kernel,
-                             const struct at_gpu_run *run, int64_t set);
+                             const struct at_gpu_run *run, int64_t set, int64_t pass);
 
 #endif

@@ -72,7 +72,9 @@ const struct at_buffer *at_buffers_side(const struct at_buffers *buffers, size_t
 /* Of the largest magnitude alone the table of values has the scratch. */
 static int64_t scratch_bytes(const struct at_problem *problem)
 {
-    return at_step_has(&problem->step, AT_SUMS) ? at_problem_scratch_most(problem) : 0;
+    return at_step_has(&problem->step, AT_SUMS) || problem->in_place
+               ? at_problem_scratch_most(problem)
+               : 0;
 }
 
 int64_t at_buffers_bytes(const struct at_problem *problem, int64_t sets,
@@ -142,14 +144,17 @@ struct at_scratch at_buffers_scratch(const struct at_buffers *buffers)
                : (struct at_scratch){0};
 }
 
-/* Launches find it cleared, and leave it so; but a wrong one may not. */
-static enum at_outcome clear_scratch(const struct at_bench *bench, const struct at_buffers *buffers,
-                                     struct at_error *err)
+/* Launches of a step find it cleared, and leave it so; but a wrong one may not. */
+static enum at_outcome prepare_scratch(const struct at_bench *bench,
+                                       const struct at_buffers *buffers, struct at_error *err)
 {
     const struct at_scratch scratch = at_buffers_scratch(buffers);
-    unsigned char *zeros = at_alloc((size_t)scratch.bytes + 1);
+    unsigned char *zeros;
     enum at_outcome outcome = AT_CORRECT;
 
+    if (buffers->problem.in_place)
+        return poison(bench, scratch.start, scratch.bytes, err);
+    zeros = at_alloc((size_t)scratch.bytes + 1);
     if (scratch.bytes > 0)
         outcome =
             bench->ops->write(bench->device, scratch.start, zeros, (size_t)scratch.bytes, err);
@@ -161,7 +166,7 @@ enum at_outcome at_buffers_fill(const struct at_bench *bench, const struct at_bu
                                 struct at_error *err)
 {
     const struct at_problem *problem = &buffers->problem;
-    enum at_outcome outcome = clear_scratch(bench, buffers, err);
+    enum at_outcome outcome = prepare_scratch(bench, buffers, err);
 
     for (size_t i = 0; i < AT_BUFFER_SIDES && outcome == AT_CORRECT; i++) {
         const struct at_buffer *side = at_buffers_side(buffers, i);
@@ -270,10 +275,12 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
         at_group_tables_put_args(call, buffers, set, &all);
     else
         at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
-    call->state = buffers->scratch ? buffers->scratch : all.largest;
-    call->state_bytes = buffers->scratch ? (size_t)scratch.bytes
-                        : all.largest    ? AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES
-                                         : 0;
+    call->state = problem->in_place ? dst : buffers->scratch ? buffers->scratch : all.largest;
+    call->state_bytes = problem->in_place
+                            ? (size_t)(at_problem_dst_extent(problem) * problem->elem_size)
+                        : buffers->scratch ? (size_t)scratch.bytes
+                        : all.largest      ? AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES
+                                           : 0;
 }
 
 enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,

@@ -287,11 +287,11 @@ static enum at_outcome time_verified(struct at_gpu_server *server, struct evalua
     if (is_hopeless(&evaluation->timing, launch_ns)) {
         evaluation->samples[0] = launch;
         evaluation->taken = 1;
-        return at_verify_left(bench, run, false, err);
+        return at_verify_left(bench, kernel, run, false, err);
     }
     outcome = time_run(server, evaluation, launch.ns, err);
     if (outcome == AT_CORRECT)
-        outcome = at_verify_left(bench, run, true, err);
+        outcome = at_verify_left(bench, kernel, run, true, err);
     return outcome == AT_CORRECT
                ? at_verify_often(bench, kernel, run, evaluation->timing.verify_more, often_ns, err)
                : outcome;
@@ -451,7 +451,7 @@ static struct at_gpu_result count(struct at_gpu_server *server, struct at_exchan
             at_fail(exchange->err, AT_DEVICE, "this device has no counters"));
     outcome = find_kernel(server, &run, &kernel, exchange->err);
     if (outcome == AT_CORRECT) {
-        call = at_bench_call(bench, &kernel, &run, 0);
+        call = at_bench_call(bench, &kernel, &run, 0, 0);
         outcome = bench->ops->count(bench->device, &call, &counters, exchange->err);
     }
     if (outcome == AT_CORRECT)

@@ -13,7 +13,9 @@
 /* Longer trains take more time to build than to run. */
 enum { LAUNCHES_MAX = 1024 };
 
-/* Untimed launches at the start. They follow another kernel, whose traces one launch may not
+/* A launch stands for all launches of one transpose.
+ *
+ * Untimed launches at the start. They follow another kernel, whose traces one launch may not
  * remove: in a shoot-out of twelve the winner took 0.3 to 0.8 % longer than in one of two, where
  * half of its trains follow its own (H200). */
 static size_t lead_in(int64_t launches)
@@ -25,13 +27,15 @@ static enum at_outcome make(struct at_bench *bench, const struct at_kernel *kern
                             const struct at_gpu_run *run, int64_t launches, struct at_train **train,
                             struct at_error *err)
 {
-    struct at_call *calls = at_alloc_array((size_t)launches, sizeof *calls);
+    int64_t passes = at_launch_passes(&run->launch);
+    struct at_call *calls = at_alloc_array((size_t)(launches * passes), sizeof *calls);
     enum at_outcome outcome;
 
-    for (int64_t i = 0; i < launches; i++)
-        calls[i] = at_bench_call(bench, kernel, run, i % at_bench_sets(bench, run));
-    outcome = bench->ops->make_train(bench->device, calls, (size_t)launches, lead_in(launches),
-                                     train, err);
+    for (int64_t i = 0; i < launches * passes; i++)
+        calls[i] =
+            at_bench_call(bench, kernel, run, i / passes % at_bench_sets(bench, run), i % passes);
+    outcome = bench->ops->make_train(bench->device, calls, (size_t)(launches * passes),
+                                     lead_in(launches) * (size_t)passes, train, err);
     at_free(calls);
     return outcome;
 }

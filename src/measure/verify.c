@@ -73,20 +73,27 @@ static enum at_outcome start_output_checks(struct verification *verification,
         outcome = start_check(verification, buffers, set, AT_OF_LARGEST, err);
     if (outcome == AT_CORRECT && buffers->sums.pitch && !all)
         outcome = start_check(verification, buffers, set, AT_OF_SUMS, err);
-    if (outcome == AT_CORRECT && at_problem_scratch_most(&buffers->problem) > 0)
+    if (outcome == AT_CORRECT && !buffers->problem.in_place &&
+        at_problem_scratch_most(&buffers->problem) > 0)
         outcome = start_check(verification, buffers, set, AT_OF_SCRATCH, err);
     return outcome;
 }
 
-/* Start a call between two marks. */
-static enum at_outcome start_timed(struct at_bench *bench, const struct at_call *call,
-                                   struct at_error *err)
+/* Start all launches of a transpose, between two marks if it is timed. */
+static enum at_outcome start_passes(struct at_bench *bench, struct at_call *call,
+                                    const struct at_buffers *buffers, int64_t set, bool timed,
+                                    at_address skip, struct at_error *err)
 {
-    enum at_outcome outcome = bench->ops->mark(bench->device, AT_BEFORE, err);
+    enum at_outcome outcome = timed ? bench->ops->mark(bench->device, AT_BEFORE, err) : AT_CORRECT;
 
-    if (outcome == AT_CORRECT)
+    for (int64_t i = 0; i < at_launch_passes(&call->launch) && outcome == AT_CORRECT; i++) {
+        call->launch.field[AT_PASS] = i;
+        at_buffers_put_args(call, buffers, &buffers->problem, set, at_buffer_of(&buffers->dst, set),
+                            at_buffer_of(&buffers->src, set), skip);
         outcome = bench->ops->start(bench->device, call, err);
-    return outcome == AT_CORRECT ? bench->ops->mark(bench->device, AT_AFTER, err) : outcome;
+    }
+    return timed && outcome == AT_CORRECT ? bench->ops->mark(bench->device, AT_AFTER, err)
+                                          : outcome;
 }
 
 /* Reset the outputs and run the kernel. skip: the address of a flag, or 0. */
@@ -98,11 +105,8 @@ static enum at_outcome start_afresh(struct at_bench *bench, const struct at_kern
     struct at_call call = {.kernel = kernel, .launch = *launch};
     enum at_outcome outcome = at_buffers_reset(bench, buffers, set, err);
 
-    at_buffers_put_args(&call, buffers, &buffers->problem, set, at_buffer_of(&buffers->dst, set),
-                        at_buffer_of(&buffers->src, set), skip);
-    if (outcome != AT_CORRECT)
-        return outcome;
-    return timed ? start_timed(bench, &call, err) : bench->ops->start(bench->device, &call, err);
+    return outcome == AT_CORRECT ? start_passes(bench, &call, buffers, set, timed, skip, err)
+                                 : outcome;
 }
 
 /* Start a trial, and check what it writes. */
@@ -235,8 +239,15 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     return outcome == AT_CORRECT && !timed ? finish(&verification, err) : outcome;
 }
 
-enum at_outcome at_verify_left(struct at_bench *bench, const struct at_gpu_run *run,
-                               bool destinations, struct at_error *err)
+/* Is what some launches in place have left neither the matrix nor its transpose? */
+static bool leaves_unknown(const struct at_problem *problem)
+{
+    return problem->in_place && problem->rows != problem->cols;
+}
+
+enum at_outcome at_verify_left(struct at_bench *bench, const struct at_kernel *kernel,
+                               const struct at_gpu_run *run, bool destinations,
+                               struct at_error *err)
 {
     struct verification verification = {.bench = bench};
     const struct at_buffers *tuned = &bench->cases[0];
@@ -245,11 +256,14 @@ enum at_outcome at_verify_left(struct at_bench *bench, const struct at_gpu_run *
     enum at_outcome outcome = clear_results(bench, err);
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
-        if (destinations)
+        /* In place, the number of timed launches is unknown here. After an even number a square is
+         * restored; any other matrix is filled and transposed once more. */
+        if (destinations && leaves_unknown(&tuned->problem))
+            outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], false, err);
+        else if (destinations)
             outcome = start_output_checks(&verification, tuned, sets[i], err);
-        /* The number of timed launches is unknown here; after an even number the matrix is
-         * restored. */
-        if (outcome == AT_CORRECT && destinations && tuned->problem.in_place)
+        if (outcome == AT_CORRECT && destinations && tuned->problem.in_place &&
+            !leaves_unknown(&tuned->problem))
             outcome = start_check(&verification, tuned, sets[i], AT_OF_RESTORED, err);
         if (outcome == AT_CORRECT)
             outcome = start_source_checks(&verification, tuned, sets[i], err);

@@ -22,8 +22,9 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
 
 /* Verify what launches have left in the tuned case: the sources, and if they were timed launches
  * the destinations too, which must have the same result as before. */
-enum at_outcome at_verify_left(struct at_bench *bench, const struct at_gpu_run *run,
-                               bool destinations, struct at_error *err);
+enum at_outcome at_verify_left(struct at_bench *bench, const struct at_kernel *kernel,
+                               const struct at_gpu_run *run, bool destinations,
+                               struct at_error *err);
 
 /* Verify the kernel on the tuned case `times` times, or until limit_ns is over: a kernel that fails
  * now and then must not win. */

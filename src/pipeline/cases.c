@@ -85,17 +85,21 @@ _Static_assert(AT_COUNT(shapes) < AT_VERIFICATION_CASES_MAX &&
                    AT_VERIFICATION_CASES_MAX <= 32 /* AT_CASES_MAX of the worker */,
                "every shape and the tuned problem fit");
 
-/* Make a problem in place: a square with the shape's shorter side, and the padding and gap of its
- * source. */
-static void make_square(struct at_problem *problem)
+/* Make a problem in place like another one: a dense matrix, or a square with the shape's shorter
+ * side. It has the gap of the shape's source, and a square its padding. */
+static void put_in_place(struct at_problem *problem, const struct at_problem *like)
 {
     int64_t pad = problem->ld_src - problem->cols;
     int64_t gap = problem->stride_src - problem->rows * problem->ld_src;
     int64_t side = problem->rows < problem->cols ? problem->rows : problem->cols;
 
-    problem->rows = problem->cols = side;
-    problem->ld_src = problem->ld_dst = side + pad;
-    problem->stride_src = problem->stride_dst = side * problem->ld_src + gap;
+    if (like->rows == like->cols)
+        problem->rows = problem->cols = side;
+    else
+        pad = 0;
+    problem->ld_src = problem->cols + pad;
+    problem->ld_dst = problem->rows + pad;
+    problem->stride_src = problem->stride_dst = problem->rows * problem->ld_src + gap;
     problem->offset_dst = problem->offset_src;
     problem->in_place = 1;
 }
@@ -146,7 +150,7 @@ static bool make_problem(struct at_problem *made, size_t shape, const struct at_
     if (!place_channels(&problem, shape, like))
         return false;
     if (like->in_place)
-        make_square(&problem);
+        put_in_place(&problem, like);
     else
         at_problem_reduce(&problem);
     *made = problem;

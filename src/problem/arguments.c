@@ -553,6 +553,19 @@ static size_t put_numbers(struct writing *writing, const struct at_problem *prob
     return writing->argument;
 }
 
+/* Which of several launches this is, and what they share. */
+static void put_pass(struct writing *writing, const struct at_launch *launch,
+                     const struct at_step_numbers *numbers)
+{
+    size_t began = writing->used;
+
+    if (launch->field[AT_LAUNCHES] == 0)
+        return;
+    put_int(writing, numbers ? (int64_t)numbers->scratch : 0);
+    put_int(writing, launch->field[AT_PASS]);
+    end_argument(writing, began);
+}
+
 size_t at_problem_args(const struct at_problem *problem, const struct at_launch *launch,
                        uint64_t dst, uint64_t src, const struct at_step_numbers *numbers,
                        uint64_t word[AT_CALL_WORDS], uint8_t words[AT_CALL_ARGS])
@@ -578,6 +591,7 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     }
     if (problem->outer_count == 0) {
         writing.used = writing.argument = AT_COUNT(first);
+        put_pass(&writing, launch, numbers);
         return put_numbers(&writing, problem, dst, numbers);
     }
     count = at_problem_axes(problem, axes) - 2;
@@ -617,6 +631,8 @@ int64_t at_problem_scratch_bytes(const struct at_problem *problem, const struct 
 {
     int64_t cols = launch->field[AT_SUM_COLS], across;
 
+    if (launch->field[AT_SCRATCH_BYTES] > 0)
+        return launch->field[AT_SCRATCH_BYTES];
     if (cols == 0)
         return at_step_has(&problem->step, AT_AMAX) ? AT_STEP_SCRATCH_BYTES : 0;
     across = (problem->cols + cols - 1) / cols;
@@ -624,8 +640,18 @@ int64_t at_problem_scratch_bytes(const struct at_problem *problem, const struct 
         problem, launch->field[AT_GRID_X] / (across * at_problem_matrices(problem)), cols);
 }
 
+/* A twentieth of the matrices. Small ones may take more, but no more than a copy of them would. */
+static int64_t scratch_in_place(const struct at_problem *problem)
+{
+    int64_t bytes = at_problem_bytes(problem) / 2;
+
+    return at_min(bytes, at_max(bytes / 20, 64 << 20));
+}
+
 int64_t at_problem_scratch_most(const struct at_problem *problem)
 {
+    if (problem->in_place)
+        return scratch_in_place(problem);
     if (!at_step_has(&problem->step, AT_SUMS))
         return at_step_has(&problem->step, AT_AMAX) ? AT_STEP_SCRATCH_BYTES : 0;
     return scratch_of_tiles(problem, (problem->rows + 7) / 8, 32);

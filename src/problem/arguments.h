@@ -36,14 +36,15 @@ struct at_step_numbers {
     uint64_t kept;    /* the second result, laid out as the source */
     uint64_t largest; /* gets the largest magnitude, an f32 */
     uint64_t skip;    /* the address of an int, or 0: if it is not 0, nothing is written */
-    uint64_t scratch; /* at_problem_scratch_bytes; they are 0 before a launch, and again after it */
+    uint64_t scratch; /* at_problem_scratch_bytes; of a step they are 0 before a launch, and again
+                       * after it */
     uint64_t scales, kept_scales; /* of a step with blocks: get the scales of both results */
     uint64_t sums;                /* gets at_problem_sum_bytes of floats */
 };
 
 /* The scratch memory that a launch needs for the largest magnitude, and for the sums of its tiles
- * (templates/sums.cuh). No legal config needs more than the most for its problem, which is what
- * tiles of 8x32 take. */
+ * (templates/sums.cuh); or for launches in place. No legal config needs more than the most for its
+ * problem: what tiles of 8x32 take, or the twentieth part of a matrix in place, or 64 MiB. */
 enum { AT_STEP_SCRATCH_BYTES = 8 };
 
 int64_t at_problem_scratch_bytes(const struct at_problem *problem, const struct at_launch *launch);
@@ -59,6 +60,9 @@ int64_t at_problem_scratch_most(const struct at_problem *problem);
  * A step that takes numbers, or has more outputs, has one more argument, the struct `numbers`. NULL
  * stands for ones, and for the destination as the second source. Before it, a step with channels
  * has another, which says where they are.
+ *
+ * With AT_LAUNCHES there is one more argument, for the launch AT_PASS: a struct of numbers->scratch
+ * and its number (templates/words.cuh: pass_of_many).
  *
  * If the launch has sides, the family is packed: it takes dst, src, and the struct `packing` of
  * templates/packed.cu, for a tile of those sides. */

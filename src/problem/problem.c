@@ -529,14 +529,19 @@ static enum at_status check_strides(const struct at_problem *problem, const char
     return AT_OK;
 }
 
-/* In place, source and destination are one buffer, so their layouts must be the same. */
+/* In place, source and destination are one buffer, so both take the same places: a square one the
+ * rows of its layout, any other one a dense matrix. */
 static enum at_status check_in_place(const struct at_problem *problem, const char *spec,
                                      struct at_error *err)
 {
-    if (problem->rows != problem->cols)
-        return at_problem_fail(err, spec, "in place, a matrix has to be square");
-    if (problem->ld_src != problem->ld_dst || problem->stride_src != problem->stride_dst ||
-        problem->offset_src != problem->offset_dst)
+    bool is_square = problem->rows == problem->cols;
+
+    if (!is_square && (problem->ld_src != problem->cols || problem->ld_dst != problem->rows))
+        return at_problem_fail(err, spec,
+                               "in place, a matrix that is not square is dense: leave out ld_src "
+                               "and ld_dst");
+    if ((is_square && problem->ld_src != problem->ld_dst) ||
+        problem->stride_src != problem->stride_dst || problem->offset_src != problem->offset_dst)
         return at_problem_fail(
             err, spec,
             "in place, ld_dst is ld_src, stride_dst is stride_src and offset_dst is "

@@ -117,7 +117,7 @@ bool at_problem_mixes_channels(const struct at_problem *problem);
  * of one whole matrix (always, with batch = 1), no offsets. In place, the destination's layout is
  * the source's. AT_USAGE for an unknown type or key, a size below 1, an offset above 255 elements,
  * a leading dimension shorter than a row, overlapping matrices, or bytes that do not fit 62 bits.
- * Also, in place, for a matrix that is not square, or two different layouts. */
+ * Also, in place, for a matrix that is neither square nor dense, or two different layouts. */
 enum at_status at_problem_parse(struct at_problem *problem, const char *spec, struct at_error *err);
 
 /* Write the sizes of a file in place of its name, as in group=@sizes.txt:f16. A line of it is

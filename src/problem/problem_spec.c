@@ -69,7 +69,7 @@ static bool default_of(const struct at_problem *problem, size_t key, int64_t *va
         *value = problem->cols;
         return true;
     case LD_DST:
-        *value = in_place ? problem->ld_src : problem->rows;
+        *value = in_place && problem->rows == problem->cols ? problem->ld_src : problem->rows;
         return true;
     case BATCH:
         *value = 1;

@@ -44,6 +44,7 @@ enum opcode {
     OP_MIN,
     OP_MAX,
     OP_CEIL_DIV,
+    OP_GCD,
 };
 
 enum second {
@@ -135,6 +136,23 @@ bool at_expr_equates(const struct at_expr *expr, size_t name)
     return depth == (last->second == SECOND_STACKED ? 2 : 1);
 }
 
+static uint64_t magnitude(int64_t a)
+{
+    return a < 0 ? -(uint64_t)a : (uint64_t)a;
+}
+
+/* The greatest common divisor. */
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* Rounds towards plus infinity; C's division rounds towards zero. */
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -211,6 +229,8 @@ static const char *apply(enum opcode opcode, int64_t *a, int64_t b)
         if (!(wrong = check_division(*a, b)))
             *a = ceil_div(*a, b);
         return wrong;
+    case OP_GCD:
+        return __builtin_add_overflow(gcd(magnitude(*a), magnitude(b)), 0, a) ? overflow : NULL;
     default:
         return "an unknown instruction";
     }
@@ -314,7 +334,7 @@ static const struct binary {
 static const struct {
     const char *name;
     enum opcode opcode;
-} functions[] = {{"min", OP_MIN}, {"max", OP_MAX}, {"ceil_div", OP_CEIL_DIV}};
+} functions[] = {{"min", OP_MIN}, {"max", OP_MAX}, {"ceil_div", OP_CEIL_DIV}, {"gcd", OP_GCD}};
 
 static bool parse_choice(struct parser *parser);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The constraint language: a small total language of 64-bit integers.
  *
- * Decimal integers, names, parentheses, calls of min(a, b), max(a, b), ceil_div(a, b), and the
- * operators of C, from the loosest binding to the tightest:
+ * Decimal integers, names, parentheses, calls of min(a, b), max(a, b), ceil_div(a, b), gcd(a, b),
+ * and the operators of C, from the loosest binding to the tightest:
  *   ?:   ||   &&   == !=   < <= > >=   << >>   + -   * / %   ! - (unary)
  * && || ?: evaluate only the side they need. There are no loops and no assignments, so every
  * evaluation ends. Overflow, division by zero and a shift outside 0..62 are errors; the message

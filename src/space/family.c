@@ -61,7 +61,9 @@ static const struct at_field launch_fields[] = {
     AT_FIELD(at_launch_record, "grid_x", field[AT_GRID_X], LOCATED),
     AT_FIELD(at_launch_record, "grid_y", field[AT_GRID_Y], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "grid_z", field[AT_GRID_Z], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "launches", field[AT_LAUNCHES], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "outer_order", field[AT_OUTER_ORDER], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "scratch_bytes", field[AT_SCRATCH_BYTES], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "shared_bytes", field[AT_SHARED_BYTES], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
@@ -371,11 +373,13 @@ static void make_rules(struct at_family *family)
     }
     /* After the rules of the three block sizes, whose bounds prevent overflow of the product. */
     insert_rule(family, (struct at_rule){.kind = AT_RULE_THREADS, .params_used = block_params});
-    if (family->launch[AT_SUM_COLS])
-        insert_rule(family, (struct at_rule){.kind = AT_RULE_SCRATCH,
-                                             .params_used =
-                                                 params_used(family, family->launch[AT_GRID_X]) |
-                                                 params_used(family, family->launch[AT_SUM_COLS])});
+    if (family->launch[AT_SUM_COLS] || family->launch[AT_SCRATCH_BYTES])
+        insert_rule(
+            family,
+            (struct at_rule){.kind = AT_RULE_SCRATCH,
+                             .params_used = params_used(family, family->launch[AT_GRID_X]) |
+                                            params_used(family, family->launch[AT_SUM_COLS]) |
+                                            params_used(family, family->launch[AT_SCRATCH_BYTES])});
     mark_inherent(family);
     list_adapting(family);
 }

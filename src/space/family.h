@@ -46,7 +46,7 @@ enum at_rule_kind {
     AT_RULE_NEED,
     AT_RULE_LAUNCH,  /* a launch field is within its bounds */
     AT_RULE_THREADS, /* the block has at most max_threads_per_block threads */
-    AT_RULE_SCRATCH, /* sums take no more scratch memory than a problem may */
+    AT_RULE_SCRATCH, /* a config takes no more scratch memory than its problem may */
 };
 
 struct at_rule {

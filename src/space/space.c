@@ -32,6 +32,9 @@ static const struct {
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
     [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},
     [AT_SUM_COLS] = {"sum_cols", 0, 0, 1 << 16},
+    [AT_LAUNCHES] = {"launches", 0, 1, AT_LAUNCHES_MAX},
+    [AT_SCRATCH_BYTES] = {"scratch_bytes", 0, 0, INT64_MAX},
+    [AT_PASS] = {"pass", 0, 0, 0},
 };
 
 /* Return the blocks that share a packed family's tiles, at most tiles_per_block each. All
@@ -128,6 +131,8 @@ static enum at_status count_scratch(const struct at_point *point, int64_t *bytes
 
     if (status == AT_OK)
         status = launch_field(point, AT_SUM_COLS, &launch.field[AT_SUM_COLS], err);
+    if (status == AT_OK)
+        status = launch_field(point, AT_SCRATCH_BYTES, &launch.field[AT_SCRATCH_BYTES], err);
     if (status == AT_OK)
         *bytes = at_problem_scratch_bytes(point->problem, &launch);
     return status;
@@ -242,7 +247,7 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
                          (long long)point->device->max_threads_per_block);
     case AT_RULE_SCRATCH:
         count_scratch(point, &value, NULL);
-        return at_format("its sums need %lld bytes of scratch memory; at most %lld are given",
+        return at_format("it needs %lld bytes of scratch memory; at most %lld are given",
                          (long long)value, (long long)at_problem_scratch_most(point->problem));
     }
     return at_strdup("an unknown rule");

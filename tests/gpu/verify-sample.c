@@ -84,7 +84,7 @@ static enum at_outcome verify(struct drawn *drawn, const struct at_kernel *kerne
                             &trial_count, err),
             err);
     outcome = at_verify_before(&place->bench, kernel, &run, trials, trial_count, NULL, err);
-    return outcome == AT_CORRECT ? at_verify_left(&place->bench, &run, true, err) : outcome;
+    return outcome == AT_CORRECT ? at_verify_left(&place->bench, kernel, &run, true, err) : outcome;
 }
 
 static enum at_outcome verify_one(struct drawn *drawn, struct loaded *loaded, struct at_error *err)

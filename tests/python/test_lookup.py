@@ -140,7 +140,7 @@ class Lookups(unittest.TestCase):
                 (Problem((4, 4), 4, (0, 2)), ValueError, "no permutation"),
                 (Problem((4, 4), 4, strides=(0, 1)), ValueError, "overlap"),
                 (Problem((4, 4), 4, strides=(4, 1, 1)), ValueError, "3 strides for 2 axes"),
-                (Problem((4, 5), 4, in_place=True), ValueError, "square"),
+                (Problem((4, 5), 4, in_place=True, strides=(6, 1)), AutotuneError, "dense"),
                 (Problem((4, 4), 4, in_place=True, strides=(1, 4)), ValueError, "neighbours"),
                 (Problem((1,) * 25, 4), ValueError, "25 axes"),
                 (Problem((4, 4), 4, strides=(2, 1)), AutotuneError, "overlap"),

@@ -22,6 +22,10 @@ static const struct {
     {"batch", "49x99", ",batch=40"},
     {"batch", "5x38", ",batch=400"}, /* columns of few words */
     {"copy", "1x67108864", ""},
+    {"cycles", "1075200x5", ",inplace=1"}, /* every run */
+    {"cycles", "7x4000", ",inplace=1"},
+    {"decompose", "300x421", ",inplace=1"}, /* two launches, and three */
+    {"decompose", "3000x4200", ",inplace=1"},
     {"direct", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes, all vectors */
     {"direct", "9x5x3x16x7", ",perm=41203"},
     {"inplace", "8192x8192", ",inplace=1"},
@@ -46,6 +50,8 @@ static const struct {
     {"quantise", "8192x8194", ",blocks=1x128"},
     {"quantise", "8193x8192", ",blocks=1x128,both"}, /* rows begin anywhere in the destination, */
     {"quantise", "8192x8193", ",blocks=1x128,both"}, /* or in the source */
+    {"resident", "60x36", ",batch=64,inplace=1"},
+    {"resident", "7x5", ",batch=400,inplace=1"},
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
     {"rows", "4099x1", ",ld_src=3"}, /* single elements */
@@ -80,7 +86,7 @@ static const struct {
     {"tma", "8192x8192", ""}, /* takes only rows of whole vectors */
     {"tma", "3x2x2x64x96", ",perm=21043"},
     {"warp", "8192x8192", ""},
-    {"warp", "3x5x2x64x96", ",perm=21043"},
+    {"warp", "3x5x2x32x96", ",perm=21043"}, /* small enough to run */
     /* The families of the studies. */
     {"access", "1x8192", ""},
     {"again", "1x8192", ""},
@@ -199,7 +205,7 @@ static inline struct at_problem family_problem(const struct at_family *family, s
  * on no side, on either or on both, or the transpose is in place. */
 enum { DISGUISED_IN_PLACE = 4, DISGUISED_LAYOUTS, DISGUISED = DISGUISED_LAYOUTS * 4 * 4 * 2 };
 
-/* Return false if the problem with this number makes no sense: it is not square, but in place. */
+/* Return false if the problem with this number makes no sense: padded, not square, but in place. */
 static inline bool disguised_problem(struct at_problem *problem, int number, int elem_size)
 {
     static const int extents[] = {1, 2, 3, 17}, batches[] = {1, 3};

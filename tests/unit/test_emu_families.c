@@ -97,6 +97,16 @@ static const struct {
     {"96x96", ",inplace=1,batch=2"},
     {"128x128", ",inplace=1"},
     {"200x200", ",inplace=1,ld_src=208"},
+    {"1x37", ",inplace=1"},
+    {"37x1", ",batch=3,inplace=1"},
+    {"3x1000", ",inplace=1"},
+    {"1000x3", ",inplace=1"},
+    {"127x129", ",inplace=1"},
+    {"128x192", ",inplace=1,offset_src=1"},
+    {"160x96", ",batch=3,inplace=1"},
+    {"33x17", ",batch=19,inplace=1"},
+    {"3x5", ",batch=261,inplace=1"},
+    {"17x19", ",batch=5,stride_src=330,inplace=1"},
 };
 
 /* A config and the problem for which it was drawn. */
@@ -264,13 +274,21 @@ static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
     uint64_t args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
     struct at_emu_launch launch = {.kernel = kernel, .args = args, .arg_words = AT_CALL_WORDS};
+    struct at_step_numbers numbers = {0};
     struct at_launch wanted;
     struct at_error err = {AT_OK, ""};
 
     assert_int_equal(at_config_launch(config, p, &device, &wanted, &err), AT_OK);
     at_emu_launch_take(&launch, &wanted);
-    launch.arg_count = at_problem_args(p, &wanted, b->dst, b->src, NULL, args, words);
-    run(b, &launch, what);
+    if (wanted.field[AT_SCRATCH_BYTES] > 0)
+        numbers.scratch = at_emu_memory_allocate(b->memory, wanted.field[AT_SCRATCH_BYTES]);
+    for (int64_t i = 0; i < at_launch_passes(&wanted); i++) {
+        wanted.field[AT_PASS] = i;
+        launch.arg_count =
+            at_problem_args(p, &wanted, b->dst, b->src,
+                            wanted.field[AT_LAUNCHES] > 0 ? &numbers : NULL, args, words);
+        run(b, &launch, what);
+    }
 }
 
 static bool is_legal(const struct at_config *config, const struct at_problem *problem)

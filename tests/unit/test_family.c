@@ -220,7 +220,8 @@ static void refuses(void **state)
         {"  block_x: TILE\n", "", ":20:3: the launch lacks the key \"block_x\""},
         {"block_y", "blocky",
          ":25:3: unknown key \"blocky\"; expected one of block_x, block_y, block_z, "
-         "carveout_percent, grid_x, grid_y, grid_z, outer_order, shared_bytes, side_dst, side_src, "
+         "carveout_percent, grid_x, grid_y, grid_z, launches, outer_order, scratch_bytes, "
+         "shared_bytes, side_dst, side_src, "
          "sum_cols, "
          "unit_words, vec_dst, vec_src, word_bytes"},
         {"summary: through shared memory\n", "", ":1:1: a space file lacks the key \"summary\""},

@@ -318,7 +318,7 @@ static void test_bad_problems(void **state)
         {.elem_size = 4, .rows = 8, .cols = 8, .ld_src = 7},
         {.elem_size = 4, .rows = 8, .cols = 8, .batch = 2, .stride_src = 1},
         {.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX},
-        {.elem_size = 4, .rows = 8, .cols = 9, .in_place = 1},
+        {.elem_size = 4, .rows = 8, .cols = 9, .ld_src = 10, .in_place = 1},
         {.elem_size = 4, .rows = 8, .cols = 8, .in_place = 2},
         {.elem_size = 4, .rows = 8, .cols = 8, .align_bytes = 12},
         {.elem_size = 4, .rows = 8, .cols = 8, .align_bytes = -8},

@@ -146,7 +146,7 @@ static void refuses(void **state)
         {"5x5:f32,inplace=", "inplace=1 is the only value"},
         {"5x5:f32,inplace", "unknown \"inplace\"; expected one of ld_src="},
         {"5x5:f32,inplace=1,inplace=1", "inplace is given twice"},
-        {"5x7:f32,inplace=1", "in place, a matrix has to be square"},
+        {"5x7:f32,ld_dst=9,inplace=1", "in place, a matrix that is not square is dense"},
         {"5x5:f32,ld_src=8,ld_dst=9,inplace=1", "in place, ld_dst is ld_src"},
         {"5x5:f32,ld_dst=9,inplace=1", "in place, ld_dst is ld_src"},
         {"5x5:f32,batch=2,stride_dst=30,inplace=1", "in place, ld_dst is ld_src"},
@@ -303,7 +303,7 @@ static void refuses_numbers(void **state)
           .stride_dst = INT64_MIN},
          "stride_dst=-9223372036854775808 the matrices overlap"},
         {{.elem_size = 4, .rows = INT64_MAX, .cols = INT64_MAX}, "62 bits"},
-        {{.elem_size = 4, .rows = 8, .cols = 9, .in_place = 1}, "square"},
+        {{.elem_size = 4, .rows = 8, .cols = 9, .ld_src = 10, .in_place = 1}, "dense"},
         {{.elem_size = 4, .rows = 8, .cols = 8, .offset_dst = -1}, "offsets"},
     };
 

@@ -217,11 +217,11 @@ static void test_sources(void **state)
     struct at_error err;
 
     (void)state;
-    assert_int_equal(at_verify_left(&bench, &run, false, &err), AT_CORRECT);
+    assert_int_equal(at_verify_left(&bench, &kernel, &run, false, &err), AT_CORRECT);
     assert_int_equal(ops.read(bench.device, &byte, src, 1, NULL), AT_CORRECT);
     byte ^= 1;
     assert_int_equal(ops.write(bench.device, src, &byte, 1, NULL), AT_CORRECT);
-    assert_int_equal(at_verify_left(&bench, &run, false, &err), AT_WRONG);
+    assert_int_equal(at_verify_left(&bench, &kernel, &run, false, &err), AT_WRONG);
     assert_non_null(strstr(err.message, "1 wrong elements in the source"));
 }
 

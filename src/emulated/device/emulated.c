@@ -21,7 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last prediction, kept because a train repeats one call, and two trains are made of it. */
+/* A prediction, kept because a train repeats the calls of one transpose, and two trains are made of
+ * them. */
 struct emu_predicted {
     bool known;
     const void *kernel; /* its handle; NULL: a copy by the driver */
@@ -37,7 +38,8 @@ struct emu_device {
     int threads;             /* of the host */
     enum at_outcome outcome; /* of the first fault, for wait */
     struct at_error fault;   /* its message */
-    struct emu_predicted last;
+    struct emu_predicted last[AT_LAUNCHES_MAX];
+    size_t next; /* of them, to be replaced */
 };
 
 static inline struct emu_device *at_emu_device_of(struct at_device *device)
@@ -164,10 +166,8 @@ static enum at_outcome predict_kernel(struct emu_device *device, const struct at
     struct at_emu_launch launch = emu_launch_of(device, call);
     const struct at_grid_parts whole = at_grid_whole(&launch);
     struct at_prediction prediction;
-    /* A prediction runs some blocks. Out of place that does no harm. In place, blocks exchange
-     * tiles, so running them a second time restores the matrix. */
-    int times = call->args[0] == call->args[1] ? 2 : 1;
-    enum at_status status = AT_OK;
+    /* A prediction runs some blocks. Out of place that does no harm. */
+    enum at_status status;
     void *place = call->state_bytes > 0
                       ? at_emu_memory_host(device->memory, call->state, call->state_bytes)
                       : NULL;
@@ -175,10 +175,9 @@ static enum at_outcome predict_kernel(struct emu_device *device, const struct at
 
     if (place)
         memcpy(state, place, call->state_bytes);
-    for (int i = 0; i < times && status == AT_OK; i++)
-        status = at_predict_launch(&device->base.info, &device->rates, device->memory, &launch,
-                                   &whole, call->kernel->registers, call->kernel->shared_bytes,
-                                   call->cold, &prediction, err);
+    status = at_predict_launch(&device->base.info, &device->rates, device->memory, &launch, &whole,
+                               call->kernel->registers, call->kernel->shared_bytes, call->cold,
+                               &prediction, err);
     if (place)
         memcpy(place, state, call->state_bytes);
     at_free(state);
@@ -190,10 +189,8 @@ static enum at_outcome predict_kernel(struct emu_device *device, const struct at
     return AT_CORRECT;
 }
 
-static bool is_last(const struct emu_device *device, const struct at_call *call)
+static bool is_of(const struct emu_predicted *last, const struct at_call *call)
 {
-    const struct emu_predicted *last = &device->last;
-
     return last->known && last->kernel == (call->kernel ? call->kernel->handle : NULL) &&
            last->call.cold == call->cold &&
            memcmp(&last->call.launch, &call->launch, sizeof call->launch) == 0 &&
@@ -203,20 +200,21 @@ static bool is_last(const struct emu_device *device, const struct at_call *call)
 static enum at_outcome predict(struct emu_device *device, const struct at_call *call, double *ns,
                                struct at_error *err)
 {
+    struct emu_predicted made = {true, call->kernel ? call->kernel->handle : NULL, *call, 0};
     enum at_outcome outcome = AT_CORRECT;
 
-    if (!is_last(device, call)) {
-        struct emu_predicted made = {true, call->kernel ? call->kernel->handle : NULL, *call, 0};
-
-        if (call->kernel)
-            outcome = predict_kernel(device, call, &made.ns, err);
-        else
-            made.ns = predict_copy(device, call);
-        if (outcome != AT_CORRECT)
-            return outcome;
-        device->last = made;
-    }
-    *ns = device->last.ns;
+    for (size_t i = 0; i < AT_LAUNCHES_MAX; i++)
+        if (is_of(&device->last[i], call))
+            return *ns = device->last[i].ns, AT_CORRECT;
+    if (call->kernel)
+        outcome = predict_kernel(device, call, &made.ns, err);
+    else
+        made.ns = predict_copy(device, call);
+    if (outcome != AT_CORRECT)
+        return outcome;
+    device->last[device->next] = made;
+    device->next = (device->next + 1) % AT_LAUNCHES_MAX;
+    *ns = made.ns;
     return AT_CORRECT;
 }
 
@@ -318,7 +316,7 @@ static enum at_outcome load(struct at_device *device, const void *image, size_t 
 
 static void unload(struct at_device *device, struct at_module *module)
 {
-    at_emu_device_of(device)->last.known = false;
+    memset(at_emu_device_of(device)->last, 0, sizeof at_emu_device_of(device)->last);
     at_ptx_free((struct at_ptx_module *)module);
 }
 
