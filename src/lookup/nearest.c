@@ -382,14 +382,15 @@ static void try_same_problems(struct search *search, struct at_answer *answer)
 }
 
 /* Is the nearest to be taken? Not if it is far, or poor and not very near. But the networks do not
- * know the user's own families. */
+ * know all families and problems. */
 static bool is_nearest_best(const struct search *search)
 {
     const struct fit *nearest = &search->nearest;
 
     return is_same_problem(search, nearest->option.candidate) ||
            nearest->distance + nearest->option.candidate->of_share < at_distance_far ||
-           !at_slowdown_knows(search->lookup->slowdown, nearest->option.config.family);
+           !at_slowdown_knows(search->lookup->slowdown, search->query->problem,
+                              nearest->option.config.family);
 }
 
 /* ---- the choice by prediction ---- */

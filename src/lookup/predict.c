@@ -456,13 +456,14 @@ static const struct places *places_of(const struct at_slowdown *slowdown,
     return NULL;
 }
 
-bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_family *family)
+bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_problem *problem,
+                       const struct at_family *family)
 {
-    return places_of(slowdown, family) != NULL;
+    return problem->groups.count == 0 && places_of(slowdown, family) != NULL;
 }
 
-/* Return the mean of the numbers of networks `from` to `to` - 1; INFINITY for a family that they do
- * not know. */
+/* Return the mean of the numbers of networks `from` to `to` - 1; INFINITY for what they do not
+ * know. */
 static float mean_of(size_t from, size_t to, const struct at_slowdown *slowdown,
                      struct at_slowdown_asked *asked, const struct at_config *config,
                      const struct at_launch *launch)
@@ -470,7 +471,7 @@ static float mean_of(size_t from, size_t to, const struct at_slowdown *slowdown,
     const struct places *places = places_of(slowdown, config->family);
     float own[AT_IN_OWN], sum = 0;
 
-    if (!places)
+    if (!at_slowdown_knows(slowdown, asked->point.problem, config->family))
         return INFINITY;
     at_slowdown_own_inputs(asked, config, launch, own);
     for (size_t i = from; i < to; i++) {

@@ -50,7 +50,9 @@ enum at_status at_slowdown_open(struct at_slowdown **slowdown, struct at_family 
                                 size_t count, struct at_error *err);
 void at_slowdown_close(struct at_slowdown *slowdown);
 
-bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_family *family);
+/* Have the networks learnt from such problems and kernels? Not from many matrices in one launch. */
+bool at_slowdown_knows(const struct at_slowdown *slowdown, const struct at_problem *problem,
+                       const struct at_family *family);
 
 /* A problem on a device, with what predictions for its configs have in common. */
 struct at_slowdown_asked {

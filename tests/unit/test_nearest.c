@@ -278,7 +278,7 @@ static bool compare(const struct at_lookup *lookup, const struct at_problem *pro
         fail_msg("%s", err.message);
     if (count == 0)
         assert_int_equal(answer.tier, AT_TIER_DEFAULT);
-    else if (near || !at_slowdown_knows(slowdown, hits[0].config.family))
+    else if (near || !at_slowdown_knows(slowdown, problem, hits[0].config.family))
         compare_near(problem, &answer, hits);
     else if (at_problem_equal(problem, &copy))
         assert_int_equal(answer.tier, AT_TIER_DEFAULT);

@@ -148,6 +148,7 @@ static void test_numbers(void **state)
                                                [AT_BLOCK_Z] = 1}};
     const struct at_config config = {.family = family_named("naive")},
                            unknown = {.family = family_named("tile")};
+    const struct at_problem one = {.elem_size = 4}, many = {.elem_size = 4, .groups.count = 2};
     struct file file = make_file();
     struct at_slowdown *slowdown;
     struct at_error err = {AT_OK, ""};
@@ -155,8 +156,9 @@ static void test_numbers(void **state)
     (void)state;
     if (open_file(&slowdown, &file, &err) != AT_OK)
         fail_msg("%s", err.message);
-    assert_true(at_slowdown_knows(slowdown, config.family));
-    assert_false(at_slowdown_knows(slowdown, unknown.family));
+    assert_true(at_slowdown_knows(slowdown, &one, config.family));
+    assert_false(at_slowdown_knows(slowdown, &one, unknown.family));
+    assert_false(at_slowdown_knows(slowdown, &many, config.family));
     for (size_t i = 0; i < AT_COUNT(cases); i++) {
         struct at_problem problem = {
             .elem_size = 4, .rows = 1 << (5 + cases[i].x), .cols = 1 << (5 + cases[i].y)};
