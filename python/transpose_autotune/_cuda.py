@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from types import TracebackType
-from typing import Any, Dict, Optional, Type
+from typing import Any, Dict, Iterator, Optional, Type
 
 from ._library import AutotuneError, Status
 
 _DEVICE_OF_POINTER = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _NO_TIMING = 2          # CU_EVENT_DISABLE_TIMING
+_NON_BLOCKING = 1       # CU_STREAM_NON_BLOCKING
 _RELAXED = 2            # CU_STREAM_CAPTURE_MODE_RELAXED
 
 _lock = threading.Lock()
@@ -105,16 +107,37 @@ def stream_identity(stream: int) -> int:
     return number.value
 
 
-def allocated(size: int) -> int:
-    """New memory of the current context, which is never freed. Streams may be captured meanwhile."""
-    address, mode = c_uint64(), c_int(_RELAXED)
+@contextmanager
+def _beside_captures() -> Iterator[None]:
+    """Calls of this thread may allocate and wait while streams are captured. They leave these streams alone."""
+    mode = c_int(_RELAXED)
     exchange = driver().cuThreadExchangeStreamCaptureMode
     _check(exchange(byref(mode)), "the mode of captures")
     try:
-        _check(driver().cuMemAlloc_v2(byref(address), c_size_t(size)), "memory")
+        yield
     finally:
         exchange(byref(mode))  # back to what it was
+
+
+def allocated(size: int) -> int:
+    """New memory of the current context, which is never freed. Streams may be captured meanwhile."""
+    address = c_uint64()
+    with _beside_captures():
+        _check(driver().cuMemAlloc_v2(byref(address), c_size_t(size)), "memory")
     return address.value
+
+
+def copied(address: int, size: int) -> int:
+    """The same with the bytes at this address of the host. They are there when this returns."""
+    there, stream = allocated(size), c_void_p()
+    with _beside_captures():
+        _check(driver().cuStreamCreate(byref(stream), _NON_BLOCKING), "a stream")
+        try:
+            _check(driver().cuMemcpyHtoDAsync_v2(c_uint64(there), c_void_p(address), c_size_t(size), stream), "copying")
+            synchronize(stream.value or 0)
+        finally:
+            driver().cuStreamDestroy_v2(stream)
+    return there
 
 
 def cleared(size: int) -> int:

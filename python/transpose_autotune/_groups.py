@@ -13,7 +13,7 @@ from . import _cuda
 from ._calls import alignment, kept_plan
 from ._library import ExecutionStruct, GroupsStruct, call, create, text
 from ._objects import default_profile, free_plan, scalar_struct
-from ._scratch import list_room
+from ._scratch import place_list
 
 PADDING_MOST = 4096
 _MOST = 2 ** 31 - 1     # rows, columns, and matrices of a batch
@@ -185,8 +185,7 @@ class MatrixList:
         key = device, ("list", self.itemsizes, step, *self._alike())
         plan = kept_plan(key, stream, lambda: GroupsPlan(_groups(self.itemsizes[0], step, count, list=at), device))
         with _turn:
-            room = list_room(device, stream, matrices, size)
-            plan.execute(stream, numbers, list=at, list_count=count, scratch=room, scratch_bytes=size, skip=skip)
+            plan.execute(stream, numbers, list_count=count, skip=skip, **place_list(device, stream, at, size))
 
 
 # ---- groups of rows ----

@@ -9,7 +9,7 @@ room for a list of matrices."""
 # allocated: it is there before.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Dict, List, Tuple
 
 from . import _cuda
 from ._library import SCRATCH_BYTES, AutotuneError, Status
@@ -50,20 +50,18 @@ def scratch_for_sums(device: int, stream: int, count: int) -> int:
 
 
 _lists: Dict[Tuple[int, int], Tuple[int, int]] = {}     # of each device and stream: bytes, and their address
-_captured: List[Any] = []                               # lists that graphs copy
 
 
-def list_room(device: int, stream: int, given: Any, size: int) -> int:
-    """The address where a launch of this stream finds the list `given`, of so many bytes, which is copied there. A
-    graph copies it again at each replay, so it stays."""
+def place_list(device: int, stream: int, matrices: int, size: int) -> Dict[str, int]:
+    """Where a launch of this stream finds its list, of so many bytes at the address `matrices`. The launch copies it
+    to the room of its stream. A graph's launches are all alike: their list is copied now, once, and stays."""
     with _cuda.Current(device):
         if _cuda.is_capturing(stream):
-            _captured.append(given)
-            return _cuda.allocated(size)
+            return {"list": _cuda.copied(matrices, size)}
         key = device, _cuda.stream_identity(stream)
         room, address = _lists.get(key, (0, 0))
         if room < size:  # earlier launches may still read the old one
             room = 1 << (size - 1).bit_length()
             address = _cuda.allocated(room)
             _lists[key] = room, address
-    return address
+    return {"list": matrices, "scratch": address, "scratch_bytes": size}

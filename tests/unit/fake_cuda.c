@@ -500,13 +500,24 @@ int cuStreamDestroy_v2(void *stream)
 
 /* ---- memory ---- */
 
+/* The addresses of late. */
+static atomic_uint_least64_t allocated[1024];
+
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
     fake_cuda_calls++;
     fake_cuda_held++;
-    fake_cuda_allocations++;
     *address = (uint64_t)(uintptr_t)map(bytes);
+    allocated[fake_cuda_allocations++ % (sizeof allocated / sizeof *allocated)] = *address;
     return 0;
+}
+
+static bool is_allocated(uint64_t address)
+{
+    for (size_t i = 0; i < sizeof allocated / sizeof *allocated; i++)
+        if (allocated[i] == address)
+            return true;
+    return false;
 }
 
 int cuMemFree_v2(uint64_t address)
@@ -530,7 +541,7 @@ int cuPointerGetAttribute(unsigned *value, int which, uint64_t address)
 
     fake_cuda_calls++;
     *value = which == MEMORY_TYPE ? DEVICE_MEMORY : address < 4096;
-    return which != MEMORY_TYPE || address < 1 << 20 ? 0 : INVALID_VALUE;
+    return which != MEMORY_TYPE || address < 1 << 20 || is_allocated(address) ? 0 : INVALID_VALUE;
 }
 
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
