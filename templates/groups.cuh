@@ -38,15 +38,6 @@ constexpr int group_words = sizeof(group_matrix) / 8;
 /* The size of a group: a matrix of the list, or its rows in a ragged buffer. */
 struct group_size {
     long long rows, cols, matrices;
-
-    template <int tile_rows, int more_rows, int tile_cols>
-    __device__ __forceinline__ unsigned tiles_of_matrix() const
-    {
-        return rows <= 0 || cols <= 0
-                   ? 0
-                   : (unsigned)((rows + (more_rows + tile_rows - 1)) / tile_rows) *
-                         (unsigned)((cols + (tile_cols - 1)) / tile_cols);
-    }
 };
 
 /* Matrices whose descriptions are in memory. */
@@ -67,6 +58,12 @@ struct group_list {
     __device__ __forceinline__ long long padded_rows(const group_size &) const
     {
         return 0;
+    }
+    /* How many rows tiles cover. */
+    template <bool fills>
+    __device__ __forceinline__ long long covered_rows(const group_size &size) const
+    {
+        return size.rows;
     }
     /* Has the group's result no place? */
     __device__ __forceinline__ bool is_refused(const group_size &, long long) const
@@ -131,6 +128,11 @@ struct ragged_groups {
     __device__ __forceinline__ long long padded_rows(const group_size &size) const
     {
         return size.rows <= 0 ? 0 : (size.rows + (padding - 1)) / padding * padding;
+    }
+    template <bool fills>
+    __device__ __forceinline__ long long covered_rows(const group_size &size) const
+    {
+        return fills ? padded_rows(size) : size.rows;
     }
     __device__ __forceinline__ bool is_refused(const group_size &size, long long before) const
     {
@@ -200,8 +202,9 @@ struct group_place {
     unsigned tiles;
 };
 
-/* How groups are cut into tiles. A matrix has more_rows more than its own to be covered. */
-template <int threads, int tile_rows, int more_rows, int tile_cols, class Groups>
+/* How groups are cut into tiles. A matrix has more_rows more than its own to be covered; with
+ * `fills`, tiles also cover the padding. */
+template <int threads, int tile_rows, int more_rows, int tile_cols, bool fills, class Groups>
 struct grouped_tiles {
     using shares = group_shares<threads, Groups::is_ragged>;
     static constexpr int warps = threads / 32;
@@ -211,11 +214,18 @@ struct grouped_tiles {
     shares &all;
     long long share; /* groups of a thread */
 
+    __device__ __forceinline__ unsigned tiles_of_matrix(long long rows, long long cols) const
+    {
+        return rows <= 0 || cols <= 0
+                   ? 0
+                   : (unsigned)((rows + (more_rows + tile_rows - 1)) / tile_rows) *
+                         (unsigned)((cols + (tile_cols - 1)) / tile_cols);
+    }
     __device__ __forceinline__ unsigned tiles_of(const group_size &size, long long before) const
     {
         return groups.is_refused(size, before)
                    ? 0
-                   : size.template tiles_of_matrix<tile_rows, more_rows, tile_cols>() *
+                   : tiles_of_matrix(groups.template covered_rows<fills>(size), size.cols) *
                          (unsigned)size.matrices;
     }
 
@@ -325,15 +335,16 @@ __device__ __forceinline__ void fill_padding(const group_matrix &own, long long 
         first[i / padding * own.ld_dst + i % padding] = {};
 }
 
-/* Call move(matrix, group, tile) for each tile of the block. `tile` is its number in the matrix.
- * dst and src are the buffers that ragged groups lie in. */
-template <int threads, int tile_rows, int more_rows, int tile_cols, class step, class Groups,
-          class Move>
+/* Call move(matrix, rows, group, tile) for each tile of the block. `tile` is its number in the
+ * matrix. Tiles cover so many rows: with `fills`, move() also fills padding with 0. dst and src are
+ * the buffers that ragged groups lie in. */
+template <int threads, int tile_rows, int more_rows, int tile_cols, bool fills, class step,
+          class Groups, class Move>
 __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const Groups &groups,
                                               const Move &move)
 {
     __shared__ group_shares<threads, Groups::is_ragged> shares;
-    const grouped_tiles<threads, tile_rows, more_rows, tile_cols, Groups> tiles = {
+    const grouped_tiles<threads, tile_rows, more_rows, tile_cols, fills, Groups> tiles = {
         groups, shares, (groups.count + threads - 1) / threads};
 
     if (groups.skip && *static_cast<const int *>(groups.skip) != 0)
@@ -350,8 +361,8 @@ __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const 
     for (unsigned tile = blockIdx.x; tile < tiles.total();) {
         const group_place at = next;
         group_matrix own = groups.template group_of<step>(dst, src, at.group, word, at.rows);
-        const unsigned each = group_size{own.rows, own.cols, 1}
-                                  .template tiles_of_matrix<tile_rows, more_rows, tile_cols>();
+        const long long rows = groups.template covered_rows<fills>({own.rows, own.cols, 1});
+        const unsigned each = tiles.tiles_of_matrix(rows, own.cols);
         const unsigned matrix = (tile - at.tiles) / each, number = tile - at.tiles - matrix * each;
 
         /* The next group's description is loaded while this tile is moved. */
@@ -361,8 +372,8 @@ __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const 
             word = groups.word_of(next.group);
         }
         own.template take<step>(matrix);
-        move(own, at.group, number);
-        if constexpr (Groups::is_ragged)
+        move(own, rows, at.group, number);
+        if constexpr (Groups::is_ragged && !fills)
             if (const long long padding = groups.padding_rows(own))
                 fill_padding<threads, step::result_bytes>(own, padding, number, each);
         __syncthreads();

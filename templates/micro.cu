@@ -97,6 +97,10 @@ constexpr int MOVED_SIZE = step::needs_place ? ELEM_SIZE : RESULT_SIZE;
 constexpr int loaded = LOAD_BYTES / ELEM_SIZE;    /* elements */
 constexpr int stored = STORE_BYTES / RESULT_SIZE; /* results */
 
+/* In groups of rows, results are filled with 0 up to whole units: rows that do not exist are 0 in
+ * registers. Where results are computed at the store, for_each_tile fills them. */
+constexpr bool fills = GROUPED == GROUPS_RAGGED && !step::needs_place;
+
 using micro = micro_tile<MOVED_SIZE, loaded * MOVED_SIZE, stored * MOVED_SIZE>;
 using unit = word<stored * MOVED_SIZE>;
 using result_unit = word<STORE_BYTES>;
@@ -222,30 +226,35 @@ __device__ __forceinline__ void add_edge(micro_sums &sums, const element *src, l
     }
 }
 
-/* Read one micro-tile. All of its loads come before the first store of what is kept: the compiler
- * does not know that the two are apart. */
+/* Read one micro-tile, which has `existing` rows or more. All of its loads come before the first
+ * store of what is kept: the compiler does not know that the two are apart. */
 __device__ __forceinline__ void read_micro(micro &tile, const element *src, long long ld,
-                                           const step &result_of, micro_sums &sums)
+                                           int existing, const step &result_of, micro_sums &sums)
 {
-    word<LOAD_BYTES> own[micro::rows];
+    word<LOAD_BYTES> own[micro::rows] = {};
 
 #pragma unroll
     for (int k = 0; k < micro::rows; k++) {
+        tile.row[k].whole = {};
+        if (fills && k >= existing)
+            continue;
         own[k] = load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
         tile.row[k].whole = moved_of(own[k], result_of);
     }
 #pragma unroll
     for (int k = 0; k < micro::rows; k++)
-        result_of.template keep<loaded, STORE>(src + k * ld, own[k]);
+        if (!fills || k < existing)
+            result_of.template keep<loaded, STORE>(src + k * ld, own[k]);
     if constexpr (step::has_sums)
         add_rows(sums, own);
 }
 
-/* Read micro-tiles from the source. src points to the first element of the thread's first one. Row
- * `end` and later rows do not exist. */
+/* Read micro-tiles from the source. src points to the first element of the thread's first one. There
+ * are none from row `end` on. The block's tile has `existing` rows of elements. */
 __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const element *src,
                                             long long ld, micro_position first, int end,
-                                            const step &result_of, const block_tile &whole)
+                                            int existing, const step &result_of,
+                                            const block_tile &whole)
 {
 #pragma unroll
     for (int i = 0; i < in_flight; i++) {
@@ -253,7 +262,7 @@ __device__ __forceinline__ void read_micros(micro (&tile)[in_flight], const elem
         micro_sums own{};
 
         if (row < end)
-            read_micro(tile[i], src, ld, result_of, own);
+            read_micro(tile[i], src, ld, existing - row * micro::rows, result_of, own);
         if constexpr (step::has_sums) {
             if (row >= end)
                 add_edge(own, src, ld, whole.rows - row * micro::rows,
@@ -348,13 +357,18 @@ __device__ __forceinline__ void write_rows(result *dst, unsigned shared, long lo
     }
 }
 
-/* Transpose element by element, for vectors that an edge of the matrix cuts. */
+/* Transpose element by element, for vectors that an edge of the matrix cuts. Rows from `existing` on
+ * are 0. */
 __device__ __forceinline__ void copy_edge(result *dst, const element *src, long long ld_src,
-                                          long long ld_dst, int rows, int cols,
+                                          long long ld_dst, int rows, int cols, int existing,
                                           const step &result_of)
 {
 #pragma unroll 1
     for (int i = threadIdx.x; i < rows * cols; i += THREADS) {
+        if (fills && i % rows >= existing) {
+            dst[i / rows * ld_dst + i % rows] = {};
+            continue;
+        }
 #if STEP
         const element own = src[i % rows * ld_src + i / rows];
 
@@ -367,10 +381,11 @@ __device__ __forceinline__ void copy_edge(result *dst, const element *src, long 
     }
 }
 
-/* Move the tile with this number. */
+/* Move the tile with this number. Of the matrix' rows, the last ones may not exist. */
 __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void *src,
-                                          long long rows, long long cols, long long ld_src,
-                                          long long ld_dst, const batch_extents<AXES> &batch,
+                                          long long rows, long long all_existing, long long cols,
+                                          long long ld_src, long long ld_dst,
+                                          const batch_extents<AXES> &batch,
                                           const batch_strides<AXES> &stride_src,
                                           const batch_strides<AXES> &stride_dst STEP_REFERENCE)
 {
@@ -390,16 +405,17 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
     const step result_of{STEP_ARGUMENT};
     result *to =
         static_cast<result *>(dst) + place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    const int existing = (int)(all_existing - tile.first_row);
     /* What whole micro-tiles cover. */
     const int whole_rows = tile.rows / micro::rows * micro::rows;
     const int whole_cols = tile.cols / micro::cols * micro::cols;
 
     if (whole_cols < tile.cols)
         copy_edge(to + whole_cols * ld_dst, from + whole_cols, ld_src, ld_dst, tile.rows,
-                  tile.cols - whole_cols, result_of);
+                  tile.cols - whole_cols, existing, result_of);
     if (whole_rows < tile.rows)
         copy_edge(to + whole_rows, from + whole_rows * ld_src, ld_src, ld_dst,
-                  tile.rows - whole_rows, whole_cols, result_of);
+                  tile.rows - whole_rows, whole_cols, existing - whole_rows, result_of);
 
     micro_position first = first_micro();
     const int end = first.col * micro::cols < whole_cols ? whole_rows / micro::rows : 0;
@@ -415,7 +431,7 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
     for (int i = 0; i < thread_micros; i += in_flight) {
         micro tiles[in_flight];
 
-        read_micros(tiles, from, ld_src, first, end, result_of, tile);
+        read_micros(tiles, from, ld_src, first, end, existing, result_of, tile);
         if constexpr (LAYOUT == LAYOUT_NONE)
             write_direct(to, tiles, ld_dst, first.row, end, result_of);
         else
@@ -441,10 +457,11 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, const groups_of<GROUPED>::type groups STEP_PARAMETER)
 {
-    for_each_tile<THREADS, tile_rows, 0, tile_cols, step>(
-        dst, src, groups, [&](const group_matrix &own, long long group, unsigned number) {
-            move_tile(number, own.dst, own.src, own.rows, own.cols, own.ld_src, own.ld_dst, 1, 0,
-                      0 STEP_OF_GROUP);
+    for_each_tile<THREADS, tile_rows, 0, tile_cols, fills, step>(
+        dst, src, groups,
+        [&](const group_matrix &own, long long rows, long long group, unsigned number) {
+            move_tile(number, own.dst, own.src, rows, own.rows, own.cols, own.ld_src, own.ld_dst, 1,
+                      0, 0 STEP_OF_GROUP);
         });
 }
 #else
@@ -453,7 +470,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
-    move_tile(blockIdx.x, dst, src, rows, cols, ld_src, ld_dst, batch, stride_src,
+    move_tile(blockIdx.x, dst, src, rows, rows, cols, ld_src, ld_dst, batch, stride_src,
               stride_dst STEP_GIVEN);
 }
 #endif
