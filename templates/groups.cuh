@@ -134,6 +134,16 @@ struct ragged_groups {
     {
         return fills ? padded_rows(size) : size.rows;
     }
+    /* There are no more tiles than this: all rows in whole tiles, and one that is not whole for each
+     * group that may have rows. */
+    template <int tile_rows, int more_rows, int tile_cols>
+    __device__ __forceinline__ long long tiles_at_most() const
+    {
+        const long long rows = offset(count) - offset(0), some = minimum(count, rows);
+
+        return ((rows + some * (padding + more_rows)) / tile_rows + some) *
+               ((cols + (tile_cols - 1)) / tile_cols);
+    }
     __device__ __forceinline__ bool is_refused(const group_size &size, long long before) const
     {
         return size.rows < 0 || (stacked ? 0 : before) + padded_rows(size) > most;
@@ -349,6 +359,11 @@ __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const 
 
     if (groups.skip && *static_cast<const int *>(groups.skip) != 0)
         return;
+    /* Counting takes longer than a block that has no tile should. Block 0 looks for an overflow. */
+    if constexpr (Groups::is_ragged)
+        if (blockIdx.x > 0 &&
+            blockIdx.x >= groups.template tiles_at_most<tile_rows, more_rows, tile_cols>())
+            return;
     tiles.count();
 
     if (blockIdx.x >= tiles.total())
