@@ -99,7 +99,7 @@ constexpr int stored = STORE_BYTES / RESULT_SIZE; /* results */
 
 /* In groups of rows, results are filled with 0 up to whole units: rows that do not exist are 0 in
  * registers. Where results are computed at the store, for_each_tile fills them. */
-constexpr bool fills = GROUPED == GROUPS_RAGGED && !step::needs_place;
+constexpr bool fills = GROUPED == 2 && !step::needs_place;
 
 using micro = micro_tile<MOVED_SIZE, loaded * MOVED_SIZE, stored * MOVED_SIZE>;
 using unit = word<stored * MOVED_SIZE>;

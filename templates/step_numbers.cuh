@@ -4,30 +4,6 @@
 namespace at
 {
 
-/* What a launch gives to a step: numbers, or where the device has them. */
-struct step_number {
-    const void
-        *at; /* float or double, as values are, and two of them if they are complex; or NULL */
-    double value[2];
-};
-/* Where it wants what a step gives besides its results. */
-struct step_outputs {
-    void *kept;                 /* second results, laid out as the source */
-    void *largest;              /* a float: the largest magnitude in the source */
-    const void *skip;           /* an int, or NULL; unless it is 0, the kernel writes nothing */
-    void *scratch;              /* which is 0 before a launch and after it */
-    void *scales, *kept_scales; /* of blocks, for both results */
-    void *sums;                 /* floats: the sum of each column of each matrix of the source */
-};
-struct step_numbers {
-    step_number number; /* of scale, divide and alpha */
-    step_number beta;
-    const void *second; /* the second source; not read if beta is 0 */
-    /* Two numbers for each channel, float or double as values are. NULL changes nothing. */
-    const void *channel_scale, *channel_shift;
-    step_outputs outputs;
-};
-
 /* Numbers below 2^62 are divided with one multiplication. */
 struct wide_divisor {
     unsigned long long by, multiplier, shift;

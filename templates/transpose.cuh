@@ -18,15 +18,20 @@
 
 #include "resident.cuh"
 
+#include "step.cuh"
+
+#include "sums.cuh"
+
+/* The compiler of a program that only moves elements, of one problem each, has less to read. */
+#if !AT_MOVES_ONLY
+
 #include "numbers.cuh"
 
 #include "step_numbers.cuh"
 
-#include "step.cuh"
+#include "arithmetic.cuh"
 
 #include "largest.cuh"
-
-#include "sums.cuh"
 
 #include "outputs.cuh"
 
@@ -35,5 +40,7 @@
 #include "unaligned.cuh"
 
 #include "groups.cuh"
+
+#endif
 
 #endif

@@ -368,11 +368,22 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
     at_free(macros);
 }
 
+/* Does a kernel move the elements of one problem, as they are? */
+static bool only_moves(struct at_problem_kind kind)
+{
+    return !kind.step.given && kind.groups == AT_NO_GROUPS;
+}
+
 char *at_render_program(const struct at_rendering *renderings, size_t count)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
+    bool moves = true;
 
+    for (size_t i = 0; i < count; i++)
+        moves = moves && only_moves(renderings[i].kind);
+    if (moves)
+        write_macro(out, &lines, "AT_MOVES_ONLY", 1);
     fprintf(out, "#include \"%s\"\n", AT_TEMPLATE_HEADER);
     for (size_t i = 0; i < count; i++)
         write_includes(out, renderings[i].config->family);

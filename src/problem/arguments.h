@@ -20,7 +20,7 @@ enum at_outer_order { AT_OUTER_DESTINATION, AT_OUTER_SOURCE, AT_OUTER_ALTERNATIN
 
 void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order);
 
-/* What a launch gives to the step of its problem, as templates/step_numbers.cuh has it. */
+/* What a launch gives to the step of its problem, as templates/step.cuh has it. */
 struct at_step_number {
     uint64_t at;     /* the device address of a number, of the type that is computed in; or 0: */
     double value[2]; /* the number, with the imaginary part of a complex one */

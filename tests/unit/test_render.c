@@ -87,7 +87,8 @@ static void test_macros(void **state)
  * is inside of #if stays there. */
 static void test_includes(void **state)
 {
-    static const char expected[] = "#include \"transpose.cuh\"\n"
+    static const char expected[] = "#define AT_MOVES_ONLY 1\n"
+                                   "#include \"transpose.cuh\"\n"
                                    "#line 8 \"including.cu\"\n"
                                    "  # include <cuda_fp16.h>\n"
                                    "#define ELEM_SIZE 4\n";
@@ -188,7 +189,8 @@ static void test_keys(void **state)
  * name the template and its lines. */
 static void test_program(void **state)
 {
-    static const char expected[] = "#include \"transpose.cuh\"\n"
+    static const char expected[] = "#define AT_MOVES_ONLY 1\n"
+                                   "#include \"transpose.cuh\"\n"
                                    "#define ELEM_SIZE 4\n"
                                    "#define TILE 32\n"
                                    "#define PAD 1\n"
@@ -231,6 +233,33 @@ static void test_program(void **state)
     (void)state;
     assert_string_equal(text, expected);
     free(text);
+}
+
+/* The header has arithmetic and groups if one of a program's kernels needs them. */
+static void test_moves_only(void **state)
+{
+    static const char define[] = "#define AT_MOVES_ONLY 1\n";
+    static const struct {
+        struct at_problem_kind kind;
+        bool only;
+    } cases[] = {
+        {{4, 1, 1, {0}, AT_NO_GROUPS}, true},
+        {{4, 3, 1, {0}, AT_NO_GROUPS}, true},
+        {{4, 1, 1, {.given = true}, AT_NO_GROUPS}, false},
+        {{4, 1, 1, {0}, AT_GROUP_LIST}, false},
+        {{4, 1, 1, {0}, AT_RAGGED_GROUPS}, false},
+    };
+    const struct at_config config = {.family = &plain};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_rendering renderings[] = {{&config, cases[0].kind, "k_1"},
+                                                  {&config, cases[i].kind, "k_2"}};
+        char *text = at_render_program(renderings, AT_COUNT(renderings));
+
+        assert_int_equal(strncmp(text, define, strlen(define)) == 0, cases[i].only);
+        free(text);
+    }
 }
 
 /* ---- the compiler's log ---- */
@@ -366,10 +395,15 @@ static void test_first_error_is_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_macros),      cmocka_unit_test(test_program),
-        cmocka_unit_test(test_header),      cmocka_unit_test(test_includes),
-        cmocka_unit_test(test_keys),        cmocka_unit_test(test_resources),
-        cmocka_unit_test(test_first_error), cmocka_unit_test(test_first_error_is_printable),
+        cmocka_unit_test(test_macros),
+        cmocka_unit_test(test_program),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_moves_only),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_first_error),
+        cmocka_unit_test(test_first_error_is_printable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
