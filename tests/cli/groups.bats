@@ -50,35 +50,36 @@ cases=(
     done
 }
 
-# PROBLEM REPLACEMENT: with it, templates/groups.cuh goes wrong.
+# FAMILY PROBLEM REPLACEMENT: with it, templates/groups.cuh goes wrong.
 list=group=7,rows=16..64,cols=16..64,multiple=16:f16
 ragged=group=6,total=90,cols=32,law=zipf,pad=8:f16
 mistakes=(
     # A tile belongs to the group before its own; padding stays; results of a group are where others are.
-    "$list s/tiles_to - tiles <= tile)/tiles_to - tiles < tile)/"
-    "$ragged s/first\[i \/ padding \* own.ld_dst + i % padding\] = {};/;/"
-    "$ragged s/(stacked ? group \* most : before)/(stacked ? group * most : 0)/"
+    "micro $list s/tiles_to - tiles <= tile)/tiles_to - tiles < tile)/"
+    "micro $ragged s/return fills ? padded_rows(size) : size.rows;/return size.rows;/"
+    "skew $ragged s/first\[i \/ padding \* own.ld_dst + i % padding\] = {};/;/"
+    "micro $ragged s/(stacked ? group \* most : before)/(stacked ? group * most : 0)/"
     # The second results of all groups are those of the first.
-    "$list,both s/numbers.outputs.kept = own.kept;/;/"
+    "micro $list,both s/numbers.outputs.kept = own.kept;/;/"
     # A group is as long as the next one. The last tile is left out. Rows of a group begin one later.
-    "$ragged s/offsets)\[group\]/offsets)[group + group % 2]/"
-    "$list s/tile < tiles.total();)/tile + 1 < tiles.total();)/"
-    "$ragged s/src) + first \* ld_src/src) + (first + 1) * ld_src/"
+    "micro $ragged s/offsets)\[group\]/offsets)[group + group % 2]/"
+    "micro $list s/tile < tiles.total();)/tile + 1 < tiles.total();)/"
+    "micro $ragged s/src) + first \* ld_src/src) + (first + 1) * ld_src/"
 )
 
 @test "a kernel that mistakes its matrices is wrong" {
-    local count=4 mistake problem
+    local count=5 family mistake problem
     need_nvrtc
     [ -z "${AUTOTUNE_TEST_WHOLE-}" ] || count=${#mistakes[@]}
     for mistake in "${mistakes[@]:0:count}"; do
-        read -r problem mistake <<<"$mistake"
+        read -r family problem mistake <<<"$mistake"
         rm -rf wrong
         cp -r "$BATS_FILE_TMPDIR/data" wrong
         rm wrong/templates
         cp -r "$srcdir/templates" wrong
         sed -i "$mistake" wrong/templates/groups.cuh
         ! cmp -s wrong/templates/groups.cuh "$srcdir/templates/groups.cuh"
-        AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family micro --search random --budget 1 \
+        AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family "$family" --search random --budget 1 \
             --timeout 60 --out best.yaml "$problem"
         [ "$status" -ne 0 ] || { echo "$mistake" && false; }
         [[ $stderr =~ 'no correct config among the 1 measured of '[0-9]+' (1 '(wrong|crash)')' ]] || { echo "$mistake: $stderr" && false; }
