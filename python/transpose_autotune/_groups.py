@@ -202,6 +202,10 @@ class Rows(NamedTuple):
         if self.stacked_rows is not None and self.most_rows is not None:
             raise TypeError("stacked_rows is for stacked results, and most_rows for those that follow each other: give "
                             "one of them")
+        for name in "stacked_rows", "most_rows":
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= _MOST:
+                raise ValueError(f"{name} is {value}, and has to be 1 to {_MOST}")
 
     def shape(self, rows: Any, cols: Any, groups: Any) -> Tuple[Any, ...]:
         """Of the array that has the results. Sizes may be symbols."""
@@ -225,11 +229,11 @@ class RaggedRows(NamedTuple):
               members: Dict[str, int]) -> None:
         """Start the launch. The members are addresses."""
         align = alignment(members["dst"] | members["src"] | members["dst2"])
-        exact = {"cols": self.cols, "ld_src": self.ld_src, "padding": self.padding, "most_rows": self.most_rows,
-                 "stacked": int(self.stacked), "offset_bytes": self.offset_bytes, "align_bytes": align}
+        exact = {"cols": self.cols, "ld_src": self.ld_src, "padding": self.padding, "stacked": int(self.stacked),
+                 "offset_bytes": self.offset_bytes, "align_bytes": align}
         key = device, ("rows", itemsize, step, *exact.values(), self.rows.bit_length(), self.groups.bit_length())
         plan = kept_plan(key, stream, lambda: GroupsPlan(
-            _groups(itemsize, step, self.groups, rows=self.rows, **exact), device))
-        plan.execute(stream, numbers, offset_count=self.groups + 1, **members)
+            _groups(itemsize, step, self.groups, rows=self.rows, most_rows=1, **exact), device))
+        plan.execute(stream, numbers, offset_count=self.groups + 1, most_rows=self.most_rows, **members)
 
 

@@ -97,7 +97,8 @@ class ExecutionStruct(ctypes.Structure):
                 ("channel_scale", c_void_p), ("channel_shift", c_void_p), ("dst2", c_void_p), ("largest", c_void_p),
                 ("block_scales", c_void_p), ("block_scales2", c_void_p), ("skip", c_void_p), ("list", c_void_p),
                 ("list_count", c_int64), ("offsets", c_void_p), ("offset_count", c_int64), ("scratch", c_void_p),
-                ("scratch_bytes", c_int64), ("sums", c_void_p), ("overflow", c_void_p)]
+                ("scratch_bytes", c_int64), ("sums", c_void_p), ("overflow", c_void_p),
+                ("most_rows", c_int64)]
 
 
 class ScalesStruct(ctypes.Structure):

@@ -452,6 +452,9 @@ typedef struct autotune_execution {
     /* Of groups of rows: the device address of an int. It becomes 1 if a group has no place in dst.
      * NULL: there is none. */
     int *overflow;
+    /* Of groups of rows: what dst has place for, as in autotune_groups. 0: as much as the plan was
+     * made for. */
+    int64_t most_rows;
 } autotune_execution;
 
 /* Make an execution that has its struct_size, and 0 in all other members. */

@@ -58,6 +58,7 @@ static const struct member {
     {MEMBER(scratch_bytes), OPTIONAL | OR_LIST | OR_PLACE | 1 << AT_AMAX | 1 << AT_SUMS},
     {MEMBER(sums), 1 << AT_SUMS},
     {MEMBER(overflow), OPTIONAL | OR_ROWS},
+    {MEMBER(most_rows), OPTIONAL | OR_ROWS},
 };
 
 static uint64_t words_of(const struct member *member)
@@ -278,6 +279,9 @@ static enum at_status check_groups(const autotune_execution *taken,
         return at_fail(err, AT_USAGE,
                        "offsets has to be the device address of offset_count integers, one more "
                        "than there are groups; overflow that of an int, or NULL");
+    if (taken->most_rows < 0)
+        return at_fail(err, AT_USAGE, "most_rows is %lld, and has to be at least 0",
+                       (long long)taken->most_rows);
     return (uintptr_t)taken->skip % sizeof(int) == 0
                ? AT_OK
                : at_fail(err, AT_USAGE, "skip must be a device address that is a multiple of 4");

@@ -613,6 +613,7 @@ static enum at_status start_rows(const autotune_plan *plan, const autotune_execu
     rows.kept = numbers->kept;
     rows.offsets = (uintptr_t)taken->offsets;
     rows.count = taken->offset_count - 1;
+    rows.most = taken->most_rows ? taken->most_rows : rows.most;
     rows.overflow = (uintptr_t)taken->overflow;
     rows.skip = numbers->skip;
     own.skip = own.scratch = 0;

@@ -273,14 +273,15 @@ class Ragged(WithKernel):
         self.assertEqual(get("launches"), before)
 
     def test_plans(self):
-        """Numbers of rows and groups that are alike share one, if there is place for as many rows."""
+        """Numbers of rows and groups that are alike share one, however much place there is."""
         def plans(rows, groups, most):
             transpose_ragged(Interface((rows, 48), "<f2"), Interface((groups + 1,), "<i8", 1 << 23),
                              Interface((48 * most,), "<f2", 1 << 24), most_rows=most)
             return len(_calls._plans)
 
         self.assertEqual([plans(1000, 8, 2000), plans(600, 15, 2000), plans(600, 16, 2000), plans(1000, 8, 1000)],
-                         [1, 1, 2, 3])
+                         [1, 1, 2, 2])
+        self.assertEqual(self.words[7], 1000)
 
     def test_refused(self):
         out = Interface((48000,), "<f2", 1 << 24)
@@ -299,8 +300,10 @@ class Ragged(WithKernel):
                 (self.x, self.offsets, out, {"padding": 0}, ValueError, "padding is 0, and has to be 1 to 4096"),
                 (self.x, self.offsets, Interface((48,), "<f2", 1 << 24), {"most_rows": 1, "padding": 4097}, ValueError,
                  "padding is 4097"),
-                (self.x, self.offsets, Interface((0,), "<f2", 1 << 24), {"most_rows": 0}, AutotuneError,
-                 "most_rows at least 1"),
+                (self.x, self.offsets, Interface((0,), "<f2", 1 << 24), {"most_rows": 0}, ValueError,
+                 "most_rows is 0, and has to be 1 to"),
+                (self.x, self.offsets, Interface((0,), "<f2", 1 << 24), {"stacked_rows": 0}, ValueError,
+                 "stacked_rows is 0, and has to be 1 to"),
                 (self.x, self.offsets, (out, Interface((1000, 48), "<f2", 1 << 24)), {"both": True}, ValueError,
                  "at the address of another")):
             with self.subTest(words=words), self.assertRaisesRegex(kind, words):

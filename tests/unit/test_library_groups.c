@@ -340,6 +340,12 @@ static void test_rows(void **state)
     assert_memory_equal(fake_cuda_last,
                         ((const uint64_t[]){12288, 1028, 4, 8, 512, 512, 16, 4224, 1, 1024, 2048}),
                         11 * sizeof(uint64_t));
+    execution.most_rows = 99; /* less place than the plan was made for */
+    assert_true(executes(plan, &execution, NULL));
+    assert_int_equal(fake_cuda_last[7], 99);
+    execution.most_rows = -1;
+    assert_false(executes(plan, &execution, "most_rows is -1, and has to be at least 0"));
+    execution.most_rows = 0;
     fake_cuda_last_at = NUMBERS_ARGUMENT;
     assert_true(executes(plan, &execution, NULL));
     assert_int_equal(fake_cuda_last[0], 512);
