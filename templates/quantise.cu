@@ -130,9 +130,7 @@ using sums = tile_sums<TILE_ROWS, TILE_COLS, THREADS, TILE_ROWS / warp_rows>;
 /* A result in shared memory, row by row. */
 template <int row_count, int row_elements, int bits> struct staged_rows {
     static constexpr int count = row_count;
-    static constexpr int pitch = row_elements * bits / 8;      /* bytes */
-    static constexpr int stores = pitch / STORE_BYTES;         /* of a row, each by a thread */
-    static constexpr int step = stores ? THREADS / stores : 1; /* rows that are written at a time */
+    static constexpr int pitch = row_elements * bits / 8; /* bytes */
     static constexpr int bytes = count * pitch;
 };
 
@@ -188,6 +186,9 @@ __device__ __forceinline__ constexpr int at_least_1(int x)
 constexpr int own_height = at_least_1(SCALE_ROWS), own_width = at_least_1(SCALE_COLS);
 constexpr int kept_height = at_least_1(KEPT_ROWS), kept_width = at_least_1(KEPT_COLS);
 
+using own_scales = result_scales<scale_bits, SCALE_LAYOUT, true, own_height, own_width>;
+using kept_scales = result_scales<scale_bits, KEPT_LAYOUT, false, kept_height, kept_width>;
+
 /* How scale blocks of height x width elements lie in a tile. */
 template <int block_height, int block_width> struct blocks_of {
     static constexpr int height = block_height, width = block_width;
@@ -230,10 +231,7 @@ using kept_blocks = typename blocks_if<has_kept && !same_blocks, KEPT_ROWS, KEPT
 constexpr int cells_at = own_blocks::factor_bytes + kept_blocks::factor_bytes;
 
 /* What a thread has of the tile. */
-struct thread_part {
-    int row, col; /* the first ones */
-    vector<load_bytes, ELEM_SIZE> elements[thread_rows];
-
+struct thread_part : row_vectors<element, load_bytes, thread_rows> {
     __device__ __forceinline__ float value(int i, int k) const
     {
         return source::load(elements[i].part[k]);
@@ -245,38 +243,6 @@ struct thread_part {
         words.whole = elements[i].whole;
         return words.part[number];
     }
-};
-
-/* Make the compiler read the elements anew. It would keep all of them as floats, too, in twice as
- * many registers. */
-__device__ __forceinline__ void hide_value(unsigned &bits)
-{
-    asm volatile("" : "+r"(bits));
-}
-__device__ __forceinline__ void hide_value(unsigned short &bits)
-{
-    asm volatile("" : "+h"(bits));
-}
-__device__ __forceinline__ void hide_values(thread_part &own)
-{
-    constexpr int part = minimum(load_bytes, 4);
-
-#pragma unroll
-    for (int i = 0; i < thread_rows; i++) {
-        vector<load_bytes, part> words;
-
-        words.whole = own.elements[i].whole;
-#pragma unroll
-        for (int k = 0; k < load_bytes / part; k++)
-            hide_value(words.part[k]);
-        own.elements[i].whole = words.whole;
-    }
-}
-
-/* The tile's matrix, and where the tile is in it. */
-struct tile_place {
-    long long matrix, rows, cols;
-    block_tile tile;
 };
 
 __device__ __forceinline__ void set_place(thread_part &own)
@@ -308,55 +274,6 @@ __device__ __forceinline__ void read_part(thread_part &own, const element *src, 
     }
 }
 
-/* The same for rows that begin anywhere. Two aligned vectors have those elements of a row. Where a
- * vector is not within the matrix, and at its end, elements are loaded one by one. */
-__device__ __forceinline__ void read_unaligned_part(thread_part &own, const element *src,
-                                                    long long ld, const tile_place &at)
-{
-    using aligned = vector<load_bytes, 4>;
-    const block_tile &tile = at.tile;
-    const element *const matrix = src - tile.first_row * ld - tile.first_col;
-    const element *const end = matrix + (at.rows - 1) * ld + at.cols;
-
-    src += own.row * ld + own.col;
-
-    const element *const last = src + (thread_rows - 1) * ld; /* row */
-
-    if (own.row + thread_rows <= tile.rows && own.col + loaded <= tile.cols &&
-        src - matrix >= loaded - 1 && end - last >= 2 * loaded) {
-        aligned first[thread_rows], second[thread_rows];
-        int skip = bytes_past_boundary<load_bytes>(src);
-        const int step = (int)(ld % loaded) * ELEM_SIZE;
-
-#pragma unroll
-        for (int i = 0; i < thread_rows; i++) {
-            const word<load_bytes> *const from = reinterpret_cast<const word<load_bytes> *>(
-                reinterpret_cast<unsigned long long>(src + i * ld) / load_bytes * load_bytes);
-
-            first[i].whole = load<LOAD, PREFETCH>(from);
-            second[i].whole = load<LOAD, PREFETCH>(from + 1);
-        }
-#pragma unroll
-        for (int i = 0; i < thread_rows; i++)
-            own.elements[i].whole = funnel_shift<ELEM_SIZE, load_bytes>(
-                                        first[i], second[i], (skip + i * step) % load_bytes)
-                                        .whole;
-    } else {
-        aligned rows[thread_rows] = {};
-
-#pragma unroll 1
-        for (int k = 0; k < loaded; k++)
-#pragma unroll
-            for (int i = 0; i < thread_rows; i++)
-                push_element(rows[i], own.row + i < tile.rows && own.col + k < tile.cols
-                                          ? src[i * ld + k]
-                                          : element{});
-#pragma unroll
-        for (int i = 0; i < thread_rows; i++)
-            own.elements[i].whole = rows[i].whole;
-    }
-}
-
 /* Stage the sums of a warp's columns. */
 __device__ __forceinline__ void stage_sums(const thread_part &own)
 {
@@ -368,20 +285,6 @@ __device__ __forceinline__ void stage_sums(const thread_part &own)
             add_down_warp<LANES>(add_pairwise<thread_rows>([&](int i) { return own.value(i, k); }));
     if (threadIdx.x % 32 < LANES)
         sums::stage(own.row / warp_rows, own.col, columns);
-}
-
-/* The largest magnitude of a whole warp: their order is that of their bits. */
-__device__ __forceinline__ float largest_in_warp(float x)
-{
-    unsigned bits = __float_as_uint(x);
-
-#if __CUDA_ARCH__ >= 800
-    bits = __reduce_max_sync(~0u, bits);
-#else
-    for (int lanes = 1; lanes < 32; lanes *= 2)
-        bits = max(bits, __shfl_xor_sync(~0u, bits, lanes));
-#endif
-    return __uint_as_float(bits);
 }
 
 /* Elements of 2 bytes are compared two at a time: their magnitudes have the order of their bits.
@@ -433,7 +336,7 @@ __device__ __forceinline__ float largest_in_cell(const thread_part &own, int i, 
     float largest = largest_in_part<blocks>(own, i, k);
 
     if constexpr (blocks::lanes_wide * blocks::lanes_high == 32) {
-        largest = largest_in_warp(largest);
+        largest = __uint_as_float(largest_of_block::maximum_of_warp(__float_as_uint(largest)));
     } else {
 #pragma unroll
         for (int lanes = 1; lanes < blocks::lanes_wide; lanes *= 2)
@@ -467,54 +370,6 @@ __device__ __forceinline__ void stage_cells(float *cells, const thread_part &own
             if (is_first_in_cell<blocks>())
                 cells[row * blocks::cell_cols + col] = largest;
         }
-}
-
-/* Store a scale of the result that has these scales, by the block's place in the source. */
-template <int layout, bool transposed, int height, int width>
-__device__ __forceinline__ void store_scale(void *scales, const tile_place &at, int row, int col,
-                                            unsigned stored)
-{
-    const long long down = (at.rows + height - 1) / height, across = (at.cols + width - 1) / width;
-    const long long y = at.tile.first_row / height + row, x = at.tile.first_col / width + col;
-    const scale_matrix<layout, sizeof(scale_bits)> matrix = {transposed ? across : down,
-                                                             transposed ? down : across};
-
-    if (y < down && x < across)
-        static_cast<scale_bits *>(scales)[at.matrix * matrix.padded_rows() * matrix.padded_cols() +
-                                          matrix.place(transposed ? x : y, transposed ? y : x)] =
-            (scale_bits)stored;
-}
-
-/* Write the padding of a layout that is beside the tile's scales. */
-template <int layout, bool transposed, int height, int width>
-__device__ __forceinline__ void write_padding(void *scales, const tile_place &at)
-{
-    const long long down = (at.rows + height - 1) / height, across = (at.cols + width - 1) / width;
-    const scale_matrix<layout, sizeof(scale_bits)> matrix = {transposed ? across : down,
-                                                             transposed ? down : across};
-
-    if constexpr (matrix.has_padding) {
-        const bool is_last_row = at.tile.first_row + TILE_ROWS >= at.rows;
-        const bool is_last_col = at.tile.first_col + TILE_COLS >= at.cols;
-        const long long end_row = transposed ? matrix.padded_cols() : matrix.padded_rows();
-        const long long end_col = transposed ? matrix.padded_rows() : matrix.padded_cols();
-        const long long first_row = at.tile.first_row / height;
-        const long long first_col = at.tile.first_col / width;
-        const int rows =
-            (int)((is_last_row ? end_row : first_row + TILE_ROWS / height) - first_row);
-        const int cols = (int)((is_last_col ? end_col : first_col + TILE_COLS / width) - first_col);
-
-        if (!(is_last_row && end_row > down) && !(is_last_col && end_col > across))
-            return;
-        for (int i = threadIdx.x; i < rows * cols; i += THREADS) {
-            const long long y = first_row + i / cols, x = first_col + i % cols;
-
-            if (y >= down || x >= across)
-                static_cast<scale_bits *>(
-                    scales)[at.matrix * matrix.padded_rows() * matrix.padded_cols() +
-                            matrix.place(transposed ? x : y, transposed ? y : x)] = 0;
-        }
-    }
 }
 
 /* Do adjacent threads have scale blocks of adjacent rows of the source? Where requests to L2 are
@@ -678,46 +533,6 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
     }
 }
 
-/* Read STORE_BYTES of a row in shared memory, from a multiple of them on. */
-template <class rows>
-__device__ __forceinline__ word<STORE_BYTES> staged_results(const unsigned char *staged, int row,
-                                                            int first)
-{
-    vector<STORE_BYTES, rows::piece> results;
-
-#pragma unroll
-    for (int k = 0; k < STORE_BYTES / rows::piece; k++)
-        results.part[k] = *reinterpret_cast<const word<rows::piece> *>(
-            staged + rows::place(row, first + k * rows::piece));
-    return results.whole;
-}
-
-/* Write `count` rows of a result, each of `bytes`. The first one goes to `dst`. */
-template <bool whole, class rows>
-__device__ __forceinline__ void write_rows(unsigned char *dst, const unsigned char *staged,
-                                           long long pitch, int count, int bytes)
-{
-    const int first = threadIdx.x % rows::stores * STORE_BYTES;
-    const int row = threadIdx.x / rows::stores;
-    vector<STORE_BYTES, 1> results[rows::count / rows::step];
-
-#pragma unroll
-    for (int i = 0; i < rows::count / rows::step; i++)
-        results[i].whole = staged_results<rows>(staged, row + i * rows::step, first);
-    dst += row * pitch + first;
-#pragma unroll
-    for (int i = 0; i < rows::count / rows::step; i++) {
-        if (whole || (bytes - first >= STORE_BYTES && row + i * rows::step < count))
-            store<STORE>(reinterpret_cast<word<STORE_BYTES> *>(dst), results[i].whole);
-        else if (row + i * rows::step < count)
-#pragma unroll
-            for (int k = 0; k < STORE_BYTES; k++)
-                if (k < bytes - first)
-                    dst[k] = results[i].part[k];
-        dst += rows::step * pitch;
-    }
-}
-
 /* All but the last step. */
 template <bool whole>
 __device__ __forceinline__ void quantise(const element *src, long long ld_src, const tile_place &at,
@@ -731,14 +546,12 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
     float *const cells = reinterpret_cast<float *>(staged);
     float *const kept_cells = cells + own_blocks::cell_bytes / 4;
     const auto store_own = [&](int row, int col, unsigned stored) {
-        store_scale<SCALE_LAYOUT, true, own_height, own_width>(given.scales, at, row, col, stored);
+        own_scales::store(given.scales, at, row, col, stored);
         if constexpr (same_blocks)
-            store_scale<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at, row,
-                                                                     col, stored);
+            kept_scales::store(given.kept_scales, at, row, col, stored);
     };
     const auto store_kept = [&](int row, int col, unsigned stored) {
-        store_scale<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at, row, col,
-                                                                 stored);
+        kept_scales::store(given.kept_scales, at, row, col, stored);
     };
     thread_part own;
     thread_factors<own_blocks> factors;
@@ -746,17 +559,17 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
 
     set_place(own);
     if constexpr (UNALIGNED)
-        read_unaligned_part(own, src, ld_src, at);
+        read_unaligned<LOAD, PREFETCH>(own, src, ld_src, at);
     else
         read_part<whole>(own, src, ld_src, at.tile);
     if constexpr (SUMS) {
         stage_sums(own);
-        hide_values(own);
+        hide_values(own.elements);
     }
     if constexpr (has_transposed)
         compare<own_blocks, TO>(factors, cells, own, given.of_tensor, store_own);
     if constexpr (has_kept && !same_blocks) {
-        hide_values(own);
+        hide_values(own.elements);
         compare<kept_blocks, KEPT_TO>(kept_factors, kept_cells, own, given.of_tensor, store_kept);
     }
     if constexpr (SUMS || !own_blocks::in_warp || !kept_blocks::in_warp)
@@ -775,13 +588,13 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
         __syncthreads();
     }
     if constexpr (has_transposed)
-        write_padding<SCALE_LAYOUT, true, own_height, own_width>(given.scales, at);
+        own_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(given.scales, at);
     if constexpr (has_kept)
-        write_padding<KEPT_LAYOUT, false, kept_height, kept_width>(given.kept_scales, at);
-    hide_values(own);
+        kept_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(given.kept_scales, at);
+    hide_values(own.elements);
     if constexpr (has_transposed)
         stage_results<whole, own_blocks>(staged, factors, own, at.tile);
-    hide_values(own);
+    hide_values(own.elements);
     if constexpr (same_blocks)
         write_kept<whole, kept_is_staged, own_blocks>(kept_there, factors, own, kept_ld, at.tile);
     else if constexpr (has_kept)
@@ -803,9 +616,11 @@ __device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *
         write_shifted_rows<own_rows, THREADS, STORE>(dst, staged, pitch, tile.cols, bytes);
     else if constexpr (has_transposed) {
         if (is_whole)
-            write_rows<true, own_rows>(dst, staged, pitch, tile.cols, bytes);
+            write_rows<true, own_rows, STORE_BYTES, THREADS, STORE>(dst, staged, pitch, tile.cols,
+                                                                    bytes);
         else
-            write_rows<false, own_rows>(dst, staged, pitch, tile.cols, bytes);
+            write_rows<false, own_rows, STORE_BYTES, THREADS, STORE>(dst, staged, pitch, tile.cols,
+                                                                     bytes);
     }
     if constexpr (kept_is_staged)
         write_shifted_rows<kept_rows, THREADS, STORE>(kept, staged + kept_at,
@@ -837,7 +652,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     unsigned char *results = static_cast<unsigned char *>(dst) + to * result_bits / 8;
     unsigned char *kept =
         static_cast<unsigned char *>(given.kept) + from * scaled_format<KEPT_TO>::bits / 8;
-    const tile_place at = {tile.matrix, rows, cols, tile};
+    const tile_place at = {rows, cols, tile};
 
     const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
     sums all;

@@ -249,4 +249,62 @@ template <int layout, int scale_bytes> struct scale_matrix {
     }
 };
 
+/* The scales of a result in memory, for blocks of height x width elements of the source. Their rows
+ * are those of the result. */
+template <class T, int layout, bool transposed, int height, int width> struct result_scales {
+    using scales_matrix = scale_matrix<layout, sizeof(T)>;
+
+    /* Find the place of the scale of block y, x. */
+    static __device__ __forceinline__ long long
+    place_of(const scales_matrix &all, const tile_place &at, long long y, long long x)
+    {
+        return at.tile.matrix * all.padded_rows() * all.padded_cols() +
+               all.place(transposed ? x : y, transposed ? y : x);
+    }
+
+    /* Store the scale of a block of the tile. */
+    static __device__ __forceinline__ void store(void *scales, const tile_place &at, int row,
+                                                 int col, unsigned stored)
+    {
+        const long long down = (at.rows + height - 1) / height;
+        const long long across = (at.cols + width - 1) / width;
+        const long long y = at.tile.first_row / height + row, x = at.tile.first_col / width + col;
+        const scales_matrix all = {transposed ? across : down, transposed ? down : across};
+
+        if (y < down && x < across)
+            static_cast<T *>(scales)[place_of(all, at, y, x)] = (T)stored;
+    }
+
+    /* Write the padding of a layout that is beside the tile's scales. */
+    template <int tile_rows, int tile_cols, int threads>
+    static __device__ __forceinline__ void write_padding(void *scales, const tile_place &at)
+    {
+        const long long down = (at.rows + height - 1) / height;
+        const long long across = (at.cols + width - 1) / width;
+        const scales_matrix all = {transposed ? across : down, transposed ? down : across};
+
+        if constexpr (all.has_padding) {
+            const bool is_last_row = at.tile.first_row + tile_rows >= at.rows;
+            const bool is_last_col = at.tile.first_col + tile_cols >= at.cols;
+            const long long end_row = transposed ? all.padded_cols() : all.padded_rows();
+            const long long end_col = transposed ? all.padded_rows() : all.padded_cols();
+            const long long first_row = at.tile.first_row / height;
+            const long long first_col = at.tile.first_col / width;
+            const int rows =
+                (int)((is_last_row ? end_row : first_row + tile_rows / height) - first_row);
+            const int cols =
+                (int)((is_last_col ? end_col : first_col + tile_cols / width) - first_col);
+
+            if (!(is_last_row && end_row > down) && !(is_last_col && end_col > across))
+                return;
+            for (int i = threadIdx.x; i < rows * cols; i += threads) {
+                const long long y = first_row + i / cols, x = first_col + i % cols;
+
+                if (y >= down || x >= across)
+                    static_cast<T *>(scales)[place_of(all, at, y, x)] = 0;
+            }
+        }
+    }
+};
+
 } // namespace at

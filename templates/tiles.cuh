@@ -184,8 +184,8 @@ __device__ __forceinline__ block_tile tile_of(unsigned number, long long rows, l
 }
 
 /* Find this block's tile by its number, which is the block's, if each block has one. Blocks are
- * numbered in x alone, which can be up to 2^31 - 1; y and z end at 65,535. If blocks are spread over
- * the three dimensions, in the order by row or by column, no number is divided. */
+ * numbered in x alone, which can be up to 2^31 - 1; y and z end at 65,535. If blocks are spread
+ * over the three dimensions, in the order by row or by column, no number is divided. */
 template <int rows_per_tile, int cols_per_tile, int order, int group, bool spread = false>
 __device__ __forceinline__ block_tile tile_of_block(long long rows, long long cols,
                                                     unsigned number = blockIdx.x)
@@ -201,5 +201,11 @@ __device__ __forceinline__ block_tile tile_of_block(long long rows, long long co
     }
     return tile_of<rows_per_tile, cols_per_tile, order, group>(number, rows, cols);
 }
+
+/* A matrix's size, and a tile of it. */
+struct tile_place {
+    long long rows, cols;
+    block_tile tile;
+};
 
 } // namespace at

@@ -39,6 +39,8 @@
 
 #include "unaligned.cuh"
 
+#include "staged.cuh"
+
 #include "groups.cuh"
 
 #endif

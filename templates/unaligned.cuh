@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of transpose.cuh: rows that begin anywhere, read element by element, and written from shared
- * memory. There a row is described by a type with
- *   count      rows
- *   pitch      bytes from a row to the next, a multiple of 16
- *   piece      bytes of 16 adjacent ones that are side by side, too
- *   swizzle()  the bits in which the place of a row's byte differs from its number */
+/* Part of transpose.cuh: rows that begin anywhere, read by vectors. */
 namespace at
 {
 
@@ -20,66 +15,60 @@ __device__ __forceinline__ void push_element(vector<bytes, 4> &to, T last)
     }
 }
 
-/* Read 16 bytes of a row in shared memory, from a multiple of 16 on. */
-template <class rows>
-__device__ __forceinline__ vector<16, 4> staged_vector(unsigned row, int swizzle, int first)
+/* Vectors of adjacent rows of a tile that a thread has, from a row and a column of the tile on. */
+template <class T, int bytes, int count> struct row_vectors {
+    int row, col;
+    vector<bytes, sizeof(T)> elements[count];
+};
+
+/* Read them from rows that begin anywhere; `src` is the tile's first element. Two aligned vectors
+ * have those elements of a row. Where a vector is not within the matrix, and at its end, elements
+ * are loaded one by one. Those past its end are 0. */
+template <int cache_operator, int prefetch, class T, int bytes, int count>
+__device__ __forceinline__ void read_unaligned(row_vectors<T, bytes, count> &own, const T *src,
+                                               long long ld, const tile_place &at)
 {
-    vector<16, rows::piece> parts;
-    vector<16, 4> words;
+    using aligned = vector<bytes, 4>;
+    constexpr int size = sizeof(T), loaded = bytes / size;
+    const block_tile &tile = at.tile;
+    const T *const matrix = src - tile.first_row * ld - tile.first_col;
+    const T *const end = matrix + (at.rows - 1) * ld + at.cols;
+
+    src += own.row * ld + own.col;
+
+    const T *const last = src + (count - 1) * ld; /* row */
+
+    if (own.row + count <= tile.rows && own.col + loaded <= tile.cols &&
+        src - matrix >= loaded - 1 && end - last >= 2 * loaded) {
+        aligned first[count], second[count];
+        int skip = bytes_past_boundary<bytes>(src);
+        const int step = (int)(ld % loaded) * size;
 
 #pragma unroll
-    for (int k = 0; k < 16 / rows::piece; k++)
-        parts.part[k] = load_shared<word<rows::piece>>((row + (first ^ swizzle)) ^ k * rows::piece);
-    words.whole = parts.whole;
-    return words;
-}
+        for (int i = 0; i < count; i++) {
+            const word<bytes> *const from = reinterpret_cast<const word<bytes> *>(
+                reinterpret_cast<unsigned long long>(src + i * ld) / bytes * bytes);
 
-/* Write `count` rows of shared memory, each of `bytes`, to rows that begin anywhere, the first one
- * at `dst`. First come vectors that lie on a boundary there, and then what is before and behind
- * them, in bytes of lanes side by side. The time follows the number of requests to L2, for bytes as
- * for sectors. So few requests count more than few instructions. */
-template <class rows, int threads, int cache_operator>
-__device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const unsigned char *staged,
-                                                   long long pitch, int count, int bytes)
-{
-    constexpr int lanes = rows::pitch / 16, warp_rows = 32 / lanes, step = threads / lanes;
-    const int lane = threadIdx.x % 32;
-    const int first = lane % lanes * 16, next = minimum(first + 16, rows::pitch - 16);
-    const unsigned shared = shared_address(staged);
-    int row = threadIdx.x / 32 * warp_rows;
-    unsigned char *to = dst + (row + lane / lanes) * pitch;
-    unsigned char *end = dst + (row + lane / 16) * pitch;
-
-    static_assert(lanes <= 16, "a warp has the ends of two rows");
-#pragma unroll
-    for (int i = 0; i < rows::count / step; i++) {
-        const int own = row + lane / lanes, head = bytes_to_boundary<16>(to);
-        const unsigned start = shared + own * rows::pitch;
-        const int swizzle = rows::swizzle(own);
-
-        if (own < count && head + first + 16 <= bytes)
-            store<cache_operator>(reinterpret_cast<uint4 *>(to + head + first),
-                                  funnel_shift<1, 16>(staged_vector<rows>(start, swizzle, first),
-                                                      staged_vector<rows>(start, swizzle, next),
-                                                      head)
-                                      .whole);
-        to += step * pitch;
-#pragma unroll
-        for (int k = 0; k < warp_rows; k += 2) {
-            const int own = row + k + lane / 16, head = minimum(bytes_to_boundary<16>(end), bytes);
-            const int ends = head + ((bytes - head) & 15), swizzle = rows::swizzle(own);
-
-            if (own < count)
-#pragma unroll 1
-                for (int number = lane % 16; number < ends; number += 16) {
-                    const int at = number < head ? number : bytes - ends + number;
-
-                    end[at] = (unsigned char)load_extended<1, unsigned>(shared + own * rows::pitch +
-                                                                        (at ^ swizzle));
-                }
-            end += (k + 2 < warp_rows ? 2 : step - k) * pitch;
+            first[i].whole = load<cache_operator, prefetch>(from);
+            second[i].whole = load<cache_operator, prefetch>(from + 1);
         }
-        row += step;
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            own.elements[i].whole =
+                funnel_shift<size, bytes>(first[i], second[i], (skip + i * step) % bytes).whole;
+    } else {
+        aligned pushed[count] = {};
+
+#pragma unroll 1
+        for (int k = 0; k < loaded; k++)
+#pragma unroll
+            for (int i = 0; i < count; i++)
+                push_element(pushed[i], own.row + i < tile.rows && own.col + k < tile.cols
+                                            ? src[i * ld + k]
+                                            : T{});
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            own.elements[i].whole = pushed[i].whole;
     }
 }
 

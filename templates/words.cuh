@@ -486,4 +486,31 @@ __device__ __forceinline__ void fence_async_proxy()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* Make the compiler read vectors anew from where they are. It would keep what it computed from all
+ * of them, in more registers. */
+__device__ __forceinline__ void hide_value(unsigned &bits)
+{
+    asm volatile("" : "+r"(bits));
+}
+__device__ __forceinline__ void hide_value(unsigned short &bits)
+{
+    asm volatile("" : "+h"(bits));
+}
+template <int bytes, int part_bytes, int count>
+__device__ __forceinline__ void hide_values(vector<bytes, part_bytes> (&all)[count])
+{
+    constexpr int part = minimum(bytes, 4);
+
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        vector<bytes, part> words;
+
+        words.whole = all[i].whole;
+#pragma unroll
+        for (int k = 0; k < bytes / part; k++)
+            hide_value(words.part[k]);
+        all[i].whole = words.whole;
+    }
+}
+
 } // namespace at
