@@ -73,6 +73,9 @@
 #ifndef SHIFTED
 #define SHIFTED 0 /* 1: rows of the transposed result may begin anywhere; they are shifted */
 #endif
+#ifndef ALIGN
+#define ALIGN 16 /* bytes: rows that begin anywhere are written from boundary to boundary */
+#endif
 #ifndef RUN
 #define RUN 8 /* rows whose results are a unit in shared memory */
 #endif
@@ -613,7 +616,7 @@ __device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *
 
     __syncthreads();
     if constexpr (has_transposed && SHIFTED)
-        write_shifted_rows<own_rows, THREADS, STORE>(dst, staged, pitch, tile.cols, bytes);
+        write_shifted_rows<own_rows, ALIGN, THREADS, STORE>(dst, staged, pitch, tile.cols, bytes);
     else if constexpr (has_transposed) {
         if (is_whole)
             write_rows<true, own_rows, STORE_BYTES, THREADS, STORE>(dst, staged, pitch, tile.cols,
@@ -623,9 +626,9 @@ __device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *
                                                                      bytes);
     }
     if constexpr (kept_is_staged)
-        write_shifted_rows<kept_rows, THREADS, STORE>(kept, staged + kept_at,
-                                                      ld_src * kept_bits / 8, tile.rows,
-                                                      (tile.cols * kept_bits + 7) / 8);
+        write_shifted_rows<kept_rows, ALIGN, THREADS, STORE>(kept, staged + kept_at,
+                                                             ld_src * kept_bits / 8, tile.rows,
+                                                             (tile.cols * kept_bits + 7) / 8);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)

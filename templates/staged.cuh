@@ -65,49 +65,60 @@ __device__ __forceinline__ vector<16, 4> staged_vector(unsigned row, int swizzle
 }
 
 /* Write `count` rows, each of `bytes`, to rows that begin anywhere, the first one at `dst`. First
- * come vectors that lie on a boundary there, and then what is before and behind them, in bytes of
- * lanes side by side. The time follows the number of requests to L2, for bytes as for sectors. So
- * few requests count more than few instructions. */
-template <class rows, int threads, int cache_operator>
+ * come whole vectors, from boundary to boundary, and then what is before and behind them, in bytes
+ * of lanes side by side. The time follows the number of requests to L2, for bytes as for sectors.
+ * So few requests count more than few instructions.
+ *
+ * With boundaries of 16 bytes, a vector at a row's end shares its sector with bytes that another
+ * instruction stores. With those of 32 a sector is stored at once. Then both ends of a row whose
+ * length is a multiple of 32 have 32 bytes together, or none. */
+template <class rows, int boundary, int threads, int cache_operator>
 __device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const unsigned char *staged,
                                                    long long pitch, int count, int bytes)
 {
     constexpr int lanes = rows::pitch / 16, warp_rows = 32 / lanes, step = threads / lanes;
+    constexpr int end_rows = 32 / boundary; /* whose ends a warp stores at a time */
+    constexpr int last = rows::pitch - 16;
     const int lane = threadIdx.x % 32;
-    const int first = lane % lanes * 16, next = minimum(first + 16, rows::pitch - 16);
+    const int first = lane % lanes * 16, next = minimum(first + 16, last);
     const unsigned shared = shared_address(staged);
     int row = threadIdx.x / 32 * warp_rows;
     unsigned char *to = dst + (row + lane / lanes) * pitch;
-    unsigned char *end = dst + (row + lane / 16) * pitch;
+    unsigned char *end = dst + (row + lane / boundary) * pitch;
 
-    static_assert(lanes <= 16, "a warp has the ends of two rows");
+    static_assert(warp_rows % end_rows == 0, "a warp has whole groups of ends");
 #pragma unroll
     for (int i = 0; i < rows::count / step; i++) {
-        const int own = row + lane / lanes, head = bytes_to_boundary<16>(to);
+        const int own = row + lane / lanes, head = bytes_to_boundary<boundary>(to);
+        const int skip = head & (boundary - 16); /* whole vectors */
         const unsigned start = shared + own * rows::pitch;
         const int swizzle = rows::swizzle(own);
 
-        if (own < count && head + first + 16 <= bytes)
-            store<cache_operator>(reinterpret_cast<uint4 *>(to + head + first),
-                                  funnel_shift<1, 16>(staged_vector<rows>(start, swizzle, first),
-                                                      staged_vector<rows>(start, swizzle, next),
-                                                      head)
-                                      .whole);
+        if (own < count && head + (first | (boundary - 16)) + 16 <= bytes)
+            store<cache_operator>(
+                reinterpret_cast<uint4 *>(to + head + first),
+                funnel_shift<1, 16>(
+                    staged_vector<rows>(start, swizzle, first + skip),
+                    staged_vector<rows>(start, swizzle,
+                                        boundary > 16 ? minimum(next + skip, last) : next),
+                    head - skip)
+                    .whole);
         to += step * pitch;
 #pragma unroll
-        for (int k = 0; k < warp_rows; k += 2) {
-            const int own = row + k + lane / 16, head = minimum(bytes_to_boundary<16>(end), bytes);
-            const int ends = head + ((bytes - head) & 15), swizzle = rows::swizzle(own);
+        for (int k = 0; k < warp_rows; k += end_rows) {
+            const int own = row + k + lane / boundary;
+            const int head = minimum(bytes_to_boundary<boundary>(end), bytes);
+            const int ends = head + ((bytes - head) & (boundary - 1)), swizzle = rows::swizzle(own);
 
             if (own < count)
 #pragma unroll 1
-                for (int number = lane % 16; number < ends; number += 16) {
+                for (int number = lane % boundary; number < ends; number += boundary) {
                     const int at = number < head ? number : bytes - ends + number;
 
                     end[at] = (unsigned char)load_extended<1, unsigned>(shared + own * rows::pitch +
                                                                         (at ^ swizzle));
                 }
-            end += (k + 2 < warp_rows ? 2 : step - k) * pitch;
+            end += (k + end_rows < warp_rows ? end_rows : step - k) * pitch;
         }
         row += step;
     }
