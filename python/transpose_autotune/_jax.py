@@ -115,7 +115,9 @@ def _execute(frame: Any) -> None:
 # The one attribute of the call: the size of an element, which buffers there are after source and destination (bits),
 # the step's text with its length before it, the axes.
 
-_BUFFERS = (*Operands._fields, "dst2", "largest", "block_scales", "block_scales2")  # operands, then further results
+# Operands, then further results: sums are a result where they are asked for.
+_BUFFERS = (*(name for name in Operands._fields if name != "sums"),
+            "dst2", "largest", "block_scales", "block_scales2", "sums")
 
 
 def _write_numbers(itemsize: int, step: Optional[str], names: Sequence[str], dims: Sequence[int]) -> Any:
@@ -262,8 +264,6 @@ def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
     """permute of a JAX array, or of a tracer within jax.jit."""
     if not isinstance(x, jax.core.Tracer) and any(device.platform == HOST for device in x.devices()):
         raise TypeError("the array is not in a CUDA device's memory")
-    if given.sums:
-        raise TypeError("sums are not there for JAX's arrays")
     permutation, dtype = normalized(dims, x.ndim), x.dtype if given.dtype is None else jax.numpy.dtype(given.dtype)
     given.operations(x.ndim)  # checks the axis of the channels
     given.check_blocks(permutation)
@@ -272,6 +272,7 @@ def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
     operands = {name: _read_operand(name, getattr(given, name), one) for name, one in expected.items()}
     both = given.both if given.both is None or given.both is True else jax.numpy.dtype(given.both)
     asked = Operands(dtype=dtype, both=both, amax=given.amax, blocks=given.blocks, scales=given.scales,
-                     layout=given.layout, channel_axis=given.channel_axis % x.ndim if given.has_channels else 0)
+                     layout=given.layout, sums=given.sums,
+                     channel_axis=given.channel_axis % x.ndim if given.has_channels else 0)
     results = _compiled(x, operands, permutation, asked)
     return results if len(results) > 1 else results[0]

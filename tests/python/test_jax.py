@@ -20,7 +20,7 @@ from transpose_autotune import _calls, _cuda, _jax
 
 
 class Plan:
-    device = 0
+    device, scratch_bytes = 0, 16
 
     def __init__(self, problem):
         if problem.shape == (13, 13):
@@ -30,10 +30,10 @@ class Plan:
     def execute(self, dst, src, stream):
         self.execute_with(dst, src, stream)
 
-    def execute_with(self, dst, src, stream, src2=0, dst2=0, largest=0, scratch=0, **places):
+    def execute_with(self, dst, src, stream, src2=0, dst2=0, largest=0, scratch=0, sums=0, **places):
         shape, dims, step = self.problem.shape, self.problem.dims, self.problem.step
         source, result = types_of(step) or (f"V{self.problem.itemsize}",) * 2
-        assert bool(scratch) == bool(largest)
+        assert scratch == (16 if sums else 8 if largest else 0)
         real = "float64" if {"float64", "complex128"} & {source, result} else "float32"
         wide = {"float32": "complex64", "float64": "complex128"}[real] if result.startswith("complex") else real
 
@@ -48,6 +48,9 @@ class Plan:
 
         assert stream == 5
         values = memory(src, source)
+        if sums:
+            of_columns = values.astype("float32").sum(-2)
+            memory(sums, "float32", of_columns.shape)[...] = of_columns
         if "block_scales" in places:
             write_blocks(self.problem, memory, values.astype(real), dst, dst2, places)
             return
@@ -104,7 +107,8 @@ class Calls(unittest.TestCase):
         if not _jax.register("cpu"):
             self.skipTest(f"XLA of JAX {jax.__version__} does not take the callback")
         for place, name, value in (_jax, "plan_for", lambda problem, device, stream: Plan(problem)), \
-                (_jax, "_stream_of", lambda frame: 5), (_calls, "scratch_for", lambda device, stream: 8), (_cuda, "device_of", lambda pointer: 0), \
+                (_jax, "_stream_of", lambda frame: 5), (_calls, "scratch_for", lambda device, stream: 8), \
+                (_calls, "scratch_for_sums", lambda device, stream, count: count), (_cuda, "device_of", lambda pointer: 0), \
                 (_jax, "HOST", "none"):
             patch = mock.patch.object(place, name, value)
             patch.start()
@@ -225,6 +229,26 @@ class Calls(unittest.TestCase):
         self.assertTrue((gradient == 0).all() and gradient.shape == x.shape)
         with self.assertRaisesRegex(ValueError, "blocks are of matrices"):
             permute(x, (2, 1, 0), dtype="float8_e4m3fn", blocks=(1, 4))
+
+    def test_sums(self):
+        x = jax.numpy.arange(-13.0, 11).reshape(2, 3, 4).astype("float32")
+        for more in {}, {"dtype": "bfloat16", "scale": 0.5, "both": True, "amax": True}, \
+                {"dtype": "float8_e4m3fn", "blocks": (1, 4), "scales": "torchao", "both": True}:
+            def function(x):
+                return transpose(x, sums=True, **more)
+
+            with self.subTest(more=more):
+                plain = transpose(x, **more)
+                for found in function(x), jax.jit(function)(x):
+                    for one, other in zip(found, plain if isinstance(plain, tuple) else (plain,)):
+                        numpy.testing.assert_array_equal(one.astype("float64"), other.astype("float64"))
+                    self.assertEqual(found[-1].dtype, "float32")
+                    numpy.testing.assert_array_equal(found[-1], x.sum(-2))
+        gradient = jax.grad(lambda x: sum(one.sum() for one in transpose(x, scale=3.0, sums=True)))(x)
+        self.assertTrue((gradient == 3).all())  # only of the first result
+        self.assertEqual(transpose(x[:, :0], sums=True)[1].tolist(), [[0] * 4] * 2)
+        with self.assertRaisesRegex(ValueError, "sums are of matrices"):
+            permute(x, (2, 1, 0), sums=True)
 
     def test_operands_refused(self):
         x = jax.numpy.ones((2, 3), "float32")
