@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs each launcher of an export and compares what it wrote with a permutation in C. What those
  * with blocks wrote goes into files, and so do their sources: tests/python/block-bytes computes the
- * same. tests/gpu/export.bats exports these problems and builds this. */
+ * same. tests/gpu/export.bats exports these problems and builds this, with the bytes of scratch
+ * that the header tells as SCRATCH_BYTES. */
 #include "launchers.h"
 
 #include <stdio.h>
@@ -175,6 +176,63 @@ static int has_run(size_t problem)
            is_downloaded(name, "dst", dst, bytes) && is_downloaded(name, "kept", kept, bytes);
 }
 
+/* ---- sums ---- */
+
+enum { SUM_ROWS = 1000, SUM_COLS = 300, SUM_ELEMENTS = SUM_ROWS * SUM_COLS };
+
+/* Small integers, whose sums are exact in any order of addition. */
+static float element(size_t i)
+{
+    return (float)(i * 2654435761u >> 13 & 0xff) - 100;
+}
+
+static int are_sums_right(const float *sums, const float *kept)
+{
+    size_t wrong = 0;
+
+    for (size_t col = 0; col < SUM_COLS; col++) {
+        float sum = 0;
+
+        for (size_t i = col; i < SUM_ELEMENTS; i += SUM_COLS) {
+            sum += element(i);
+            wrong += kept[i] != element(i);
+        }
+        wrong += sums[col] != sum;
+    }
+    if (wrong)
+        printf("sums: %zu numbers are wrong\n", wrong);
+    return wrong == 0;
+}
+
+/* Twice: a launch leaves its scratch for the next one. */
+static int has_sums(void)
+{
+    static float src[SUM_ELEMENTS], kept[SUM_ELEMENTS], sums[SUM_COLS];
+    struct gpu_numbers numbers = {0};
+    void *from, *to;
+    int is_right = 1;
+
+    for (size_t i = 0; i < SUM_ELEMENTS; i++)
+        src[i] = element(i);
+    if (!check(cudaMalloc(&from, sizeof src), "cudaMalloc") ||
+        !check(cudaMalloc(&to, sizeof src), "cudaMalloc") ||
+        !check(cudaMalloc(&numbers.kept, sizeof kept), "cudaMalloc") ||
+        !check(cudaMalloc(&numbers.sums, sizeof sums), "cudaMalloc") ||
+        !check(cudaMalloc(&numbers.scratch, SCRATCH_BYTES), "cudaMalloc") ||
+        !check(cudaMemset(numbers.scratch, 0, SCRATCH_BYTES), "cudaMemset") ||
+        !check(cudaMemcpy(from, src, sizeof src, cudaMemcpyHostToDevice), "cudaMemcpy"))
+        return 0;
+    for (int i = 0; i < 2 && is_right; i++)
+        is_right =
+            check(cudaMemset(numbers.sums, 0xa5, sizeof sums), "cudaMemset") &&
+            check(gpu_transpose_R1000_C300_B4_F32_F32_BOTH_SUMS_F32(to, from, &numbers, 0),
+                  "sums") &&
+            check(cudaMemcpy(kept, numbers.kept, sizeof kept, cudaMemcpyDeviceToHost), "sums") &&
+            check(cudaMemcpy(sums, numbers.sums, sizeof sums, cudaMemcpyDeviceToHost), "sums") &&
+            are_sums_right(sums, kept);
+    return is_right;
+}
+
 int main(void)
 {
     const size_t count = sizeof problems / sizeof *problems;
@@ -183,7 +241,8 @@ int main(void)
     for (size_t i = 0; i < sizeof with_blocks / sizeof *with_blocks; i++)
         if (!has_run(i))
             return 1;
-
+    if (!has_sums())
+        return 1;
     for (size_t i = 0; i < count; i++)
         right += (size_t)is_right(i);
     printf("%zu of %zu problems are right\n", right, count);

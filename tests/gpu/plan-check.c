@@ -2,7 +2,9 @@
 /* Checks each byte that a plan writes, and the bytes around. */
 #include "base/memory.h"
 #include "base/rng.h"
+#include "numbers/numbers.h"
 #include "plan-run.h"
+#include "problem/column_sums.h"
 #include "problem/step.h"
 
 #include <inttypes.h>
@@ -42,7 +44,10 @@ static const char *const steps[] = {"f32:bf16",
                                     "f32,both=bf16,amax=nan",
                                     "bf16:e4m3,both,blocks=1x128,scales=te-pow2,layout=aligned",
                                     "f32:e5m2,both=e4m3,blocks=1x32,scales=rceil,layout=swizzled",
-                                    "bf16:e2m1,blocks=1x16,scales=nvfp4"};
+                                    "bf16:e2m1,blocks=1x16,scales=nvfp4",
+                                    "bf16,sums",
+                                    "f32:e4m3,scale,both,amax,sums",
+                                    "f16:e5m2,both,blocks=1x32,scales=floor,sums"};
 
 /* Offsets of source and destination, in elements; of results of 4 bits, in bytes. Those of the
  * second result are the destination's. */
@@ -235,7 +240,7 @@ static void take_numbers(autotune_execution *execution, const struct task *task,
 
 /* ---- what a plan writes ---- */
 
-enum output { DST, KEPT, LARGEST, SCALES, KEPT_SCALES, OUTPUTS };
+enum output { DST, KEPT, LARGEST, SCALES, KEPT_SCALES, SUMS, OUTPUTS };
 
 /* The bytes of an output, and the distance of its first one from where it is allocated. */
 static int64_t output_bytes(const struct task *task, enum output output)
@@ -250,6 +255,8 @@ static int64_t output_bytes(const struct task *task, enum output output)
         [LARGEST] = at_step_has(&task->step, AT_AMAX) ? (int64_t)sizeof(float) : 0,
         [SCALES] = task->scales[0].bytes,
         [KEPT_SCALES] = task->scales[1].bytes,
+        [SUMS] =
+            at_step_has(&task->step, AT_SUMS) ? p->batch * p->cols * (int64_t)sizeof(float) : 0,
     };
 
     return bytes[output];
@@ -260,6 +267,36 @@ static size_t output_offset(const struct task *task, enum output output, const i
     const size_t size = output == DST ? task->result_size : output == KEPT ? task->kept_size : 0;
 
     return MARGIN_BYTES + (size_t)offset[1] * size;
+}
+
+/* The elements of a matrix. */
+struct matrix {
+    const struct task *task;
+    const unsigned char *first;
+};
+
+static void read_row(const void *context, int64_t row, float *elements)
+{
+    const struct matrix *own = context;
+    const autotune_problem *p = &own->task->problem;
+
+    for (int64_t i = 0; i < p->cols; i++)
+        at_number_cast(AT_F32, &elements[i], own->task->step.from,
+                       own->first + (row * p->ld_src + i) * p->elem_size, false);
+}
+
+static void add_here(const struct task *task, unsigned char *sums, const unsigned char *src)
+{
+    const autotune_problem *p = &task->problem;
+    float *own = at_alloc_array((size_t)p->cols, sizeof *own);
+
+    for (int64_t b = 0; b < p->batch; b++) {
+        const struct matrix matrix = {task, src + b * p->stride_src * p->elem_size};
+
+        at_column_sums(own, &(struct at_row_source){read_row, &matrix}, p->rows, p->cols);
+        memcpy(sums + (size_t)(b * p->cols) * sizeof *own, own, (size_t)p->cols * sizeof *own);
+    }
+    free(own);
 }
 
 /* Compute here what the plan does with blocks. */
@@ -296,6 +333,8 @@ static void transpose_here(const struct task *task, unsigned char *const out[OUT
     struct at_step_operands operands = {
         {given_number[0], given_number[1]}, {given_beta[0], given_beta[1]}, 1, 0};
 
+    if (at_step_has(&task->step, AT_SUMS))
+        add_here(task, out[SUMS], src);
     if (at_step_has(&task->step, AT_BLOCKS)) {
         quantise_here(task, out, src, tensor);
         return;
@@ -363,6 +402,7 @@ static void take_outputs(autotune_execution *execution, const struct task *task,
         [LARGEST] = &execution->largest,
         [SCALES] = &execution->block_scales,
         [KEPT_SCALES] = &execution->block_scales2,
+        [SUMS] = &execution->sums,
     };
 
     for (enum output i = DST; i < OUTPUTS; i++)
