@@ -42,6 +42,7 @@ using element = word<ELEM_SIZE>;
 constexpr int run_bytes = RUN * ELEM_SIZE;
 constexpr int unit_bytes = minimum(16, run_bytes & -run_bytes); /* that a lane moves */
 constexpr unsigned run_units = run_bytes / unit_bytes;
+constexpr unsigned steps = minimum(4u, (run_units + 31) / 32); /* of a lane at a time */
 constexpr unsigned marked_part = 32; /* of the places, one in so many is marked */
 constexpr unsigned long long golden = 0x9e3779b97f4a7c15; /* the golden ratio's part of 2^64 */
 
@@ -97,28 +98,39 @@ struct runs {
     }
 };
 
+/* Read a lane's part of a run. */
+__device__ __forceinline__ void copy_units(unit (&held)[steps], const unit *run, unsigned first)
+{
+#pragma unroll
+    for (unsigned i = 0; i < steps; i++)
+        if (first + i * 32 < run_units)
+            held[i] = run[first + i * 32];
+}
+
 /* Move the runs of a cycle from a place on: until the run of a marked place would follow, which is
  * saved, or that of the first place, which is held. */
 __device__ __forceinline__ void move_runs(unit *base, const unit *saved, const runs &all,
                                           const marks &marked, unsigned long long first)
 {
-    const unsigned lane = threadIdx.x % 32;
+    for (unsigned first_unit = threadIdx.x % 32; first_unit < run_units; first_unit += 32 * steps) {
+        unit held[steps];
 
-    for (unsigned at = lane; at < run_units; at += 32) {
-        const unit held = base[first * run_units + at];
-
+        copy_units(held, base + first * run_units, first_unit);
         for (unsigned long long to = first;;) {
             const unsigned long long from = all.origin(to), mark = marked.of(from);
+            const bool is_saved = mark < marked.count;
+            unit moved[steps];
 
-            if (mark < marked.count) {
-                base[to * run_units + at] = saved[mark * run_units + at];
+            if (is_saved || from != first)
+                copy_units(moved, is_saved ? saved + mark * run_units : base + from * run_units,
+                           first_unit);
+#pragma unroll
+            for (unsigned i = 0; i < steps; i++)
+                if (first_unit + i * 32 < run_units)
+                    base[to * run_units + first_unit + i * 32] =
+                        is_saved || from != first ? moved[i] : held[i];
+            if (is_saved || from == first)
                 break;
-            }
-            if (from == first) {
-                base[to * run_units + at] = held;
-                break;
-            }
-            base[to * run_units + at] = base[from * run_units + at];
             to = from;
         }
     }

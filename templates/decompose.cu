@@ -131,7 +131,7 @@ __device__ __forceinline__ void permute_rows(element *base, long long batch, con
     for (long long first = (long long)blockIdx.x * rows_held; first < rows;
          first += (long long)gridDim.x * rows_held) {
         const unsigned held = (unsigned)minimum<long long>(rows_held, rows - first);
-        const unsigned top = (unsigned)high.remainder(first);
+        const unsigned top = high.small_remainder(first);
         const auto lie = [](unsigned n) { return n; };
         const auto place = [&](unsigned n) {
             const unsigned down = rows_held == 1 ? 0 : by_wide.quotient(n);
@@ -141,8 +141,7 @@ __device__ __forceinline__ void permute_rows(element *base, long long batch, con
             row += by_part.quotient(col) - by_high.quotient(row) * all.high;
             if (row >= all.high)
                 row -= all.high;
-            return down * all.wide +
-                   (unsigned)wide.remainder(row + (unsigned long long)col * all.high);
+            return down * all.wide + wide.small_remainder(row + (unsigned long long)col * all.high);
         };
 
         if (BACKWARD)
@@ -185,8 +184,8 @@ __device__ __forceinline__ void permute_columns(element *base, long long batch, 
         const auto shared_by_columns = [&](unsigned n) {
             const unsigned row = n / group;
 
-            return (unsigned)high.remainder(left + (unsigned long long)row * all.wide -
-                                            by_part.quotient(row)) *
+            return high.small_remainder(left + (unsigned long long)row * all.wide -
+                                        by_part.quotient(row)) *
                        group +
                    n % group;
         };

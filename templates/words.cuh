@@ -69,6 +69,15 @@ struct large_divisor {
         return estimate + (number - estimate * by >= by);
     }
 
+    /* Of a divisor of 32 bits: what is left has 32 bits, too. */
+    __device__ __forceinline__ unsigned small_remainder(unsigned long long number) const
+    {
+        const unsigned rest =
+            (unsigned)number - (unsigned)__umul64hi(number, reciprocal) * (unsigned)by;
+
+        return rest >= (unsigned)by ? rest - (unsigned)by : rest;
+    }
+
     __device__ __forceinline__ unsigned long long remainder(unsigned long long number) const
     {
         return number - quotient(number) * by;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every shape up to 200x200 in place on the emulated device, each with one size of elements and one
+ * config, drawn from all families. The result must equal a transpose in C, bit for bit. */
+#include "emu_check.h"
+#include "sample.h"
+#include "skipped.h"
+#include "source_tree.h"
+#include "template_header.h"
+
+enum { SIDE = 200, SHAPES = SIDE * SIDE, SAMPLE_STEP = 397, DRAWN = 24, SPACE_MAX = 500000 };
+
+static const int elem_sizes[] = {1, 2, 4, 8, 16};
+
+/* A config for elements of a size, and its kernel. */
+struct compiled {
+    struct at_config config;
+    const struct at_ptx_kernel *kernel;
+};
+
+static struct at_problem in_place(int64_t rows, int64_t cols, int elem_size)
+{
+    struct at_problem problem = {.elem_size = elem_size, .rows = rows, .cols = cols, .in_place = 1};
+
+    assert_int_equal(at_problem_complete(&problem, NULL), AT_OK);
+    return problem;
+}
+
+/* Draw configs, each for a shape of its own; families take turns. */
+static void draw(struct compiled list[DRAWN], int elem_size, struct at_rng *rng)
+{
+    size_t turn = 0;
+
+    for (size_t i = 0; i < DRAWN;) {
+        const int64_t rows = 1 + (int64_t)at_rng_below(rng, SIDE);
+        const struct at_problem problem =
+            in_place(rows, turn % 5 ? 1 + (int64_t)at_rng_below(rng, SIDE) : rows, elem_size);
+        struct at_family *family = families[turn++ % family_count];
+        struct at_space space;
+        struct at_error err = {AT_OK, ""};
+
+        if (!family->in_place)
+            continue;
+        if (at_space_build(&space, &family, 1, &problem, &device, SPACE_MAX, &err) != AT_OK)
+            fail_msg("%s", err.message);
+        if (space.count > 0)
+            list[i++].config = space.configs[at_rng_below(rng, space.count)];
+        at_space_clear(&space);
+    }
+}
+
+/* Compile all of them as one program, which is freed by the caller. */
+static struct at_ptx_module *compile_all(struct compiled list[DRAWN], int elem_size)
+{
+    struct at_rendering renderings[DRAWN] = {0};
+    struct at_ptx_module *module;
+    char *source;
+
+    for (size_t i = 0; i < DRAWN; i++) {
+        renderings[i] = (struct at_rendering){
+            .config = &list[i].config, .kind = {.elem_size = elem_size, .axes = 1, .rows = 1}};
+        snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
+    }
+    source = at_render_program(renderings, DRAWN);
+    module = read_module(source);
+    for (size_t i = 0; i < DRAWN; i++)
+        list[i].kernel = find(module, renderings[i].entry);
+    free(source);
+    return module;
+}
+
+/* A shape is run by the first legal config from a drawn one on. */
+static size_t check_shape(const struct compiled list[DRAWN], const struct at_problem *problem,
+                          struct at_rng *rng)
+{
+    size_t first = (size_t)at_rng_below(rng, DRAWN);
+
+    for (size_t i = 0; i < DRAWN; i++) {
+        const struct compiled *chosen = &list[(first + i) % DRAWN];
+
+        if (!is_legal(&chosen->config, problem))
+            continue;
+        check_on(chosen->kernel, &chosen->config, problem);
+        return 1;
+    }
+    return 0;
+}
+
+static void test_shapes(void **state)
+{
+    struct at_rng rng = {61};
+    int step = runs_whole() ? 1 : SAMPLE_STEP;
+
+    (void)state;
+    use_architecture(90, AT_IMAGE_PTX_ALONE);
+    for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
+        struct compiled list[DRAWN] = {0};
+        struct at_ptx_module *module;
+        size_t shapes = 0, checked = 0;
+
+        draw(list, elem_sizes[k], &rng);
+        module = compile_all(list, elem_sizes[k]);
+        for (int i = 0; i < SHAPES; i += step) {
+            const struct at_problem problem = in_place(1 + i / SIDE, 1 + i % SIDE, elem_sizes[k]);
+
+            /* Each shape has one size of elements. */
+            if ((size_t)(i / step) % AT_COUNT(elem_sizes) != k)
+                continue;
+            shapes++;
+            checked += check_shape(list, &problem, &rng);
+        }
+        if (checked < shapes * 9 / 10)
+            fail_msg("%d bytes: a config was found for %zu of %zu shapes", elem_sizes[k], checked,
+                     shapes);
+        at_ptx_free(module);
+    }
+}
+
+static int read_sources(void **state)
+{
+    char *tuning = path_of("tuning"), *templates = path_of("templates");
+    struct at_error err = {AT_OK, ""};
+
+    (void)state;
+    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
+        fail_msg("%s", err.message);
+    header = template_header();
+    free(tuning);
+    free(templates);
+    return 0;
+}
+
+static int free_sources(void **state)
+{
+    (void)state;
+    at_nvrtc_close(compiler);
+    while (family_count > 0)
+        at_family_free(families[--family_count]);
+    free(families);
+    free(header);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes)};
+
+    return lacks_nvrtc() ? SKIPPED : cmocka_run_group_tests(tests, read_sources, free_sources);
+}
