@@ -73,48 +73,130 @@ __device__ __forceinline__ shape shape_of(long long rows, long long cols)
     return all;
 }
 
-/* Everything exists, except for columns past the matrix's edge. */
-struct all_exist {
-    __device__ __forceinline__ bool operator()(unsigned) const
+/* A thread moves elements that are the same number of places apart. So nothing is divided on the
+ * way: what depends on an element's number is advanced from one to the next. */
+
+/* Places that are a step apart. */
+template <class Number> struct straight_walk {
+    Number at, step;
+
+    __device__ __forceinline__ Number place() const
     {
-        return true;
+        return at;
+    }
+    __device__ __forceinline__ void advance()
+    {
+        at += step;
     }
 };
 
-/* Move elements: `read` takes a number below `count` and returns an element; `write` takes it. */
-template <class Exists, class Read, class Write>
-__device__ __forceinline__ void move_all(unsigned count, const Exists &exists, const Read &read,
-                                         const Write &write)
+/* Add two numbers below `limit`, modulo it. */
+__device__ __forceinline__ unsigned add_modulo(unsigned a, unsigned b, unsigned limit)
 {
-    for (unsigned first = threadIdx.x; first < count; first += in_flight * THREADS) {
+    const unsigned sum = a + b;
+
+    return sum >= limit ? sum - limit : sum;
+}
+
+/* A column of a slice from some row on, and round. */
+struct round_walk {
+    unsigned row, step, high, col;
+
+    __device__ __forceinline__ unsigned place() const
+    {
+        return row * group + col;
+    }
+    __device__ __forceinline__ void advance()
+    {
+        row = add_modulo(row, step, high);
+    }
+};
+
+/* The rows of a slice to which columns have a common permutation: (left + row wide - row / part)
+ * mod high. */
+struct common_walk {
+    unsigned row, rows, product, products, left, high, col; /* product: row wide mod high */
+    small_divisor by_part;
+
+    __device__ __forceinline__ unsigned place() const
+    {
+        const unsigned part = by_part.quotient(row);
+        const unsigned turned = product >= part ? product - part : product + high - part;
+
+        return add_modulo(turned, left, high) * group + col;
+    }
+    __device__ __forceinline__ void advance()
+    {
+        row += rows;
+        product = add_modulo(product, products, high);
+    }
+};
+
+/* Rows of a slice, whose elements go to the columns of their places:
+ * ((row + col / part) mod high + col high) mod wide. */
+struct row_walk {
+    unsigned first_row, down, downs, col, cols, product, products; /* product: col high mod wide */
+    unsigned high, wide;
+    small_divisor by_high, by_wide, by_part;
+
+    __device__ __forceinline__ unsigned place() const
+    {
+        unsigned row = first_row + down;
+
+        row = add_modulo(row - by_high.quotient(row) * high, by_part.quotient(col), high);
+        row -= by_wide.quotient(row) * wide;
+        return down * wide + add_modulo(row, product, wide);
+    }
+    __device__ __forceinline__ void advance()
+    {
+        product = add_modulo(product, products, wide);
+        down += downs;
+        col += cols;
+        if (col >= wide) {
+            col -= wide; /* which changes the product by a multiple of `wide` */
+            down++;
+        }
+    }
+};
+
+/* Move a thread's elements from one walk's places to those of another. */
+template <class From, class To>
+__device__ __forceinline__ void move_all(element *to, To put, const element *from, From take,
+                                         unsigned count)
+{
+    for (unsigned first = 0; first < count; first += in_flight) {
         element held[in_flight];
 
 #pragma unroll
-        for (unsigned i = 0; i < in_flight; i++)
-            if (first + i * THREADS < count && exists(first + i * THREADS))
-                held[i] = read(first + i * THREADS);
+        for (unsigned i = 0; i < in_flight; i++) {
+            if (first + i < count)
+                held[i] = from[take.place()];
+            take.advance();
+        }
 #pragma unroll
-        for (unsigned i = 0; i < in_flight; i++)
-            if (first + i * THREADS < count && exists(first + i * THREADS))
-                write(first + i * THREADS, held[i]);
+        for (unsigned i = 0; i < in_flight; i++) {
+            if (first + i < count)
+                to[put.place()] = held[i];
+            put.advance();
+        }
     }
 }
 
-/* Read lines to a slice and write them back. An element of number n has the place lie(n). Its place
- * in the slice is in(n) when it is read, and out(n) when it is written. */
-template <class Exists, class Lie, class In, class Out>
-__device__ __forceinline__ void permute(element *lines, element *slice, unsigned count,
-                                        const Exists &exists, const Lie &lie, const In &in,
-                                        const Out &out)
+/* Read lines to a slice and write them back. */
+template <class Lie, class In, class Out>
+__device__ __forceinline__ void permute(element *lines, Lie lie, element *slice, In in, Out out,
+                                        unsigned count)
 {
-    move_all(
-        count, exists, [&](unsigned n) { return lines[lie(n)]; },
-        [&](unsigned n, element value) { slice[in(n)] = value; });
+    move_all(slice, in, lines, lie, count);
     __syncthreads();
-    move_all(
-        count, exists, [&](unsigned n) { return slice[out(n)]; },
-        [&](unsigned n, element value) { store<STORE_STREAMING>(lines + lie(n), value); });
+    move_all(lines, lie, slice, out, count);
     __syncthreads();
+}
+
+/* Count the numbers below `count` that are a multiple of `step` above `first`. */
+__device__ __forceinline__ unsigned count_steps(unsigned first, unsigned count, unsigned step)
+{
+    return first < count ? (count - first + step - 1) / step : 0;
 }
 
 /* Rows: all matrices of a batch together are one with more rows. */
@@ -125,29 +207,32 @@ __device__ __forceinline__ void permute_rows(element *base, long long batch, con
     const unsigned rows_held = fits ? slice_elements / all.wide : 1;
     element *slice = fits ? shared : scratch;
     const long long rows = batch * all.high;
-    const small_divisor by_wide(all.wide), by_high(all.high), by_part(all.wide_part);
     const large_divisor wide(all.wide), high(all.high);
+    const straight_walk<unsigned> straight = {threadIdx.x, THREADS};
+    row_walk walk = {0,
+                     threadIdx.x / all.wide,
+                     THREADS / all.wide,
+                     threadIdx.x % all.wide,
+                     THREADS % all.wide,
+                     wide.small_remainder((unsigned long long)threadIdx.x * all.high),
+                     wide.small_remainder((unsigned long long)THREADS * all.high),
+                     all.high,
+                     all.wide,
+                     small_divisor(all.high),
+                     small_divisor(all.wide),
+                     small_divisor(all.wide_part)};
 
     for (long long first = (long long)blockIdx.x * rows_held; first < rows;
          first += (long long)gridDim.x * rows_held) {
         const unsigned held = (unsigned)minimum<long long>(rows_held, rows - first);
-        const unsigned top = high.small_remainder(first);
-        const auto lie = [](unsigned n) { return n; };
-        const auto place = [&](unsigned n) {
-            const unsigned down = rows_held == 1 ? 0 : by_wide.quotient(n);
-            const unsigned col = n - down * all.wide;
-            unsigned row = top + down;
+        const unsigned count = count_steps(threadIdx.x, held * all.wide, THREADS);
+        element *lines = base + first * all.wide;
 
-            row += by_part.quotient(col) - by_high.quotient(row) * all.high;
-            if (row >= all.high)
-                row -= all.high;
-            return down * all.wide + wide.small_remainder(row + (unsigned long long)col * all.high);
-        };
-
+        walk.first_row = high.small_remainder(first);
         if (BACKWARD)
-            permute(base + first * all.wide, slice, held * all.wide, all_exist(), lie, lie, place);
+            permute(lines, straight, slice, straight, walk, count);
         else
-            permute(base + first * all.wide, slice, held * all.wide, all_exist(), lie, place, lie);
+            permute(lines, straight, slice, walk, straight, count);
     }
 }
 
@@ -156,49 +241,49 @@ template <bool turns>
 __device__ __forceinline__ void permute_columns(element *base, long long batch, const shape &all,
                                                 element *shared, element *scratch)
 {
+    constexpr unsigned rows = THREADS / group; /* that a block moves at a time */
     const unsigned groups = (all.wide + group - 1) / group;
+    const unsigned col = threadIdx.x % group, row = threadIdx.x / group;
     element *slice = (unsigned long long)all.high * group <= slice_elements ? shared : scratch;
     const small_divisor by_part(all.high_part), by_wide_part(all.wide_part);
     const large_divisor high(all.high);
+    const straight_walk<unsigned> straight = {threadIdx.x, THREADS};
+    const straight_walk<unsigned long long> lie = {(unsigned long long)row * all.wide + col,
+                                                   (unsigned long long)rows * all.wide};
+    const unsigned up = col % all.high;
+    const round_walk up_in_group = {row < up ? row + all.high - up : row - up, rows % all.high,
+                                    all.high, col};
 
     for (long long number = blockIdx.x; number < batch * groups; number += gridDim.x) {
         const long long matrix = number / groups;
         const unsigned left = (unsigned)(number - matrix * groups) * group;
-        const unsigned width = minimum(group, all.wide - left);
+        const unsigned count = left + col < all.wide ? count_steps(row, all.high, rows) : 0;
         element *lines = base + matrix * all.high * all.wide + left;
-        const auto exists = [&](unsigned n) { return n % group < width; };
-        const auto lie = [&](unsigned n) {
-            return (unsigned long long)(n / group) * all.wide + n % group;
-        };
-        const auto straight = [](unsigned n) { return n; };
-        const auto down_by_column = [&](unsigned n) {
-            const unsigned row = n / group + by_wide_part.quotient(left + n % group);
 
-            return (row >= all.high ? row - all.high : row) * group + n % group;
-        };
-        const auto up_in_group = [&](unsigned n) {
-            const unsigned row = n / group, up = n % group % all.high;
+        if (turns) {
+            const unsigned down = count > 0 ? by_wide_part.quotient(left + col) : 0;
+            const round_walk turned = {add_modulo(row, down, all.high), rows % all.high, all.high,
+                                       col};
 
-            return (row < up ? row + all.high - up : row - up) * group + n % group;
-        };
-        const auto shared_by_columns = [&](unsigned n) {
-            const unsigned row = n / group;
+            if (BACKWARD)
+                permute(lines, lie, slice, turned, straight, count);
+            else
+                permute(lines, lie, slice, straight, turned, count);
+        } else {
+            const common_walk common = {row,
+                                        rows,
+                                        high.small_remainder((unsigned long long)row * all.wide),
+                                        high.small_remainder((unsigned long long)rows * all.wide),
+                                        left % all.high,
+                                        all.high,
+                                        col,
+                                        by_part};
 
-            return high.small_remainder(left + (unsigned long long)row * all.wide -
-                                        by_part.quotient(row)) *
-                       group +
-                   n % group;
-        };
-        const unsigned count = all.high * group;
-
-        if (turns && BACKWARD)
-            permute(lines, slice, count, exists, lie, down_by_column, straight);
-        else if (turns)
-            permute(lines, slice, count, exists, lie, straight, down_by_column);
-        else if (BACKWARD)
-            permute(lines, slice, count, exists, lie, shared_by_columns, up_in_group);
-        else
-            permute(lines, slice, count, exists, lie, up_in_group, shared_by_columns);
+            if (BACKWARD)
+                permute(lines, lie, slice, common, up_in_group, count);
+            else
+                permute(lines, lie, slice, up_in_group, common, count);
+        }
     }
 }
 
