@@ -14,7 +14,7 @@ import unittest
 from unittest import mock
 
 from transpose_autotune import At, AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
-    transpose, use
+    transpose, transpose_, use
 from transpose_autotune import _calls, _dlpack, _nvrtc, _scratch
 
 driver = ctypes.CDLL("libcuda.so.1")
@@ -302,6 +302,22 @@ class Arrays(WithPlans):
         wide, tall = Interface((30, 50)), Interface((50, 30))
         self.assertIs(transpose(wide, tall), tall)
         self.assertEqual(self.made(), "30x50:b4,inplace=1")
+
+        class Reshaped(Interface):
+            shape = (7, 30, 50)
+
+            def reshape(self, *shape, pointer=1 << 20):
+                return Interface(shape, pointer=pointer)
+
+        self.assertEqual(transpose_(Reshaped((7, 30, 50))).__cuda_array_interface__["shape"], (7, 50, 30))
+        self.assertEqual(self.made(), "30x50:b4,batch=7,inplace=1")
+
+        class Copied(Reshaped):
+            def reshape(self, *shape):
+                return Interface(shape, pointer=1 << 22)
+
+        with self.assertRaisesRegex(ValueError, "dense"):
+            transpose_(Copied((7, 30, 50)))
 
     def test_any_address(self):
         """A view that begins at an odd element gets a plan of its own."""
