@@ -16,21 +16,23 @@ enum { GROUPS_NONE, GROUPS_LIST, GROUPS_RAGGED };
 struct group_matrix {
     void *dst;
     const void *src;
-    void *kept; /* the second result, laid out as the source */
+    void *kept;         /* the second result, laid out as the source */
+    const void *second; /* the second source, laid out as the destination */
     long long rows, cols, ld_src, ld_dst;
     long long extent[2], stride_src[2], stride_dst[2];
 
     /* Become the matrix of the batch that has this number. */
     template <class step> __device__ __forceinline__ void take(unsigned number)
     {
-        const unsigned second = number / (unsigned)extent[0];
-        const unsigned first = number - second * (unsigned)extent[0];
-        const long long from = first * stride_src[0] + second * stride_src[1];
-        const long long to = first * stride_dst[0] + second * stride_dst[1];
+        const unsigned slow = number / (unsigned)extent[0];
+        const unsigned fast = number - slow * (unsigned)extent[0];
+        const long long from = fast * stride_src[0] + slow * stride_src[1];
+        const long long to = fast * stride_dst[0] + slow * stride_dst[1];
 
         src = static_cast<const char *>(src) + from * step::source_bytes;
         dst = static_cast<char *>(dst) + to * step::result_bytes;
         kept = static_cast<char *>(kept) + from * step::kept_bytes;
+        second = static_cast<const char *>(second) + to * step::result_bytes;
     }
 };
 constexpr int group_words = sizeof(group_matrix) / 8;
@@ -107,6 +109,7 @@ struct ragged_groups {
     static constexpr bool is_ragged = true;
 
     void *kept;
+    const void *second;
     const void *offsets;    /* count + 1 integers */
     long long offset_bytes; /* of each: 4 or 8 */
     long long count, cols, ld_src;
@@ -164,6 +167,7 @@ struct ragged_groups {
         return {static_cast<char *>(dst) + to * step::result_bytes,
                 static_cast<const char *>(src) + first * ld_src * step::source_bytes,
                 static_cast<char *>(kept) + first * ld_src * step::kept_bytes,
+                static_cast<const char *>(second) + to * step::result_bytes,
                 own.rows,
                 cols,
                 ld_src,
@@ -396,14 +400,18 @@ __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const 
 }
 
 /* What a launch gives to the step, for one group: a number for each, if the device has them, and
- * where the second result is. */
+ * where the second result and the second source are. */
 template <class step>
 __device__ __forceinline__ step_numbers numbers_of(step_numbers numbers, const group_matrix &own,
                                                    long long group)
 {
+    using number = typename step::number_type;
+
     if (numbers.number.at)
-        numbers.number.at =
-            static_cast<const typename step::number_type *>(numbers.number.at) + group;
+        numbers.number.at = static_cast<const number *>(numbers.number.at) + group;
+    if (numbers.beta.at)
+        numbers.beta.at = static_cast<const number *>(numbers.beta.at) + group;
+    numbers.second = own.second;
     numbers.outputs.kept = own.kept;
     return numbers;
 }

@@ -11,6 +11,7 @@
  *     at_poison        both buffers, red zones included
  *     at_fill_source   the extent of the source
  *     at_fill_second   the extent of a second source, which is laid out as the destination
+ *     at_fill_groups   the same for many matrices
  *     (the kernel under test)
  *     at_check         the whole buffer of the destination
  *     at_check_groups  the same for many matrices
@@ -412,9 +413,8 @@ extern "C" __global__ void at_fill_source(void *src, long long elements, int ele
 }
 
 /* Fill elements of a destination's layout with the values that belong to the source's. */
-template <int bytes>
-__device__ __forceinline__ void fill_second(void *to, const tensor_extent &within,
-                                            const void *values)
+template <int bytes, class extent>
+__device__ __forceinline__ void fill_second(void *to, const extent &within, const void *values)
 {
 #pragma unroll 1
     for (long long i = global_thread(); i < within.elements; i += grid_threads()) {
@@ -425,13 +425,10 @@ __device__ __forceinline__ void fill_second(void *to, const tensor_extent &withi
     }
 }
 
-/* Fill the extent of a second source. `to` points to it, after the red zone. */
-extern "C" __global__ void at_fill_second(void *to, long long elements, int elem_size,
-                                          const void *values,
-                                          const __grid_constant__ tensor_axes axes)
+template <class extent>
+__device__ __forceinline__ void fill_second(void *to, int elem_size, const extent &within,
+                                            const void *values)
 {
-    const tensor_extent within{axes, elements};
-
     switch (elem_size) {
     case 1:
         return fill_second<1>(to, within, values);
@@ -444,6 +441,21 @@ extern "C" __global__ void at_fill_second(void *to, long long elements, int elem
     case 16:
         return fill_second<16>(to, within, values);
     }
+}
+
+/* Fill the extent of a second source. `to` points to it, after the red zone. */
+extern "C" __global__ void at_fill_second(void *to, long long elements, int elem_size,
+                                          const void *values,
+                                          const __grid_constant__ tensor_axes axes)
+{
+    fill_second(to, elem_size, tensor_extent{axes, elements}, values);
+}
+
+extern "C" __global__ void at_fill_groups(void *to, long long elements, int elem_size,
+                                          const void *values, const group_lines *groups,
+                                          long long count)
+{
+    fill_second(to, elem_size, groups_extent{groups, count, elements}, values);
 }
 
 /* Check the buffer of a destination. dst_base is its start, with the red zone. */

@@ -153,7 +153,7 @@ class MatrixList:
         """Add a tensor that begins at these addresses."""
         sizes, joined = self.itemsizes, self._addresses
         for part in parts:
-            self.words += (dst + part.dst * sizes[1], src + part.src * sizes[0], dst2 and dst2 + part.src * sizes[2],
+            self.words += (dst + part.dst * sizes[1], src + part.src * sizes[0], dst2 and dst2 + part.src * sizes[2], 0,
                            *part.numbers)
             self._strides |= part.strides
         self._parts += parts

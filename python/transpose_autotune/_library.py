@@ -61,7 +61,7 @@ class TensorStruct(ctypes.Structure):
 
 class MatrixOfListStruct(ctypes.Structure):
     """autotune_matrix"""
-    _fields_ = [*((name, c_void_p) for name in ("dst", "src", "dst2")),
+    _fields_ = [*((name, c_void_p) for name in ("dst", "src", "dst2", "src2")),
                 *((name, c_int64) for name in ("rows", "cols", "ld_src", "ld_dst")),
                 *((name, c_int64 * 2) for name in ("batch", "stride_src", "stride_dst"))]
 

@@ -50,7 +50,7 @@ static enum at_status allocate(struct at_emu_memory *memory, const struct at_pro
 /* Write the list of drawn matrices, or where drawn groups of rows begin. Returns its address; 0:
  * there is too little memory. */
 static uint64_t write_table(struct at_emu_memory *memory, const struct at_problem *problem,
-                            const struct at_group *all, const struct sides *sides, uint64_t kept)
+                            const struct at_group *all, const struct at_group_sides *sides)
 {
     bool is_list = at_groups_kind(&problem->groups) == AT_GROUP_LIST;
     size_t count = (size_t)problem->groups.count,
@@ -61,8 +61,7 @@ static uint64_t write_table(struct at_emu_memory *memory, const struct at_proble
     if (!table)
         return 0;
     if (is_list)
-        at_group_list_write(problem, all, &(struct at_group_sides){sides->dst, sides->src, kept},
-                            table);
+        at_group_list_write(problem, all, sides, table);
     else
         at_group_offsets_write(&problem->groups, all, table);
     return at;
@@ -75,7 +74,8 @@ static enum at_status make_groups(struct at_emu_memory *memory, const struct at_
 {
     const struct at_groups *groups = &problem->groups;
     struct at_group *all = at_groups_draw(groups, at_problem_least_bytes(problem));
-    uint64_t table = write_table(memory, problem, all, sides, numbers->kept);
+    const struct at_group_sides at = {sides->dst, sides->src, numbers->kept, numbers->second};
+    uint64_t table = write_table(memory, problem, all, &at);
     const struct at_group_list list = {.matrices = table, .count = groups->count};
     struct at_ragged_groups rows = at_ragged_groups_of(groups, all);
     uint8_t words[AT_CALL_ARGS];
@@ -85,6 +85,7 @@ static enum at_status make_groups(struct at_emu_memory *memory, const struct at_
         return at_fail(err, AT_FAILED, "%s", too_little);
     rows.offsets = table;
     rows.kept = numbers->kept;
+    rows.second = numbers->second;
     *arg_count = at_groups_kind(groups) == AT_GROUP_LIST
                      ? at_group_args(problem, 0, 0, &list, sizeof list, numbers, args, words)
                      : at_group_args(problem, sides->dst, sides->src, &rows, sizeof rows, numbers,

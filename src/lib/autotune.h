@@ -150,6 +150,8 @@ typedef struct autotune_matrix {
     void *dst;
     const void *src;
     void *dst2; /* of both: gets the results as they lie, laid out as src; NULL otherwise */
+    /* Of beta: laid out as dst, which it may be; not read if beta is 0. NULL otherwise. */
+    const void *src2;
     int64_t rows, cols;
     int64_t ld_src, ld_dst;
     int64_t batch[2];
@@ -165,7 +167,7 @@ typedef struct autotune_matrix {
 typedef struct autotune_groups {
     size_t struct_size;  /* sizeof(autotune_groups): required */
     int64_t elem_size;   /* bytes, of the source: 1, 2, 4, 8 or 16 */
-    const char *step;    /* as in autotune_problem, without affine, beta, amax and blocks */
+    const char *step;    /* as in autotune_problem, without affine, amax, blocks and sums */
     int64_t align_bytes; /* of all addresses, as in autotune_problem */
     int64_t count;       /* of matrices or groups: typical ones, at least 1 */
     /* Of a list: its matrices, in host memory. Sizes and alignment count; addresses may be NULL,
@@ -427,10 +429,10 @@ typedef struct autotune_execution {
     /* Of both, amax, blocks, sums and many matrices: where the device has an int. If it is not 0
      * when the kernel runs, nothing is written. NULL: there is none. */
     const void *skip;
-    /* Of a list: array of autotune_matrix, in host or device memory; dst, src and dst2 are NULL. A
-     * list in host memory is checked and copied to the device before the call returns. If the call
-     * is captured, each replay copies it again. One in device memory is as aligned as the list that
-     * the plan was made for; its numbers are the caller's word. */
+    /* Of a list: array of autotune_matrix, in host or device memory; dst, src, dst2 and src2 are
+     * NULL. A list in host memory is checked and copied to the device before the call returns. If
+     * the call is captured, each replay copies it again. One in device memory is as aligned as the
+     * list that the plan was made for; its numbers are the caller's word. */
     const void *list;
     int64_t list_count; /* may be 0 */
     /* Of groups of rows: where they begin, on the device, and behind the last one where it ends.

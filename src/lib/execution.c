@@ -83,9 +83,9 @@ static bool belongs_to(const struct member *member, const struct at_problem *pro
 /* The members that the matrices of a list have, each for itself. */
 static uint64_t words_of_matrices(void)
 {
-    static const size_t offsets[] = {offsetof(autotune_execution, dst),
-                                     offsetof(autotune_execution, src),
-                                     offsetof(autotune_execution, dst2)};
+    static const size_t offsets[] = {
+        offsetof(autotune_execution, dst), offsetof(autotune_execution, src),
+        offsetof(autotune_execution, dst2), offsetof(autotune_execution, src2)};
     uint64_t words = 0;
 
     for (size_t i = 0; i < AT_COUNT(offsets); i++)
@@ -191,12 +191,14 @@ static enum at_status check_second(const autotune_execution *taken,
     bool may_read = taken->beta.at || is_given(taken->beta.value);
     struct at_axis axes[AT_AXES_MAX];
 
+    if (at_groups_kind(&problem->groups) == AT_GROUP_LIST) /* each matrix has its own */
+        return AT_OK;
     if ((may_read || taken->src2) && !is_address(taken->src2, problem, AT_DESTINATION))
         return at_fail(err, AT_USAGE,
                        "src2 must be a device address that is a multiple of the element, %d "
                        "bytes; it may be NULL if beta is 0",
                        (int)bytes);
-    if (may_read && distance != 0 &&
+    if (may_read && distance != 0 && problem->groups.count == 0 &&
         at_axes_overlap(axes, at_problem_axes(problem, axes), AT_DESTINATION, distance) ==
             AT_OVERLAP)
         return at_fail(err, AT_USAGE,

@@ -58,9 +58,10 @@ enum at_status autotune_check_list(const autotune_matrix *list, int64_t count,
                                    const struct at_problem *problem, int64_t *alignment,
                                    struct at_error *err)
 {
-    uint64_t strides = ALIGNMENT_MAX, addresses[3] = {0};
-    const int64_t bytes[] = {at_problem_elem_size(problem, AT_DESTINATION), problem->elem_size,
-                             at_step_kept_bytes(&problem->step)};
+    uint64_t strides = ALIGNMENT_MAX, addresses[4] = {0};
+    const int64_t results = at_problem_elem_size(problem, AT_DESTINATION);
+    const int64_t bytes[] = {results, problem->elem_size, at_step_kept_bytes(&problem->step),
+                             at_step_has(&problem->step, AT_BETA) ? results : 0};
 
     for (int64_t i = 0; i < count; i++) {
         const autotune_matrix *m = &list[i];
@@ -74,8 +75,11 @@ enum at_status autotune_check_list(const autotune_matrix *list, int64_t count,
         addresses[0] |= (uintptr_t)m->dst;
         addresses[1] |= (uintptr_t)m->src;
         addresses[2] |= (uintptr_t)m->dst2;
+        addresses[3] |= (uintptr_t)m->src2;
         if (!bytes[2] && m->dst2)
             return fail_matrix(i, "dst2 is given, and the step has no second result", err);
+        if (!bytes[3] && m->src2)
+            return fail_matrix(i, "src2 is given, and the step has no beta", err);
     }
     *alignment = (int64_t)(strides & -strides);
     for (size_t i = 0; i < AT_COUNT(addresses); i++) {

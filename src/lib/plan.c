@@ -604,13 +604,15 @@ static enum at_status start_rows(const autotune_plan *plan, const autotune_execu
     const struct at_cuda_given given = {.dst = (uintptr_t)taken->dst, .src = (uintptr_t)taken->src};
     struct at_ragged_groups rows = plan->rows;
     struct at_step_numbers own = *numbers;
-    struct at_call call = kernel_for(plan, taken->dst, taken->src, numbers->kept)->call;
+    struct at_call call =
+        kernel_for(plan, taken->dst, taken->src, numbers->kept | numbers->second)->call;
     enum at_status status = autotune_check_addresses(&plan->problem, taken->dst, taken->src, err);
 
     if (status == AT_OK && (uintptr_t)taken->offsets % (uintptr_t)rows.offset_bytes != 0)
         status = at_fail(err, AT_USAGE, "offsets must be a device address that is a multiple of %d",
                          (int)rows.offset_bytes);
     rows.kept = numbers->kept;
+    rows.second = numbers->second;
     rows.offsets = (uintptr_t)taken->offsets;
     rows.count = taken->offset_count - 1;
     rows.most = taken->most_rows ? taken->most_rows : rows.most;

@@ -127,6 +127,11 @@ static enum at_outcome fill_second(const struct at_bench *bench, const struct at
                                     (uint64_t)at_problem_elem_size(problem, AT_DESTINATION),
                                     buffers->values + at_values_lay_out(&problem->step).seconds}};
 
+    if (problem->groups.count > 0) {
+        call.args[4] = buffers->groups.start;
+        call.args[5] = (uint64_t)problem->groups.count;
+        return at_harness_start(bench, AT_FILL_GROUPS, elements, call, err);
+    }
     at_harness_put_axes(&call, 4, problem, AT_DESTINATION);
     return at_harness_start(bench, AT_FILL_SECOND, elements, call, err);
 }

@@ -10,7 +10,7 @@
 /* The tables as the host writes them. */
 struct tables {
     struct at_group_lines *lines, *kept_lines;
-    unsigned char *numbers;
+    unsigned char *numbers, *betas;
     struct at_group_matrix *lists;
     int64_t *offsets;
 };
@@ -29,7 +29,8 @@ static at_address lay_out(struct at_group_tables *tables, const struct at_proble
     tables->start = start;
     tables->kept_lines = start + lines;
     tables->numbers = tables->kept_lines + lines;
-    tables->lists = tables->numbers + count * number_bytes(&problem->step);
+    tables->betas = tables->numbers + count * number_bytes(&problem->step);
+    tables->lists = tables->betas + count * number_bytes(&problem->step);
     tables->offsets = tables->lists + (size_t)sets * count * sizeof(struct at_group_matrix);
     return tables->offsets + (count + 2) * sizeof(int64_t);
 }
@@ -64,7 +65,8 @@ static void write_lines(const struct tables *to, const struct at_group *all, int
 }
 
 /* Each group has a number of its own on the device, and here all are the same. */
-static void write_numbers(const struct at_buffers *buffers, unsigned char *to)
+static void write_numbers(const struct at_buffers *buffers, const double number[2],
+                          unsigned char *to)
 {
     const struct at_step *step = &buffers->problem.step;
     enum at_number type = at_step_computes_in(step);
@@ -73,8 +75,8 @@ static void write_numbers(const struct at_buffers *buffers, unsigned char *to)
 
     for (int64_t i = 0; step->given && i < buffers->problem.groups.count; i++)
         for (size_t part = 0; part < parts; part++)
-            at_number_cast(type, to + ((size_t)i * parts + part) * bytes, AT_F64,
-                           &buffers->operands.number[part], false);
+            at_number_cast(type, to + ((size_t)i * parts + part) * bytes, AT_F64, &number[part],
+                           false);
 }
 
 enum at_outcome at_group_tables_make(const struct at_bench *bench, struct at_buffers *buffers,
@@ -94,19 +96,24 @@ enum at_outcome at_group_tables_make(const struct at_bench *bench, struct at_buf
     tables->rows = at_ragged_groups_of(&problem->groups, all);
     tables->rows.offsets = tables->offsets;
     tables->rows.overflow = tables->offsets + (at_address)(count + 1) * sizeof(int64_t);
-    to = (struct tables){(void *)host, (void *)(host + (tables->kept_lines - start)),
-                         host + (tables->numbers - start), (void *)(host + (tables->lists - start)),
+    to = (struct tables){(void *)host,
+                         (void *)(host + (tables->kept_lines - start)),
+                         host + (tables->numbers - start),
+                         host + (tables->betas - start),
+                         (void *)(host + (tables->lists - start)),
                          (void *)(host + (tables->offsets - start))};
     write_lines(&to, all, problem->groups.count);
-    write_numbers(buffers, to.numbers);
+    write_numbers(buffers, buffers->operands.number, to.numbers);
+    write_numbers(buffers, buffers->operands.beta, to.betas);
     for (int64_t set = 0; set < buffers->sets; set++)
-        at_group_list_write(problem, all,
-                            &(struct at_group_sides){.dst = at_buffer_of(&buffers->dst, set),
-                                                     .src = at_buffer_of(&buffers->src, set),
-                                                     .kept = buffers->kept.pitch
-                                                                 ? at_buffer_of(&buffers->kept, set)
-                                                                 : 0},
-                            to.lists + (size_t)set * count);
+        at_group_list_write(
+            problem, all,
+            &(struct at_group_sides){
+                .dst = at_buffer_of(&buffers->dst, set),
+                .src = at_buffer_of(&buffers->src, set),
+                .kept = buffers->kept.pitch ? at_buffer_of(&buffers->kept, set) : 0,
+                .second = buffers->second.pitch ? at_buffer_of(&buffers->second, set) : 0},
+            to.lists + (size_t)set * count);
     at_group_offsets_write(&problem->groups, all, to.offsets);
     if (outcome == AT_CORRECT)
         outcome = bench->ops->write(bench->device, start, host, (size_t)bytes, err);
@@ -131,10 +138,13 @@ void at_group_tables_put_args(struct at_call *call, const struct at_buffers *buf
     bool is_list = at_groups_kind(groups) == AT_GROUP_LIST;
 
     ragged.kept = numbers->kept;
+    ragged.second = numbers->second;
     ragged.skip = numbers->skip;
     own.skip = 0; /* of all groups */
     if (own.number.at)
         own.number.at = tables->numbers;
+    if (own.beta.at)
+        own.beta.at = tables->betas;
     at_group_args(problem, is_list ? 0 : at_buffer_of(&buffers->dst, set),
                   is_list ? 0 : at_buffer_of(&buffers->src, set),
                   is_list ? (const void *)&list : &ragged, is_list ? sizeof list : sizeof ragged,

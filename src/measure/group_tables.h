@@ -16,9 +16,10 @@ struct at_group_tables {
     at_address start;      /* and the lines of results: struct at_group_lines, for each matrix */
     at_address kept_lines; /* those of second results */
     at_address numbers;    /* as many numbers for a step, all the same */
+    at_address betas;      /* and as many for beta */
     at_address lists;      /* struct at_group_matrix for each matrix, of each set */
     at_address offsets;    /* of groups of rows, 64 bits each, and then a word for the overflow */
-    struct at_ragged_groups rows; /* what kernels get, but for second results and skip */
+    struct at_ragged_groups rows; /* what kernels get, but for what is second, and skip */
 };
 
 /* Return the bytes that they take. */

@@ -354,8 +354,9 @@ static enum at_outcome fill_source(struct at_device *device, const uint64_t *arg
     return AT_CORRECT;
 }
 
-static enum at_outcome fill_second(struct at_device *device, const uint64_t *args,
-                                   struct at_error *err)
+/* Fill elements of a destination's layout with the values that belong to the source's. */
+static enum at_outcome fill_extent(struct at_device *device, const uint64_t *args, origin *find,
+                                   const void *within, struct at_error *err)
 {
     int64_t elements = (int64_t)args[1], index, step, count;
     size_t bytes = args[2];
@@ -368,13 +369,41 @@ static enum at_outcome fill_second(struct at_device *device, const uint64_t *arg
     if (outcome != AT_CORRECT)
         return outcome;
     for (int64_t at = 0; at < elements; at += count) {
-        bool filled = tensor_origin(args + 4, at, &index, &step, &count);
+        bool filled = find(within, at, &index, &step, &count);
 
         for (int64_t i = 0; filled && i < count; i++)
             set_value((unsigned char *)extent + (size_t)(at + i) * bytes, index + i * step, bytes,
                       values);
     }
     return AT_CORRECT;
+}
+
+static enum at_outcome fill_second(struct at_device *device, const uint64_t *args,
+                                   struct at_error *err)
+{
+    return fill_extent(device, args, tensor_origin, args + 4, err);
+}
+
+/* Where the lines of many matrices are, whose address and number are these words. */
+static enum at_outcome view_groups(struct at_device *device, const uint64_t words[2],
+                                   struct groups_extent *all, struct at_error *err)
+{
+    void *groups = NULL;
+    enum at_outcome outcome =
+        ((struct at_device_base *)device)
+            ->ops->view(device, &groups, words[0], words[1] * sizeof *all->groups, err);
+
+    *all = (struct groups_extent){groups, (int64_t)words[1]};
+    return outcome;
+}
+
+static enum at_outcome fill_groups(struct at_device *device, const uint64_t *args,
+                                   struct at_error *err)
+{
+    struct groups_extent all;
+    enum at_outcome outcome = view_groups(device, args + 4, &all, err);
+
+    return outcome == AT_CORRECT ? fill_extent(device, args, groups_origin, &all, err) : outcome;
 }
 
 static enum at_outcome check_matrix(struct at_device *device, const uint64_t *args,
@@ -423,13 +452,9 @@ static enum at_outcome check_tensor(struct at_device *device, const uint64_t *ar
 static enum at_outcome check_groups(struct at_device *device, const uint64_t *args,
                                     struct at_error *err)
 {
-    struct groups_extent all = {.count = (int64_t)args[7]};
-    void *groups;
-    enum at_outcome outcome =
-        ((struct at_device_base *)device)
-            ->ops->view(device, &groups, args[6], args[7] * sizeof *all.groups, err);
+    struct groups_extent all;
+    enum at_outcome outcome = view_groups(device, args + 6, &all, err);
 
-    all.groups = groups;
     return outcome == AT_CORRECT ? check_buffer(device, args,
                                                 (struct check){.elements = (int64_t)args[2],
                                                                .bytes = args[3],
@@ -504,6 +529,7 @@ static const struct {
     [AT_POISON] = {"at_poison", poison},
     [AT_FILL_SOURCE] = {"at_fill_source", fill_source},
     [AT_FILL_SECOND] = {"at_fill_second", fill_second},
+    [AT_FILL_GROUPS] = {"at_fill_groups", fill_groups},
     [AT_CHECK] = {"at_check", check_matrix},
     [AT_CHECK_TENSOR] = {"at_check_tensor", check_tensor},
     [AT_CHECK_GROUPS] = {"at_check_groups", check_groups},

@@ -14,6 +14,7 @@ enum at_harness_kernel {
     AT_POISON,
     AT_FILL_SOURCE,
     AT_FILL_SECOND,
+    AT_FILL_GROUPS,
     AT_CHECK,
     AT_CHECK_TENSOR,
     AT_CHECK_GROUPS,

@@ -21,6 +21,9 @@ void at_group_list_write(const struct at_problem *problem, const struct at_group
             .dst = at->dst + (uint64_t)at_problem_side_bytes(problem, AT_DESTINATION, all[i].dst),
             .src = at->src + (uint64_t)(all[i].src * problem->elem_size),
             .kept = at->kept ? at->kept + (uint64_t)at_problem_kept_bytes(problem, all[i].src) : 0,
+            .second = at->second ? at->second + (uint64_t)at_problem_side_bytes(
+                                                    problem, AT_DESTINATION, all[i].dst)
+                                 : 0,
             .rows = all[i].rows,
             .cols = all[i].cols,
             .ld_src = all[i].ld_src,

@@ -8,7 +8,7 @@
 
 /* A matrix of a list, or a batch of up to two axes. */
 struct at_group_matrix {
-    uint64_t dst, src, kept;
+    uint64_t dst, src, kept, second;
     int64_t rows, cols, ld_src, ld_dst;
     int64_t extent[2], stride_src[2], stride_dst[2];
 };
@@ -18,7 +18,7 @@ struct at_group_list {
     uint64_t skip; /* an int, or 0 */
 };
 struct at_ragged_groups {
-    uint64_t kept, offsets;
+    uint64_t kept, second, offsets;
     int64_t offset_bytes, count, cols, ld_src, padding, most, stacked;
     uint64_t overflow, skip; /* ints, or 0 */
 };
@@ -29,7 +29,8 @@ struct at_ragged_groups at_ragged_groups_of(const struct at_groups *groups,
 
 /* Where drawn matrices lie. */
 struct at_group_sides {
-    uint64_t dst, src, kept; /* kept: 0 without second results */
+    uint64_t dst, src;
+    uint64_t kept, second; /* 0 without second results, and without a second source */
 };
 
 /* Write the list of drawn matrices, groups.count of them. */

@@ -331,7 +331,7 @@ END
 
 @test "many matrices have their list or rows in every format" {
     local list=group=9,rows=0..64,cols=64:bf16:e4m3,scale rows=group=4,total=96,cols=64,pad=16:f32
-    local words='0x0 0x0 0x8 0x4 0x40 0x40 0x10 0x80 0x0 0x0 0x0'
+    local words='0x0 0x0 0x0 0x8 0x4 0x40 0x40 0x10 0x80 0x0 0x0 0x0'
     export_as make out -p "$list" -p "$rows" -p 512x500:f16
     grep -qx 'AUTOTUNE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_WORD_COUNTS := 3 16' out
     grep -qx 'AUTOTUNE_G9_R0_64_C64_B2_BF16_E4M3_SCALE_GROUPS := 1' out

@@ -22,6 +22,8 @@ cases=(
     'micro group=6,total=90,cols=32,law=zipf,pad=8:bf16:e4m3,scale,both'
     'micro group=5,total=96,cols=32,law=sparse,multiple=16,pad=16,stack=1:f16'
     'skew group=6,rows=0..40,cols=0..50:f32'
+    'micro group=7,rows=16..64,cols=16..64,multiple=16:f16,alpha,beta'
+    'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:f32,alpha,beta'
     'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:e4m3,scale,both'
     'micro group=9,rows=0..96,cols=0..96,multiple=32:u8:f32,scale'
     'micro group=7,rows=4..60,cols=4..60,multiple=4:f32,alpha'
@@ -30,12 +32,14 @@ cases=(
     'micro group=300,total=640,cols=16,law=sparse,pad=16:u8'
     'skew group=5,rows=1..70,cols=1..90:u8,both'
     'skew group=20,rows=1..9,cols=1..9:f64'
+    'micro group=6,total=90,cols=32,law=sparse,pad=8,stack=1:f32,beta'
+    'skew group=9,rows=0..40,cols=0..30:c64,alpha,beta'
     'skew group=7,total=111,cols=65:f16'
     'skew group=3,total=111,cols=65,pad=4,stack=1,draw=3:f16:f32,scale'
 )
 
 @test "kernels transpose each of many matrices" {
-    local count=3 configs=1 case family problem
+    local count=6 configs=1 case family problem
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=2
@@ -61,6 +65,9 @@ mistakes=(
     "micro $ragged s/(stacked ? group \* most : before)/(stacked ? group * most : 0)/"
     # The second results of all groups are those of the first.
     "micro $list,both s/numbers.outputs.kept = own.kept;/;/"
+    # The second source of all groups is that of the first; each number is that of the group before.
+    "micro $list,beta s/numbers.second = own.second;/;/"
+    "micro $ragged,beta s/second) + to \* step::result_bytes/second)/"
     # A group is as long as the next one. The last tile is left out. Rows of a group begin one later.
     "micro $ragged s/offsets)\[group\]/offsets)[group + group % 2]/"
     "micro $list s/tile < tiles.total();)/tile + 1 < tiles.total();)/"

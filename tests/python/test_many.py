@@ -14,7 +14,7 @@ from transpose_autotune import _calls
 from transpose_autotune._arrays import dense
 from transpose_autotune._groups import parts_of
 
-WORDS = 13  # of autotune_matrix
+WORDS = 14  # of autotune_matrix
 
 
 class Parts(unittest.TestCase):
@@ -114,13 +114,13 @@ class Lists(WithKernel):
         self.assertIs(transpose_many(self.xs, self.out, 7), self.out)
         self.assertEqual((get("launches"), launched()[2]), (before + 1, 7))
         self.assertEqual(self.matrices(), [
-            (1 << 24, 1 << 20, 0, 30, 50, 50, 30, *[1] * 6), (0,) * WORDS,
-            (1 << 25, 1 << 21, 0, 1, 1, 1, 1, *[1] * 6), (3 << 24, 3 << 20, 0, 3, 20, 20, 3, 1, 4, 1, 60, 1, 60),
-            (4 << 24, 4 << 20, 0, 30, 50, 64, 40, *[1] * 6)])
+            (1 << 24, 1 << 20, 0, 0, 30, 50, 50, 30, *[1] * 6), (0,) * WORDS,
+            (1 << 25, 1 << 21, 0, 0, 1, 1, 1, 1, *[1] * 6), (3 << 24, 3 << 20, 0, 0, 3, 20, 20, 3, 1, 4, 1, 60, 1, 60),
+            (4 << 24, 4 << 20, 0, 0, 30, 50, 64, 40, *[1] * 6)])
 
     def test_permutation(self):
         transpose_many([Interface((2, 6, 8, 16))], [Interface((2, 16, 6, 8), pointer=1 << 24)], dims=(0, -1, 1, 2))
-        self.assertEqual(self.matrices(), [(1 << 24, 1 << 20, 0, 48, 16, 16, 48, 1, 2, 1, 768, 1, 768)])
+        self.assertEqual(self.matrices(), [(1 << 24, 1 << 20, 0, 0, 48, 16, 16, 48, 1, 2, 1, 768, 1, 768)])
 
     def test_steps(self):
         """Numbers, and places of results of several sizes."""
@@ -223,7 +223,7 @@ class Ragged(WithKernel):
     x, offsets = Interface((1000, 48), "<f2"), Interface((9,), "<i8", 1 << 23)
 
     def test_groups(self):
-        """kept, offsets, bytes of one, groups, columns, leading dimension, padding, most rows, stacked, overflow, skip."""
+        """kept, second, offsets, bytes of one, groups, columns, leading dimension, padding, most rows, stacked, overflow, skip."""
         flag, skip = Interface((), "<i4", 1 << 27), Interface((), "<i4", 1 << 28)
         apart, short = Interface((1000, 48), "<f2", strides=(128, 2)), Interface((9,), "<i4", 1 << 23)
 
@@ -231,20 +231,20 @@ class Ragged(WithKernel):
             return Interface((48 * rows,), kind, 1 << 24)
 
         for x, offsets, out, more, wanted in (
-                (self.x, self.offsets, flat(1000), {}, (0, 1 << 23, 8, 8, 48, 48, 1, 1000, 0, 0, 0)),
-                (apart, short, flat(1120), {"padding": 16}, (0, 1 << 23, 4, 8, 48, 64, 16, 1120, 0, 0, 0)),
+                (self.x, self.offsets, flat(1000), {}, (0, 0, 1 << 23, 8, 8, 48, 48, 1, 1000, 0, 0, 0)),
+                (apart, short, flat(1120), {"padding": 16}, (0, 0, 1 << 23, 4, 8, 48, 64, 16, 1120, 0, 0, 0)),
                 (self.x, self.offsets, (flat(640), flag), {"padding": 32, "most_rows": 640, "overflow": True},
-                 (0, 1 << 23, 8, 8, 48, 48, 32, 640, 0, 1 << 27, 0)),
+                 (0, 0, 1 << 23, 8, 8, 48, 48, 32, 640, 0, 1 << 27, 0)),
                 (self.x, self.offsets, Interface((8, 48, 256), "<f2", 1 << 24), {"stacked_rows": 256, "skip": skip},
-                 (0, 1 << 23, 8, 8, 48, 48, 1, 256, 1, 0, 1 << 28)),
+                 (0, 0, 1 << 23, 8, 8, 48, 48, 1, 256, 1, 0, 1 << 28)),
                 (self.x, self.offsets, (flat(1000, "<f4"), Interface((1000, 48), "<f2", 1 << 26)),
                  {"dtype": "float32", "both": "float16", "scale": Interface((8,), "<f4", 1 << 25)},
-                 (1 << 26, 1 << 23, 8, 8, 48, 48, 1, 1000, 0, 0, 0))):
+                 (1 << 26, 0, 1 << 23, 8, 8, 48, 48, 1, 1000, 0, 0, 0))):
             with self.subTest(more=more):
                 before = get("launches")
                 self.assertIs(transpose_ragged(x, offsets, out, 7, **more), out)
                 self.assertEqual((get("launches"), launched()), (before + 1, (1 << 24, 1 << 20, 7)))
-                self.assertEqual(tuple(self.words[:11]), wanted)
+                self.assertEqual(tuple(self.words[:12]), wanted)
                 if "overflow" in more:
                     self.assertEqual((get("cleared", ctypes.c_uint64), get("cleared_in", ctypes.c_void_p)), (1 << 27, 7))
 
@@ -281,7 +281,7 @@ class Ragged(WithKernel):
 
         self.assertEqual([plans(1000, 8, 2000), plans(600, 15, 2000), plans(600, 16, 2000), plans(1000, 8, 1000)],
                          [1, 1, 2, 2])
-        self.assertEqual(self.words[7], 1000)
+        self.assertEqual(self.words[8], 1000)
 
     def test_refused(self):
         out = Interface((48000,), "<f2", 1 << 24)

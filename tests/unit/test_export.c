@@ -221,9 +221,10 @@ static void test_arguments_of_groups(void **state)
          "0x0",
          2},
         /* Three groups of 8, 8 and 7 rows, which get 8 each. */
-        {"group=3,total=23,cols=5,pad=4:f32", "0x0 0x0 0x8 0x3 0x5 0x5 0x4 0x18 0x0 0x0 0x0", 1},
-        {"group=3,total=23,cols=5,pad=4,stack=1:f32", "0x0 0x0 0x8 0x3 0x5 0x5 0x4 0x8 0x1 0x0 0x0",
+        {"group=3,total=23,cols=5,pad=4:f32", "0x0 0x0 0x0 0x8 0x3 0x5 0x5 0x4 0x18 0x0 0x0 0x0",
          1},
+        {"group=3,total=23,cols=5,pad=4,stack=1:f32",
+         "0x0 0x0 0x0 0x8 0x3 0x5 0x5 0x4 0x8 0x1 0x0 0x0", 1},
     };
 
     (void)state;
@@ -410,7 +411,7 @@ static void put_groups(const struct at_problem *p, const struct tensor *t, uint6
 
     assert_non_null(host);
     if (at_groups_kind(&p->groups) == AT_GROUP_LIST) {
-        at_group_list_write(p, all, &(struct at_group_sides){t->dst, t->src, 0}, host);
+        at_group_list_write(p, all, &(struct at_group_sides){t->dst, t->src, 0, 0}, host);
         list->matrices = table;
         words[0] = words[1] = 0;
     } else {

@@ -126,6 +126,7 @@ static void test_nonsense(void **state)
         {offsetof(autotune_matrix, ld_dst), 4, "matrix 1 of the list: a leading dimension"},
         {offsetof(autotune_matrix, src), 4097, "no multiple of the element, 2 bytes"},
         {offsetof(autotune_matrix, dst2), 4096, "dst2 is given, and the step has no second"},
+        {offsetof(autotune_matrix, src2), 4096, "src2 is given, and the step has no beta"},
     };
 
     (void)state;
@@ -146,14 +147,14 @@ static void test_nonsense(void **state)
 
 static void test_no_step(void **state)
 {
-    static const char *const steps[] = {"bf16:f32,affine", "bf16,beta", "bf16,amax",
+    static const char *const steps[] = {"bf16:f32,affine", "bf16,amax", "bf16,sums",
                                         "bf16:e4m3,blocks=1x128"};
     autotune_groups groups = row_groups();
 
     (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         groups.step = steps[i];
-        refuse(&groups, "groups have no affine, beta, amax, sums or blocks");
+        refuse(&groups, "groups have no affine, amax, sums or blocks");
     }
     groups = row_groups();
     groups.count = 1;
@@ -298,7 +299,7 @@ static void test_list_refused(void **state)
     execution.list_count = 2;
     assert_false(executes(plan, &execution, "matrix 1 of the list"));
     execution.list = (const autotune_matrix[]){list[0], list[0]};
-    assert_false(executes(plan, &execution, "scratch is too small for it: it takes 208 bytes"));
+    assert_false(executes(plan, &execution, "scratch is too small for it: it takes 224 bytes"));
     execution.list_count = 1;
     execution.dst = on_device;
     assert_false(executes(plan, &execution, "the member dst of the execution"));
@@ -337,12 +338,13 @@ static void test_rows(void **state)
     assert_true(executes(plan, &execution, NULL));
     assert_int_equal(fake_cuda_launched[0], 4096);
     assert_int_equal(fake_cuda_launched[1], 8192);
-    assert_memory_equal(fake_cuda_last,
-                        ((const uint64_t[]){12288, 1028, 4, 8, 512, 512, 16, 4224, 1, 1024, 2048}),
-                        11 * sizeof(uint64_t));
+    assert_memory_equal(
+        fake_cuda_last,
+        ((const uint64_t[]){12288, 0, 1028, 4, 8, 512, 512, 16, 4224, 1, 1024, 2048}),
+        12 * sizeof(uint64_t));
     execution.most_rows = 99; /* less place than the plan was made for */
     assert_true(executes(plan, &execution, NULL));
-    assert_int_equal(fake_cuda_last[7], 99);
+    assert_int_equal(fake_cuda_last[8], 99);
     execution.most_rows = -1;
     assert_false(executes(plan, &execution, "most_rows is -1, and has to be at least 0"));
     execution.most_rows = 0;
@@ -360,6 +362,49 @@ static void test_rows(void **state)
     execution.dst2 = (void *)12288;
     execution.list = on_device;
     assert_false(executes(plan, &execution, "the member list of the execution"));
+    autotune_plan_free(plan);
+}
+
+/* Each matrix of a list has a second source, and groups of rows have one. */
+static void test_second_source(void **state)
+{
+    autotune_matrix list[] = {matrix(24, 40, 4096, 8192), matrix(16, 8, 16384, 12288)};
+    autotune_groups groups = list_groups(list, 2), of_rows = row_groups();
+    autotune_execution execution = autotune_execution_init();
+    autotune_matrix copied[2] = {{0}};
+    autotune_plan *plan;
+
+    (void)state;
+    groups.step = of_rows.step = "bf16,alpha,beta";
+    list[0].src2 = (void *)20480;
+    list[1].src2 = (void *)16384;
+    plan = plan_for(&groups);
+    execution.list = list;
+    execution.list_count = 2;
+    execution.scratch = copied;
+    execution.scratch_bytes = sizeof copied;
+    execution.alpha.value[0] = 1;
+    execution.beta.value[0] = 2;
+    fake_cuda_last_at = GROUPS_ARGUMENT;
+    assert_true(executes(plan, &execution, NULL));
+    assert_ptr_equal(copied[0].src2, list[0].src2);
+    assert_ptr_equal(copied[1].src2, list[1].src2);
+    execution.src2 = (void *)16384;
+    assert_false(executes(plan, &execution, "the member src2 of the execution"));
+    autotune_plan_free(plan);
+
+    plan = plan_for(&of_rows);
+    execution.list = execution.scratch = NULL;
+    execution.list_count = execution.scratch_bytes = 0;
+    execution.dst = (void *)4096;
+    execution.src = (void *)8192;
+    execution.offsets = (void *)1024;
+    execution.offset_count = 9;
+    assert_true(executes(plan, &execution, NULL));
+    assert_int_equal(fake_cuda_last[1], 16384);
+    fake_cuda_last_at = 0;
+    execution.src2 = NULL;
+    assert_false(executes(plan, &execution, "src2 must be a device address"));
     autotune_plan_free(plan);
 }
 
@@ -382,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_lookup),         cmocka_unit_test(test_list_of_host),
         cmocka_unit_test(test_list_of_device), cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_list_refused),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_second_source),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
