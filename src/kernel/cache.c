@@ -23,6 +23,7 @@ struct at_cubin_cache {
     int fd; /* of the folder */
     char *path;
     int64_t written_bytes; /* since the last trim */
+    bool is_swept;
 };
 
 /* ---- the folder's files ---- */
@@ -161,11 +162,13 @@ void at_cubin_cache_trim(const struct at_cubin_cache *cache, int64_t most)
     free_listing(&listing);
 }
 
-/* Remove half-written files that killed processes have left. Best effort. */
-static void sweep(const struct at_cubin_cache *cache)
+/* Remove half-written files that killed processes have left. Best effort. Only who writes does so:
+ * a plan whose kernel is here opens the cache, and should not list the whole folder. */
+static void sweep(struct at_cubin_cache *cache)
 {
     struct listing listing;
 
+    cache->is_swept = true;
     if (list_entries(cache, ASIDE, &listing, NULL) != AT_OK)
         return;
     for (size_t i = 0; i < listing.count; i++) {
@@ -251,17 +254,11 @@ static enum at_status check_link(const char *folder, struct at_error *err)
     return AT_OK;
 }
 
-static void close_folder(void *cache)
-{
-    close(((const struct at_cubin_cache *)cache)->fd);
-}
-
 enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *folder,
                                    struct at_error *err)
 {
     char *path = folder ? at_strdup(folder) : at_path_user("XDG_CACHE_HOME", ".cache");
     struct at_cubin_cache *opened;
-    struct at_cleanup cleanup;
     enum at_status status;
     int fd;
 
@@ -289,9 +286,6 @@ enum at_status at_cubin_cache_open(struct at_cubin_cache **cache, const char *fo
     }
     opened->fd = fd;
     opened->path = path;
-    at_cleanup_push(&cleanup, close_folder, opened); /* the sweep allocates */
-    sweep(opened);
-    at_cleanup_pop(&cleanup);
     *cache = opened;
     return AT_OK;
 
@@ -411,6 +405,8 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     FILE *out;
     int failed;
 
+    if (!cache->is_swept)
+        sweep(cache);
     memcpy(header.magic, entry_magic, sizeof entry_magic);
     memcpy(header.key, key, AT_HASH_CHARS);
     at_hash(header.content_hash, content, size);
