@@ -126,20 +126,22 @@ for path in sys.argv[2:]:
 '
 
 # measured/ has all times. An answer is within 1 % of the fastest of them, or the same config as before. Those of
-# problems with blocks are the winners of a profile.
+# problems with blocks, and of many matrices, are the winners of profiles.
 @test "the shipped answers are those of the measured times" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
-    python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
-        results/measured/nvidia-h200-quantise.yaml.xz >"$BATS_TEST_TMPDIR/tuned.yaml"
-    "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/tuned.json"
+    for name in quantise groups; do
+        python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
+            "results/measured/nvidia-h200-$name.yaml.xz" >"$BATS_TEST_TMPDIR/tuned.yaml"
+        "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/$name.json"
+    done
     python3 - "$BATS_TEST_TMPDIR/library.json" results/measured/nvidia-h200{,-packed}-times.tsv.xz <<END
 $library_and_times
 assert len(answers) > 2000, len(answers)
-for device in json.load(open("$BATS_TEST_TMPDIR/tuned.json"))["devices"]:
-    for entry in device["problems"]:
+for name, word in ("quantise", ",blocks="), ("groups", "group="):
+    for entry in json.load(open(f"$BATS_TEST_TMPDIR/{name}.json"))["devices"][0]["problems"]:
         winner = entry["winner"]
-        if ",blocks=" not in entry["problem"]:
+        if word not in entry["problem"]:
             continue
         words = [winner["family"], *(f"{name}={value}" for name, value in sorted(winner["parameters"].items()))]
         assert answers.pop(entry["problem"]) == " ".join(words), entry["problem"]
