@@ -159,27 +159,36 @@ struct row_walk {
     }
 };
 
+/* Move as many elements as a thread holds; or fewer, which are left. */
+template <bool whole, class From, class To>
+__device__ __forceinline__ void move_some(element *to, To &put, const element *from, From &take,
+                                          unsigned count)
+{
+    element held[in_flight];
+
+#pragma unroll
+    for (unsigned i = 0; i < in_flight; i++) {
+        if (whole || i < count)
+            held[i] = from[take.place()];
+        take.advance();
+    }
+#pragma unroll
+    for (unsigned i = 0; i < in_flight; i++) {
+        if (whole || i < count)
+            to[put.place()] = held[i];
+        put.advance();
+    }
+}
+
 /* Move a thread's elements from one walk's places to those of another. */
 template <class From, class To>
 __device__ __forceinline__ void move_all(element *to, To put, const element *from, From take,
                                          unsigned count)
 {
-    for (unsigned first = 0; first < count; first += in_flight) {
-        element held[in_flight];
-
-#pragma unroll
-        for (unsigned i = 0; i < in_flight; i++) {
-            if (first + i < count)
-                held[i] = from[take.place()];
-            take.advance();
-        }
-#pragma unroll
-        for (unsigned i = 0; i < in_flight; i++) {
-            if (first + i < count)
-                to[put.place()] = held[i];
-            put.advance();
-        }
-    }
+    for (; count >= in_flight; count -= in_flight)
+        move_some<true>(to, put, from, take, in_flight);
+    if (count > 0)
+        move_some<false>(to, put, from, take, count);
 }
 
 /* Read lines to a slice and write them back. */
@@ -201,11 +210,8 @@ __device__ __forceinline__ unsigned count_steps(unsigned first, unsigned count, 
 
 /* Rows: all matrices of a batch together are one with more rows. */
 __device__ __forceinline__ void permute_rows(element *base, long long batch, const shape &all,
-                                             element *shared, element *scratch)
+                                             element *slice, unsigned rows_held)
 {
-    const bool fits = all.wide <= slice_elements;
-    const unsigned rows_held = fits ? slice_elements / all.wide : 1;
-    element *slice = fits ? shared : scratch;
     const long long rows = batch * all.high;
     const large_divisor wide(all.wide), high(all.high);
     const straight_walk<unsigned> straight = {threadIdx.x, THREADS};
@@ -239,12 +245,11 @@ __device__ __forceinline__ void permute_rows(element *base, long long batch, con
 /* Groups of columns. */
 template <bool turns>
 __device__ __forceinline__ void permute_columns(element *base, long long batch, const shape &all,
-                                                element *shared, element *scratch)
+                                                element *slice)
 {
     constexpr unsigned rows = THREADS / group; /* that a block moves at a time */
     const unsigned groups = (all.wide + group - 1) / group;
     const unsigned col = threadIdx.x % group, row = threadIdx.x / group;
-    element *slice = (unsigned long long)all.high * group <= slice_elements ? shared : scratch;
     const small_divisor by_part(all.high_part), by_wide_part(all.wide_part);
     const large_divisor high(all.high);
     const straight_walk<unsigned> straight = {threadIdx.x, THREADS};
@@ -306,10 +311,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     element *scratch =
         static_cast<element *>(pass.scratch) + blockIdx.x * ((most + line - 1) / line * line);
 
-    if (stage == ROWS)
-        permute_rows(base, batch, all, shared, scratch);
+    /* The compiler makes code for shared memory where it sees that a slice is there. */
+    if (stage == ROWS && of_rows == 0)
+        permute_rows(base, batch, all, shared, slice_elements / all.wide);
+    else if (stage == ROWS)
+        permute_rows(base, batch, all, scratch, 1);
+    else if (stage == TURN && of_columns == 0)
+        permute_columns<true>(base, batch, all, shared);
     else if (stage == TURN)
-        permute_columns<true>(base, batch, all, shared, scratch);
+        permute_columns<true>(base, batch, all, scratch);
+    else if (of_columns == 0)
+        permute_columns<false>(base, batch, all, shared);
     else
-        permute_columns<false>(base, batch, all, shared, scratch);
+        permute_columns<false>(base, batch, all, scratch);
 }

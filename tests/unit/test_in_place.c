@@ -7,7 +7,7 @@
 #include "source_tree.h"
 #include "template_header.h"
 
-enum { SIDE = 200, SHAPES = SIDE * SIDE, SAMPLE_STEP = 397, DRAWN = 24, SPACE_MAX = 500000 };
+enum { SIDE = 200, SHAPES = SIDE * SIDE, SAMPLE_STEP = 397, DRAWN = 16, SPACE_MAX = 500000 };
 
 static const int elem_sizes[] = {1, 2, 4, 8, 16};
 
