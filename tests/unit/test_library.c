@@ -87,16 +87,37 @@ static void test_lookup(void **state)
 
 static void test_in_place(void **state)
 {
-    const autotune_problem square = {
-        .elem_size = 4, .rows = 512, .cols = 512, .ld_src = 520, .ld_dst = 520, .in_place = 1};
+    static const struct {
+        int64_t rows, cols, ld;
+        const char *family;
+        size_t launches;
+    } cases[] = {{512, 512, 520, "inplace", 1},
+                 {60, 36, 0, "resident", 1},
+                 {3000, 4201, 0, "decompose", 2}, /* without a common divisor */
+                 {3000, 4200, 0, "decompose", 3},
+                 {1 << 24, 3, 0, "cycles", 3}};
     autotune_profile *profile = open_profile(NULL);
     autotune_device *device = h200();
-    autotune_answer *answer = NULL;
 
     (void)state;
-    assert_int_equal(autotune_lookup(&answer, profile, device, &square, NULL, NULL), AUTOTUNE_OK);
-    assert_string_equal(autotune_answer_family(answer), "inplace");
-    autotune_answer_free(answer);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const autotune_problem problem = {.elem_size = 4,
+                                          .rows = cases[i].rows,
+                                          .cols = cases[i].cols,
+                                          .ld_src = cases[i].ld,
+                                          .ld_dst = cases[i].ld,
+                                          .in_place = 1};
+        autotune_launch launches[4] = {{{0}, {0}, 0, 0, NULL, {0}}};
+        autotune_answer *answer = NULL;
+
+        assert_int_equal(autotune_lookup(&answer, profile, device, &problem, NULL, NULL),
+                         AUTOTUNE_OK);
+        assert_string_equal(autotune_answer_family(answer), cases[i].family);
+        assert_int_equal(autotune_answer_launches(answer, launches, 4), cases[i].launches);
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(launches[k].grid[0] > 0, k < cases[i].launches);
+        autotune_answer_free(answer);
+    }
     autotune_device_free(device);
     autotune_profile_free(profile);
 }
