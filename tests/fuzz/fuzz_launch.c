@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "explain/kernel_argument.h"
 
+#include "../unit/hopper.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +24,10 @@ static char log_text[] = "Compiling entry function 'k' for 'sm_90'\nUsed 24 regi
 static const struct at_device_info h200 = {
     .name = "NVIDIA H200",
     .kind = AT_KIND_EMULATED,
-    .compute_capability = 90,
     .multiprocessors = 132,
     .memory_bytes = INT64_C(150000000000),
     .l2_bytes = 62914560,
-    .warp_size = 32,
-    .max_threads_per_block = 1024,
-    .max_threads_per_multiprocessor = 2048,
-    .registers_per_multiprocessor = 65536,
-    .shared_bytes_per_block = 49152,
-    .shared_bytes_per_block_optin = 232448,
-    .shared_bytes_per_multiprocessor = 233472,
+    HOPPER,
 };
 
 /* Would the argument take much memory, or open a file? */

@@ -6,19 +6,14 @@
 #include "space/space.h"
 #include "system/paths.h"
 
+#include "../unit/hopper.h"
+
 enum { CONFIGS_MAX = 100, RAW_MAX = 10000 };
 
 static const struct at_device_info device = {
     .kind = "cuda",
-    .compute_capability = 90,
     .multiprocessors = 132,
-    .warp_size = 32,
-    .max_threads_per_block = 1024,
-    .max_threads_per_multiprocessor = 2048,
-    .registers_per_multiprocessor = 65536,
-    .shared_bytes_per_block = 49152,
-    .shared_bytes_per_block_optin = 232448,
-    .shared_bytes_per_multiprocessor = 233472,
+    HOPPER,
 };
 
 /* Enumerating everything can take long, as it may: that is bounded by the caller's patience. */

@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "hopper.h"
+
 enum {
     HOST_THREADS = 2,
     ZONE = 64, /* bytes around the buffers; they must not change */
@@ -31,16 +33,9 @@ enum {
 
 static struct at_device_info device = {
     .kind = "emu",
-    .compute_capability = 90, /* the test's architecture */
     .multiprocessors = 132,
     .l2_bytes = 50 << 20,
-    .warp_size = 32,
-    .max_threads_per_block = 1024,
-    .max_threads_per_multiprocessor = 2048,
-    .registers_per_multiprocessor = 65536,
-    .shared_bytes_per_block = 49152,
-    .shared_bytes_per_block_optin = 232448,
-    .shared_bytes_per_multiprocessor = 233472,
+    HOPPER,
 };
 
 static struct at_family **families;

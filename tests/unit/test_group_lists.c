@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "hopper.h"
 #include "problem_of.h"
 #include "sample.h"
 #include "shipped_families.h"
@@ -30,16 +31,9 @@ enum { KERNELS_MAX = 40, SPACE_MAX = 500000, POISON = 0xa5, HOST_THREADS = 2 };
 
 static struct at_device_info device = {
     .kind = "emu",
-    .compute_capability = 90,
     .multiprocessors = 3,
     .l2_bytes = 50 << 20,
-    .warp_size = 32,
-    .max_threads_per_block = 1024,
-    .max_threads_per_multiprocessor = 2048,
-    .registers_per_multiprocessor = 65536,
-    .shared_bytes_per_block = 49152,
-    .shared_bytes_per_block_optin = 232448,
-    .shared_bytes_per_multiprocessor = 233472,
+    HOPPER,
 };
 
 /* ---- kernels ---- */

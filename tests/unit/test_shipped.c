@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "family_problems.h"
+#include "hopper.h"
 #include "problem_of.h"
 #include "source_tree.h"
 
@@ -57,16 +58,9 @@ static const struct at_device_info devices[] = {
     },
     {
         .name = "compute capability 9.0",
-        .compute_capability = 90,
         .multiprocessors = 132,
         .l2_bytes = 50 << 20,
-        .warp_size = 32,
-        .max_threads_per_block = 1024,
-        .max_threads_per_multiprocessor = 2048,
-        .registers_per_multiprocessor = 65536,
-        .shared_bytes_per_block = 49152,
-        .shared_bytes_per_block_optin = 232448,
-        .shared_bytes_per_multiprocessor = 233472,
+        HOPPER,
     },
 };
 
