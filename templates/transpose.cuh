@@ -22,6 +22,8 @@
 
 #include "sums.cuh"
 
+#include "kept.cuh"
+
 /* The compiler of a program that only moves elements, of one problem each, has less to read. */
 #if !AT_MOVES_ONLY
 

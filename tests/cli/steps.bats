@@ -171,7 +171,7 @@ mistakes=(
     'naive outputs.cuh 33x17:f32,amax s/return outputs.skip \&\&/return \&outputs == nullptr \&\&/'
     'naive largest.cuh 33x17:f32,amax s/unsigned long long \*>(scratch) = 0/unsigned *>(scratch) = 0/'
     'skew outputs.cuh 67x83:f32,amax s/largest.template take<1>((element)from\[i\])/(void)from/'
-    'skew skew.cu 67x83:bf16:e4m3,both s/col + unit <= tile.cols/col + 2 * unit <= tile.cols/'
+    'skew kept.cuh 67x83:bf16:e4m3,both s/col + unit <= tile.cols/col + 2 * unit <= tile.cols/'
     # Sums: another row, another order, no rows at an edge, or what others add to left there.
     'naive sums.cuh 33x17:f32,sums s/value, first + count/value, first/'
     'naive sums.cuh 300x17:f32,sums s/staged(part, col); })/staged(part % 2 * (parts \/ 2) + part \/ 2, col); })/'
