@@ -105,6 +105,10 @@ constexpr int sweep_bytes = SWEEP ? SWEEP << 10 : 2 << 20;
 constexpr int order = TALL || SWEEP ? ORDER_GROUPED : ORDER_COLUMN;
 constexpr int group = sweep_bytes / (tile_rows * (SRC_BYTES + 128));
 
+/* Sums of columns: a thread adds `sum_rows` rows of one at a time. */
+constexpr int sum_rows = minimum(tile_rows, 32);
+using sums = tile_sums<tile_rows, tile_cols, THREADS, tile_rows / sum_rows>;
+
 /* The offsets of a tile's rows in shared memory. A row is as far from the boundary of a line as in
  * the source. Adjacent rows share no chunk.
  *
@@ -491,6 +495,26 @@ __device__ __forceinline__ void write_ends(result *to, const unsigned char *shar
     }
 }
 
+/* Stage the sums of the tile's columns, without the halo: its first element is at `own`. */
+__device__ __forceinline__ void stage_sums(const unsigned char *own, row_layout layout, int rows,
+                                           int cols)
+{
+#pragma unroll 1
+    for (int i = threadIdx.x; i < tile_rows / sum_rows * tile_cols; i += THREADS) {
+        const int part = i / tile_cols, col = i % tile_cols;
+        const float sum[] = {add_pairwise<sum_rows>([&](int k) {
+            const int row = part * sum_rows + k;
+
+            return row < rows && col < cols
+                       ? step::float_of(*reinterpret_cast<const element *>(
+                             own + layout.offset(halo_rows + row) + col * ELEM_SIZE))
+                       : 0.0f;
+        })};
+
+        sums::stage(part, col, sum);
+    }
+}
+
 /* What is kept comes first in small blocks, and the atomic instructions run beside the stores that
  * follow. In large ones, warps would wait for too many others. */
 constexpr bool sends_early = step::keeps && step::has_largest && THREADS < 512;
@@ -563,6 +587,17 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();
+    sums all;
+    /* The last row of tiles may have a halo alone. */
+    const bool has_columns = tile.first_row < rows;
+
+    if constexpr (step::has_sums)
+        if (has_columns) {
+            stage_sums(shared + halo * ELEM_SIZE, layout,
+                       (int)minimum<long long>(rows - tile.first_row, tile_rows), tile.cols);
+            __syncthreads();
+            result_of.send_sums(all, tile, rows, cols);
+        }
     if constexpr (sends_early) {
         keep_rows<tile_cols, THREADS, store_rows>(kept, result_of);
         result_of.gather_largest();
@@ -587,6 +622,8 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
         keep_rows<tile_cols, THREADS, store_rows>(kept, result_of);
         result_of.finish();
     }
+    if (has_columns)
+        result_of.finish_sums(all, tile, rows, cols);
 }
 
 #if GROUPED

@@ -178,6 +178,8 @@ mistakes=(
     'naive sums.cuh 300x17:f32,sums s/first\[k \* pitch\] = 0/first[0] = 0/'
     'naive sums.cuh 300x17:f32,sums s/\*ticket = 0/(void)ticket/'
     'micro micro.cu 36x72:bf16,ld_dst=40,sums s/k < rows ? step::float_of/k + 1 < rows ? step::float_of/'
+    'skew skew.cu 67x83:bf16,sums s/own + layout.offset(halo_rows + row)/own + layout.offset(halo_rows + row \/ 2)/'
+    'skew skew.cu 67x83:bf16,sums s/tile.first_row < rows/tile.first_row <= rows/'
     'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32,sums s/return own.value(i, k)/return own.value(0, k)/'
     # Blocks: a scale, a factor, padding, a block whose last row is left out, the scale of the last one.
     'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32 s/{__float_as_uint(__fdiv_rn(1, scale)), scale}/{__float_as_uint(scale), scale}/'
