@@ -149,6 +149,7 @@ static void show_config(const struct at_answer *answer, FILE *out)
 {
     const struct at_family *family = answer->config.family;
     const int64_t *launch = answer->launch.field;
+    int64_t passes = at_launch_passes(&answer->launch);
     struct at_flow flow = line(out, "config");
 
     at_flow_add(&flow, "%s", family->name);
@@ -161,7 +162,11 @@ static void show_config(const struct at_answer *answer, FILE *out)
                 (intmax_t)launch[AT_GRID_Y], (intmax_t)launch[AT_GRID_Z],
                 (intmax_t)launch[AT_BLOCK_X], (intmax_t)launch[AT_BLOCK_Y],
                 (intmax_t)launch[AT_BLOCK_Z]);
-    at_flow_add(&flow, "%jd B of dynamic shared memory", (intmax_t)launch[AT_SHARED_BYTES]);
+    at_flow_add(&flow, "%jd B of dynamic shared memory%s", (intmax_t)launch[AT_SHARED_BYTES],
+                passes > 1 ? "," : "");
+    if (passes > 1)
+        at_flow_add(&flow, "%jd times, with %jd B of scratch memory", (intmax_t)passes,
+                    (intmax_t)launch[AT_SCRATCH_BYTES]);
     at_flow_end(&flow);
 }
 

@@ -307,3 +307,10 @@ is_uncertain() {
     [[ $output == *'  expected   share of the copy limit not known'* ]]
     [[ $output != *'and the default'* ]]
 }
+
+@test "of several launches, the number and the scratch memory are told" {
+    run -0 "$AUTOTUNE" lookup 2097152x316:f64,inplace=1 -d h200 results/nvidia-h200.yaml
+    [[ $output == *'3 times, with 165675008 B of scratch memory'* ]]
+    run -0 "$AUTOTUNE" lookup 300x421:f32,inplace=1 -d h200 results/nvidia-h200.yaml
+    [[ $output == *'2 times, with 0 B of scratch memory'* ]]
+}
