@@ -1,48 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans. tests/gpu/plan.bats runs them; tests/unit/test_library.c tests what needs no GPU. */
+/* Plans: making and freeing them. tests/gpu/plan.bats runs them; tests/unit/test_library.c tests
+ * what needs no GPU. */
+#include "lib/plan.h"
+
 #include "base/integer.h"
 #include "base/memory.h"
-#include "device/cuda/cuda_device.h"
 #include "lib/execution.h"
-#include "lib/groups.h"
 #include "lib/kernels.h"
-#include "lib/objects.h"
 #include "lib/planner.h"
 #include "lib/process.h"
-#include "problem/arguments.h"
 #include "space/space.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The tuned kernel needs addresses that are multiples of the problem's align_bytes; the other one,
- * multiples of an element. */
-enum { TUNED, ANY_ADDRESS, KERNELS };
-
-/* A loaded kernel with its launch. */
-struct kernel {
-    CUmodule module;
-    char name[AT_ENTRY_NAME_CHARS];
-    struct at_kernel loaded; /* its handle only */
-    struct at_call call;     /* but for the addresses and numbers */
-    size_t arg_count;
-};
-
-struct autotune_plan {
-    struct at_problem problem;
-    int64_t align_bytes;
-    uint64_t words;    /* of an execution that the problem takes */
-    CUcontext context; /* to which all of it belongs */
-    struct kernel kernels[KERNELS];
-    size_t kernel_count;   /* 1 if the tuned kernel takes any address */
-    int64_t scratch_bytes; /* that each of the kernels has enough of; 0: none is needed */
-    CUdeviceptr scratch;   /* for callers without one; or 0 */
-    /* Of groups of rows: what stays the same in all launches. */
-    struct at_ragged_groups rows;
-    char *description;
-};
-
-static enum at_status check(CUresult result, const char *doing, struct at_error *err)
+enum at_status autotune_check_cuda(CUresult result, const char *doing, struct at_error *err)
 {
     char text[256];
 
@@ -54,19 +26,17 @@ static enum at_status check(CUresult result, const char *doing, struct at_error 
 
 /* ---- the context ---- */
 
-/* Make the plan's context current. *entered tells whether another one was; the caller then pops.
- */
-static enum at_status enter(const autotune_plan *plan, bool *entered, struct at_error *err)
+enum at_status autotune_enter(const autotune_plan *plan, bool *entered, struct at_error *err)
 {
     CUcontext current = NULL;
 
     *entered = at_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != plan->context;
-    return *entered
-               ? check(at_cuda.cuCtxPushCurrent(plan->context), "entering the plan's context", err)
-               : AT_OK;
+    return *entered ? autotune_check_cuda(at_cuda.cuCtxPushCurrent(plan->context),
+                                          "entering the plan's context", err)
+                    : AT_OK;
 }
 
-static void leave(bool entered)
+void autotune_leave(bool entered)
 {
     CUcontext popped;
 
@@ -87,7 +57,7 @@ static bool takes_any_address(const struct at_config *config, const struct at_pr
 
 /* Choose the tuned config. If it needs the problem's alignment, also choose the default config for
  * other addresses. */
-static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *count,
+static enum at_status choose_configs(struct at_config configs[AUTOTUNE_KERNELS], size_t *count,
                                      const autotune_profile *profile,
                                      const struct autotune_answer *answer, struct at_error *err)
 {
@@ -95,22 +65,22 @@ static enum at_status choose_configs(struct at_config configs[KERNELS], size_t *
     enum at_status status;
 
     anywhere.offset_src = anywhere.offset_dst = 1;
-    configs[TUNED] = answer->answer.config;
+    configs[AUTOTUNE_TUNED] = answer->answer.config;
     *count = 1;
-    if (takes_any_address(&configs[TUNED], &anywhere, &answer->device))
+    if (takes_any_address(&configs[AUTOTUNE_TUNED], &anywhere, &answer->device))
         return AT_OK;
-    *count = KERNELS;
-    status = at_space_default(&configs[ANY_ADDRESS], profile->families, profile->family_count,
-                              &anywhere, &answer->device, err);
+    *count = AUTOTUNE_KERNELS;
+    status = at_space_default(&configs[AUTOTUNE_ANY_ADDRESS], profile->families,
+                              profile->family_count, &anywhere, &answer->device, err);
     /* It is launched for the problem itself, whose matrices are better aligned. */
-    return status == AT_OK ? at_config_require(&configs[ANY_ADDRESS], &answer->problem,
+    return status == AT_OK ? at_config_require(&configs[AUTOTUNE_ANY_ADDRESS], &answer->problem,
                                                &answer->device, "no config takes any address", err)
                            : status;
 }
 
 /* ---- loading ---- */
 
-static enum at_status load(struct kernel *kernel, const struct autotune_image *image,
+static enum at_status load(struct autotune_kernel *kernel, const struct autotune_image *image,
                            const struct at_config *config, const struct autotune_answer *answer,
                            struct at_error *err)
 {
@@ -120,17 +90,18 @@ static enum at_status load(struct kernel *kernel, const struct autotune_image *i
         at_config_launch(config, &answer->problem, &answer->device, &call->launch, err);
 
     if (status == AT_OK)
-        status =
-            check(at_cuda.cuModuleLoadData(&kernel->module, image->bytes), "loading a kernel", err);
+        status = autotune_check_cuda(at_cuda.cuModuleLoadData(&kernel->module, image->bytes),
+                                     "loading a kernel", err);
     if (status == AT_OK)
-        status = check(at_cuda.cuModuleGetFunction(&function, kernel->module, image->entry),
-                       "finding a kernel", err);
+        status = autotune_check_cuda(
+            at_cuda.cuModuleGetFunction(&function, kernel->module, image->entry),
+            "finding a kernel", err);
     memcpy(kernel->name, image->entry, sizeof kernel->name);
     kernel->loaded.handle = function;
     call->kernel = &kernel->loaded;
     if (status == AT_OK)
-        status =
-            check(at_cuda_prepare_kernel(call->kernel, &call->launch), "setting up a kernel", err);
+        status = autotune_check_cuda(at_cuda_prepare_kernel(call->kernel, &call->launch),
+                                     "setting up a kernel", err);
     if (answer->problem.groups.count == 0)
         kernel->arg_count = at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args,
                                             call->arg_words);
@@ -147,8 +118,8 @@ static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
     if (plan->scratch || plan->scratch_bytes == 0)
         return AT_OK;
     if (plan->problem.in_place)
-        return check(at_cuda.cuMemAlloc(&plan->scratch, (size_t)plan->scratch_bytes),
-                     "making scratch", err);
+        return autotune_check_cuda(at_cuda.cuMemAlloc(&plan->scratch, (size_t)plan->scratch_bytes),
+                                   "making scratch", err);
     zeros = at_alloc((size_t)plan->scratch_bytes);
     result = at_cuda.cuMemAlloc(&plan->scratch, (size_t)plan->scratch_bytes);
     if (result == CUDA_SUCCESS)
@@ -156,7 +127,7 @@ static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
     if (result == CUDA_SUCCESS)
         result = at_cuda.cuStreamSynchronize(NULL);
     at_free(zeros);
-    return check(result, "making scratch", err);
+    return autotune_check_cuda(result, "making scratch", err);
 }
 
 /* Find how much scratch the kernels need; or a list of as many matrices as the plan is made for. */
@@ -182,7 +153,7 @@ static enum at_status count_scratch(autotune_plan *plan, const struct at_config 
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
                                const struct autotune_answer *answer, struct at_error *err)
 {
-    struct autotune_wanted wanted[KERNELS] = {0};
+    struct autotune_wanted wanted[AUTOTUNE_KERNELS] = {0};
     enum at_status status;
 
     for (size_t i = 0; i < plan->kernel_count; i++) {
@@ -197,7 +168,7 @@ static enum at_status load_all(autotune_plan *plan, const struct at_config *conf
             autotune_compile(wanted, plan->kernel_count, answer->device.compute_capability, err);
     for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
         status = load(&plan->kernels[i], &wanted[i].image, &configs[i], answer, err);
-    for (size_t i = 0; i < KERNELS; i++)
+    for (size_t i = 0; i < AUTOTUNE_KERNELS; i++)
         at_free(wanted[i].image.bytes);
     return status;
 }
@@ -269,9 +240,9 @@ static void unload(autotune_plan *plan)
     bool entered;
 
     if (!plan->context || autotune_check_process(NULL) != AT_OK ||
-        enter(plan, &entered, NULL) != AT_OK)
+        autotune_enter(plan, &entered, NULL) != AT_OK)
         return;
-    for (size_t i = 0; i < KERNELS; i++) {
+    for (size_t i = 0; i < AUTOTUNE_KERNELS; i++) {
         if (plan->kernels[i].module)
             at_cuda.cuModuleUnload(plan->kernels[i].module);
         plan->kernels[i].module = NULL;
@@ -279,7 +250,7 @@ static void unload(autotune_plan *plan)
     if (plan->scratch)
         at_cuda.cuMemFree(plan->scratch);
     plan->scratch = 0;
-    leave(entered);
+    autotune_leave(entered);
 }
 
 /* What the call has taken besides memory. */
@@ -316,7 +287,7 @@ static enum at_status look_up(struct creating *creating, struct at_error *err)
 static enum at_status take(struct creating *creating, struct at_error *err)
 {
     autotune_plan *plan = creating->made;
-    struct at_config configs[KERNELS];
+    struct at_config configs[AUTOTUNE_KERNELS];
     enum at_status status =
         choose_configs(configs, &plan->kernel_count, creating->profile, &creating->answer, err);
 
@@ -467,226 +438,6 @@ autotune_status autotune_groups_plan_create(autotune_plan **plan, const autotune
     struct creating creating = {.profile = profile, .asked = {NULL, NULL, groups}};
 
     return create_asked(plan, &creating, error);
-}
-
-/* ---- running ---- */
-
-/* `others`: the bits of all further addresses. */
-static const struct kernel *kernel_for(const autotune_plan *plan, const void *dst, const void *src,
-                                       uint64_t others)
-{
-    uintptr_t below = (uintptr_t)plan->align_bytes - 1; /* a power of two */
-    bool aligned = (((uintptr_t)dst | (uintptr_t)src | others) & below) == 0;
-
-    return &plan->kernels[plan->kernel_count > 1 && !aligned ? ANY_ADDRESS : TUNED];
-}
-
-/* Launch in the plan's context. */
-static enum at_status launch(const autotune_plan *plan, const struct at_call *call,
-                             const struct at_cuda_given *given, void *stream, struct at_error *err)
-{
-    bool entered;
-    enum at_status status = autotune_check_process(err);
-
-    if (status == AT_OK)
-        status = enter(plan, &entered, err);
-    if (status != AT_OK)
-        return status;
-    status = check(at_cuda_launch(call, given, stream), "starting a transpose", err);
-    leave(entered);
-    return status;
-}
-
-/* Start the launches of a kernel that is launched several times. If one fails to start, those
- * before it have moved some of the elements. */
-static enum at_status start_passes(const autotune_plan *plan, const struct kernel *kernel,
-                                   const struct at_cuda_given *given, void *stream,
-                                   uint64_t scratch, struct at_error *err)
-{
-    const struct at_step_numbers shared = {.scratch = scratch};
-    struct at_call call = kernel->call;
-    enum at_status status = AT_OK;
-
-    for (int64_t i = 0; i < at_launch_passes(&call.launch) && status == AT_OK; i++) {
-        call.launch.field[AT_PASS] = i;
-        at_problem_args(&plan->problem, &call.launch, given->dst, given->src, &shared, call.args,
-                        call.arg_words);
-        status = launch(plan, &call, given, stream, err);
-    }
-    return status;
-}
-
-/* Start the plan's kernel. `numbers` is for a step that takes them, and NULL otherwise. */
-static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
-                            const struct at_step_numbers *numbers, uint64_t scratch,
-                            struct at_error *err)
-{
-    const struct kernel *kernel =
-        kernel_for(plan, dst, src, numbers ? numbers->second | numbers->kept : 0);
-    const struct at_cuda_given given = {.dst = (uintptr_t)dst,
-                                        .src = (uintptr_t)src,
-                                        .other = numbers,
-                                        .other_number = kernel->arg_count - 1};
-    enum at_status status = autotune_check_addresses(&plan->problem, dst, src, err);
-
-    if (status == AT_OK && kernel->call.launch.field[AT_LAUNCHES] > 0)
-        return start_passes(plan, kernel, &given, stream, scratch, err);
-    return status == AT_OK ? launch(plan, &kernel->call, &given, stream, err) : status;
-}
-
-/* Is an address of the host's memory, and of no other? The driver does not know what it has not
- * allocated. */
-static bool is_on_host(const void *address)
-{
-    unsigned type = 0;
-
-    return at_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                         (uintptr_t)address) != CUDA_SUCCESS ||
-           type == CU_MEMORYTYPE_HOST;
-}
-
-/* Copy a list to the device. *alignment is that of its matrices. */
-static enum at_status copy_list(const autotune_plan *plan, const autotune_execution *taken,
-                                struct at_group_list *list, int64_t *alignment,
-                                struct at_error *err)
-{
-    size_t bytes = (size_t)taken->list_count * sizeof(autotune_matrix);
-    CUdeviceptr to = taken->scratch ? (uintptr_t)taken->scratch : plan->scratch;
-    bool entered;
-    enum at_status status =
-        autotune_check_list(taken->list, taken->list_count, &plan->problem, alignment, err);
-
-    if (status == AT_OK &&
-        bytes > (size_t)(taken->scratch ? taken->scratch_bytes : plan->scratch_bytes))
-        status = at_fail(err, AT_USAGE,
-                         "the list has %lld matrices, and scratch is too small for it: it takes "
-                         "%zu bytes",
-                         (long long)taken->list_count, bytes);
-    if (status == AT_OK)
-        status = autotune_check_process(err);
-    if (status == AT_OK)
-        status = enter(plan, &entered, err);
-    if (status != AT_OK)
-        return status;
-    status = check(at_cuda.cuMemcpyHtoDAsync(to, taken->list, bytes, taken->stream),
-                   "copying a list", err);
-    leave(entered);
-    list->matrices = to;
-    return status;
-}
-
-static enum at_status start_list(const autotune_plan *plan, const autotune_execution *taken,
-                                 const struct at_step_numbers *numbers, struct at_error *err)
-{
-    struct at_group_list list = {(uintptr_t)taken->list, taken->list_count, numbers->skip};
-    int64_t alignment = plan->problem.groups.multiple;
-    struct at_step_numbers own = *numbers;
-    enum at_status status = AT_OK;
-    struct at_call call;
-
-    if (taken->list_count == 0)
-        return AT_OK;
-    if (is_on_host(taken->list))
-        status = copy_list(plan, taken, &list, &alignment, err);
-    call = plan->kernels[plan->kernel_count > 1 && alignment < plan->problem.groups.multiple
-                             ? ANY_ADDRESS
-                             : TUNED]
-               .call;
-    own.skip = own.scratch = 0;
-    at_group_args(&plan->problem, 0, 0, &list, sizeof list, &own, call.args, call.arg_words);
-    return status == AT_OK ? launch(plan, &call, &(struct at_cuda_given){0}, taken->stream, err)
-                           : status;
-}
-
-static enum at_status start_rows(const autotune_plan *plan, const autotune_execution *taken,
-                                 const struct at_step_numbers *numbers, struct at_error *err)
-{
-    const struct at_cuda_given given = {.dst = (uintptr_t)taken->dst, .src = (uintptr_t)taken->src};
-    struct at_ragged_groups rows = plan->rows;
-    struct at_step_numbers own = *numbers;
-    struct at_call call =
-        kernel_for(plan, taken->dst, taken->src, numbers->kept | numbers->second)->call;
-    enum at_status status = autotune_check_addresses(&plan->problem, taken->dst, taken->src, err);
-
-    if (status == AT_OK && (uintptr_t)taken->offsets % (uintptr_t)rows.offset_bytes != 0)
-        status = at_fail(err, AT_USAGE, "offsets must be a device address that is a multiple of %d",
-                         (int)rows.offset_bytes);
-    rows.kept = numbers->kept;
-    rows.second = numbers->second;
-    rows.offsets = (uintptr_t)taken->offsets;
-    rows.count = taken->offset_count - 1;
-    rows.most = taken->most_rows ? taken->most_rows : rows.most;
-    rows.overflow = (uintptr_t)taken->overflow;
-    rows.skip = numbers->skip;
-    own.skip = own.scratch = 0;
-    at_group_args(&plan->problem, given.dst, given.src, &rows, sizeof rows, &own, call.args,
-                  call.arg_words);
-    return status == AT_OK ? launch(plan, &call, &given, taken->stream, err) : status;
-}
-
-static enum at_status start_any(const autotune_plan *plan, const autotune_execution *taken,
-                                const struct at_step_numbers *numbers, struct at_error *err)
-{
-    switch (at_groups_kind(&plan->problem.groups)) {
-    case AT_GROUP_LIST:
-        return start_list(plan, taken, numbers, err);
-    case AT_RAGGED_GROUPS:
-        return start_rows(plan, taken, numbers, err);
-    default:
-        return start(plan, taken->dst, taken->src, taken->stream,
-                     at_step_takes_numbers(&plan->problem.step) ? numbers : NULL, numbers->scratch,
-                     err);
-    }
-}
-
-/* Needs no guard: only an error's object is allocated. */
-autotune_status autotune_plan_execute_with(const autotune_plan *plan,
-                                           const autotune_execution *execution,
-                                           autotune_error **error)
-{
-    autotune_execution taken;
-    struct at_step_numbers numbers;
-    struct at_error err;
-    enum at_status status;
-
-    if (!plan || !execution)
-        return autotune_fail_null(error, plan ? "execution" : "plan");
-    /* A list takes as much as it is long. */
-    status = autotune_take_execution(
-        &taken, execution, &plan->problem, plan->words,
-        at_groups_kind(&plan->problem.groups) == AT_GROUP_LIST ? 0 : plan->scratch_bytes, &err);
-    if (status == AT_OK) {
-        numbers = autotune_execution_numbers(&taken, &plan->problem.step);
-        if (!numbers.scratch)
-            numbers.scratch = plan->scratch;
-        status = start_any(plan, &taken, &numbers, &err);
-    }
-    return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
-}
-
-autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, const void *src,
-                                      void *stream, autotune_error **error)
-{
-    struct at_error err;
-    enum at_status status;
-
-    if (!plan)
-        return autotune_fail_null(error, "plan");
-    status = autotune_check_plain(&plan->problem, &err);
-    if (status == AT_OK)
-        status = start(plan, dst, src, stream, NULL, plan->scratch, &err);
-    return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
-}
-
-size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const void *src,
-                              autotune_launch *launches, size_t capacity)
-{
-    const struct kernel *kernel;
-
-    if (!plan)
-        return 0;
-    kernel = kernel_for(plan, dst, src, 0);
-    return autotune_put_launches(launches, capacity, &kernel->call.launch, kernel->name);
 }
 
 int64_t autotune_plan_scratch_bytes(const autotune_plan *plan)
