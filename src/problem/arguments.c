@@ -640,12 +640,13 @@ int64_t at_problem_scratch_bytes(const struct at_problem *problem, const struct 
         problem, launch->field[AT_GRID_X] / (across * at_problem_matrices(problem)), cols);
 }
 
-/* A twentieth of the matrices. Small ones may take more, but no more than a copy of them would. */
+/* A twentieth of the matrices. Small ones may take more, but no more than a copy of them would.
+ * Squares need none. */
 static int64_t scratch_in_place(const struct at_problem *problem)
 {
     int64_t bytes = at_problem_bytes(problem) / 2;
 
-    return at_min(bytes, at_max(bytes / 20, 64 << 20));
+    return problem->rows == problem->cols ? 0 : at_min(bytes, at_max(bytes / 20, 64 << 20));
 }
 
 int64_t at_problem_scratch_most(const struct at_problem *problem)
