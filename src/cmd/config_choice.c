@@ -34,6 +34,9 @@ static const char *const usual_problems[] = {
     "64x32x16x32:b1,perm=3210",
     "1024x1024x3:b1,perm=102",
     "1024x1024:bf16:e4m3,blocks=1x128",
+    "100x150:f32,batch=256,inplace=1",
+    "1048576x6:f32,inplace=1",
+    "1000x1500:f32,inplace=1",
 };
 
 /* ---- the config ---- */

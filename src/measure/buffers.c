@@ -155,14 +155,14 @@ static enum at_outcome prepare_scratch(const struct at_bench *bench,
 {
     const struct at_scratch scratch = at_buffers_scratch(buffers);
     unsigned char *zeros;
-    enum at_outcome outcome = AT_CORRECT;
+    enum at_outcome outcome;
 
+    if (scratch.bytes == 0)
+        return AT_CORRECT;
     if (buffers->problem.in_place)
         return poison(bench, scratch.start, scratch.bytes, err);
-    zeros = at_alloc((size_t)scratch.bytes + 1);
-    if (scratch.bytes > 0)
-        outcome =
-            bench->ops->write(bench->device, scratch.start, zeros, (size_t)scratch.bytes, err);
+    zeros = at_alloc((size_t)scratch.bytes);
+    outcome = bench->ops->write(bench->device, scratch.start, zeros, (size_t)scratch.bytes, err);
     at_free(zeros);
     return outcome;
 }

@@ -357,7 +357,7 @@ families() {
     [ "$(families | wc -l)" -gt 5 ]
     for family in $(families); do
         explain "$family" --blocks 1
-        [ "$status" -eq 0 ]
+        [ "$status" -eq 0 ] || [[ $stderr == *"$family is launched "?" times for one transpose, which cannot be explained"* ]]
     done
 }
 

@@ -29,7 +29,7 @@ golden=$srcdir/tests/golden/profile
         run ! grep -E '.{81}' < <(grep -vE '[^ ]{50}' <<<"$shown")
         # From the titles to the empty line below them. What follows a long name has a line of its own.
         count=$(awk '/^problem/ {on = 1; next} /^$/ {on = 0} on && /^[^ ]/' <<<"$shown" | wc -l)
-        [ "$count" -eq "$(grep -cE "problem: |^    - '" "$profile")" ]
+        [ "$count" -eq "$(grep -cE "problem: |^    - ('|group=)" "$profile")" ]
     done
 }
 
