@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reader of decimal integers for files, problems and expressions, and how integers are ordered.
- * The reader is not strtoll: that skips blanks, accepts '+' and obeys the locale. */
+/* One reader of decimal integers for files, problems and expressions, and small functions of
+ * integers. The reader is not strtoll: that skips blanks, accepts '+' and obeys the locale. */
 #ifndef AT_BASE_INTEGER_H
 #define AT_BASE_INTEGER_H
 
@@ -25,6 +25,18 @@ static inline int64_t at_min(int64_t a, int64_t b)
 static inline int64_t at_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* Return the greatest common divisor; of 0 and another number, that number. */
+static inline uint64_t at_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 /* Return the lesser of two figures. A figure that is 0 is unknown, and the other one counts. */

@@ -9,17 +9,6 @@
 /* Larger than any offset: what never repeats, and what a single channel has of results. */
 static const int64_t whole = INT64_C(1) << 62;
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 enum at_status at_channels_place(struct at_channels *channels, const struct at_axis *axes,
                                  size_t count, size_t axis, const char *spec, struct at_error *err)
 {
@@ -34,7 +23,7 @@ enum at_status at_channels_place(struct at_channels *channels, const struct at_a
         return at_problem_fail(err, spec, "affine: an axis has at most 2^31 - 1 channels");
     for (size_t i = 0; i < count; i++)
         if (i != axis && axes[i].extent > 1 && axes[i].stride_dst > run)
-            period = common_divisor(axes[i].stride_dst, period);
+            period = (int64_t)at_common_divisor((uint64_t)axes[i].stride_dst, (uint64_t)period);
         else if (i != axis && axes[i].extent > 1)
             inner += (__int128)(axes[i].extent - 1) * axes[i].stride_dst;
     if (inner >= run || (period && period < (__int128)(axes[axis].extent - 1) * run + inner + 1))

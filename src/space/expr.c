@@ -141,18 +141,6 @@ static uint64_t magnitude(int64_t a)
     return a < 0 ? -(uint64_t)a : (uint64_t)a;
 }
 
-/* The greatest common divisor. */
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Rounds towards plus infinity; C's division rounds towards zero. */
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -230,7 +218,9 @@ static const char *apply(enum opcode opcode, int64_t *a, int64_t b)
             *a = ceil_div(*a, b);
         return wrong;
     case OP_GCD:
-        return __builtin_add_overflow(gcd(magnitude(*a), magnitude(b)), 0, a) ? overflow : NULL;
+        return __builtin_add_overflow(at_common_divisor(magnitude(*a), magnitude(b)), 0, a)
+                   ? overflow
+                   : NULL;
     default:
         return "an unknown instruction";
     }
