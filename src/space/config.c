@@ -6,6 +6,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "device/info.h"
+#include "problem/arguments.h"
 #include "problem/problem.h"
 #include "space/family.h"
 #include "space/named.h"
@@ -50,6 +51,7 @@ static const struct {
     [AT_NAME_KEPT_BITS] = {"kept_bits", false, 0},
     [AT_NAME_GROUPS] = {"groups", false, 0},
     [AT_NAME_SUMS] = {"sums", false, 0},
+    [AT_NAME_SCRATCH_MOST] = {"scratch_most", false, 0},
     [AT_NAME_WORD_BYTES] = {"word_bytes", false, 0},
     [AT_NAME_RUN_ROWS] = {"run_rows", false, 0},
     [AT_NAME_RUN_COLS] = {"run_cols", false, 0},
@@ -128,6 +130,7 @@ struct at_point at_point_make(const struct at_family *family, const struct at_pr
     set_blocks(&point, &problem->step);
     point.values[AT_NAME_KEPT_SIZE] = at_step_kept_bytes(&problem->step);
     point.values[AT_NAME_SUMS] = at_step_has(&problem->step, AT_SUMS);
+    point.values[AT_NAME_SCRATCH_MOST] = at_problem_scratch_most(problem);
     point.values[AT_NAME_BATCH] = at_problem_matrices(problem);
     point.values[AT_NAME_AXES] = at_problem_kind(problem).axes;
     point.values[AT_NAME_GROUPS] = at_groups_kind(&problem->groups);

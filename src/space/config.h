@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AT_NAMES_GIVEN = 40, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
+enum { AT_NAMES_GIVEN = 41, AT_NAMES_MAX = AT_PARAMS_MAX + AT_NAMES_GIVEN };
 
 /* Names are numbered: first the problem's, then the device's, then the parameters'. */
 enum {
@@ -32,6 +32,7 @@ enum {
     AT_NAME_KEPT_BITS,
     AT_NAME_GROUPS,
     AT_NAME_SUMS,
+    AT_NAME_SCRATCH_MOST,
     AT_NAME_WORD_BYTES,
     AT_NAME_RUN_ROWS,
     AT_NAME_RUN_COLS,
