@@ -158,10 +158,8 @@ static struct at_group_part part_of(const struct at_group_part *parts, const str
 
     for (size_t i = box->begin + 1; i < box->end; i++) {
         whole.count += parts[i].count;
-        whole.rows[0] = at_min(whole.rows[0], parts[i].rows[0]);
-        whole.rows[1] = at_max(whole.rows[1], parts[i].rows[1]);
-        whole.cols[0] = at_min(whole.cols[0], parts[i].cols[0]);
-        whole.cols[1] = at_max(whole.cols[1], parts[i].cols[1]);
+        at_group_range_widen(whole.rows, parts[i].rows);
+        at_group_range_widen(whole.cols, parts[i].cols);
     }
     return whole;
 }

@@ -84,18 +84,26 @@ static struct at_group *draw_part(const struct at_group_part *part, int64_t mult
     return to;
 }
 
+const struct at_group_part *at_groups_parts(const struct at_groups *groups,
+                                            struct at_group_part *whole, int64_t *count)
+{
+    *whole = (struct at_group_part){
+        groups->count, {groups->rows[0], groups->rows[1]}, {groups->cols[0], groups->cols[1]}};
+    *count = at_max(1, groups->part_count);
+    return groups->part_count > 0 ? groups->parts : whole;
+}
+
 static void draw_list(const struct at_groups *groups, struct at_rng *rng, struct at_group *all)
 {
-    const struct at_group_part whole = {
-        groups->count, {groups->rows[0], groups->rows[1]}, {groups->cols[0], groups->cols[1]}};
+    struct at_group_part whole;
+    int64_t count;
+    const struct at_group_part *parts = at_groups_parts(groups, &whole, &count);
     struct at_group *to = all;
 
-    for (int64_t i = 0; i < groups->part_count; i++)
-        to = draw_part(&groups->parts[i], groups->multiple, rng, to);
-    if (groups->part_count > 0)
+    for (int64_t i = 0; i < count; i++)
+        to = draw_part(&parts[i], groups->multiple, rng, to);
+    if (count > 1)
         shuffle(all, groups->count, rng);
-    else
-        draw_part(&whole, groups->multiple, rng, all);
 }
 
 static void lay_out_list(struct at_group *all, int64_t count, int64_t bytes)
@@ -131,10 +139,10 @@ static int by_ranges(const void *a, const void *b)
     return at_integers_compare(pairs, AT_COUNT(pairs));
 }
 
-static void widen(int64_t range[2], const int64_t by[2], bool is_first)
+void at_group_range_widen(int64_t range[2], const int64_t by[2])
 {
-    range[0] = is_first ? by[0] : at_min(range[0], by[0]);
-    range[1] = is_first ? by[1] : at_max(range[1], by[1]);
+    range[0] = at_min(range[0], by[0]);
+    range[1] = at_max(range[1], by[1]);
 }
 
 void at_groups_take_parts(struct at_groups *groups, const struct at_group_part *parts, size_t count)
@@ -145,11 +153,13 @@ void at_groups_take_parts(struct at_groups *groups, const struct at_group_part *
     memset(own, 0, sizeof groups->parts);
     memcpy(own, parts, count * sizeof *own);
     qsort(own, count, sizeof *own, by_ranges);
+    memcpy(groups->rows, own->rows, sizeof own->rows);
+    memcpy(groups->cols, own->cols, sizeof own->cols);
     groups->count = 0;
     for (size_t i = 0; i < count; i++) {
         groups->count += own[i].count;
-        widen(groups->rows, own[i].rows, i == 0);
-        widen(groups->cols, own[i].cols, i == 0);
+        at_group_range_widen(groups->rows, own[i].rows);
+        at_group_range_widen(groups->cols, own[i].cols);
         if (kept > 0 && by_ranges(&own[kept - 1], &own[i]) == 0)
             own[kept - 1].count += own[i].count;
         else

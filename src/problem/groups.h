@@ -71,6 +71,14 @@ struct at_group *at_groups_draw(const struct at_groups *groups, int64_t bytes);
 void at_groups_take_parts(struct at_groups *groups, const struct at_group_part *parts,
                           size_t count);
 
+/* The ranges of sizes: the parts of a list; or all matrices as one part, in `whole`. *count is how
+ * many. */
+const struct at_group_part *at_groups_parts(const struct at_groups *groups,
+                                            struct at_group_part *whole, int64_t *count);
+
+/* Make a range include another one. */
+void at_group_range_widen(int64_t range[2], const int64_t by[2]);
+
 /* The rows that a result has place for: of a group if they are stacked, or of all. */
 int64_t at_groups_most_rows(const struct at_groups *groups, const struct at_group *all);
 

@@ -277,21 +277,14 @@ void at_problem_align_groups(struct at_problem *problem, int64_t alignment)
     take_strides(problem);
 }
 
-/* All matrices of a list as one part. */
-static struct at_group_part whole_of(const struct at_groups *groups)
-{
-    return (struct at_group_part){
-        groups->count, {groups->rows[0], groups->rows[1]}, {groups->cols[0], groups->cols[1]}};
-}
-
 /* The mean of a side, whose range is at `offset` of a part. */
 static int64_t mean_of(const struct at_groups *groups, size_t offset)
 {
-    const struct at_group_part whole = whole_of(groups);
-    const struct at_group_part *parts = groups->part_count > 0 ? groups->parts : &whole;
-    int64_t twice = 0;
+    struct at_group_part whole;
+    int64_t count, twice = 0;
+    const struct at_group_part *parts = at_groups_parts(groups, &whole, &count);
 
-    for (int64_t i = 0; i < at_max(1, groups->part_count); i++) {
+    for (int64_t i = 0; i < count; i++) {
         const int64_t *range = (const int64_t *)((const char *)&parts[i] + offset);
 
         twice += parts[i].count * (range[0] + range[1]);
@@ -362,17 +355,16 @@ static bool groups_fit(const struct at_problem *problem)
     const struct at_groups *groups = &problem->groups;
     int64_t each = problem->elem_size + at_problem_elem_size(problem, AT_DESTINATION) +
                    at_step_kept_bytes(&problem->step);
-    int64_t elements = 0;
+    struct at_group_part whole;
+    int64_t elements = 0, count;
+    const struct at_group_part *parts = at_groups_parts(groups, &whole, &count);
     bool fit = true;
 
     if (groups->total > 0)
         fit = add_elements(&elements, groups->stacked ? groups->count : 1,
                            groups->total + groups->count * groups->padding, groups->cols[1]);
-    else if (groups->part_count == 0)
-        fit = add_elements(&elements, groups->count, groups->rows[1] + 256, groups->cols[1]);
-    for (int64_t i = 0; i < groups->part_count && fit; i++)
-        fit = add_elements(&elements, groups->parts[i].count, groups->parts[i].rows[1] + 256,
-                           groups->parts[i].cols[1]);
+    for (int64_t i = 0; groups->total == 0 && i < count && fit; i++)
+        fit = add_elements(&elements, parts[i].count, parts[i].rows[1] + 256, parts[i].cols[1]);
     return fit && !__builtin_mul_overflow(elements, each, &elements) && elements >> 62 == 0;
 }
 
