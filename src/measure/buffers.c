@@ -275,17 +275,20 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
         .scratch = scratch.start,
         .sums = buffers->sums.pitch ? at_buffer_of(&buffers->sums, set) : 0,
     };
+    struct at_scratch state;
 
     if (problem->groups.count > 0)
         at_group_tables_put_args(call, buffers, set, &all);
     else
         at_problem_args(problem, &call->launch, dst, src, &all, call->args, call->arg_words);
-    call->state = problem->in_place ? dst : buffers->scratch ? buffers->scratch : all.largest;
-    call->state_bytes = problem->in_place
-                            ? (size_t)(at_problem_dst_extent(problem) * problem->elem_size)
-                        : buffers->scratch ? (size_t)scratch.bytes
-                        : all.largest      ? AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES
-                                           : 0;
+    state = problem->in_place
+                ? (struct at_scratch){dst, at_problem_dst_extent(problem) * problem->elem_size}
+            : buffers->scratch ? scratch
+            : all.largest
+                ? (struct at_scratch){all.largest, AT_LARGEST_BYTES + AT_STEP_SCRATCH_BYTES}
+                : (struct at_scratch){0};
+    call->state = state.start;
+    call->state_bytes = (size_t)state.bytes;
 }
 
 enum at_outcome at_buffers_make(const struct at_bench *bench, struct at_buffers *buffers,

@@ -239,10 +239,24 @@ enum at_outcome at_verify_before(struct at_bench *bench, const struct at_kernel 
     return outcome == AT_CORRECT && !timed ? finish(&verification, err) : outcome;
 }
 
-/* Is what some launches in place have left neither the matrix nor its transpose? */
-static bool leaves_unknown(const struct at_problem *problem)
+/* Start checks of what timed launches have left in place of destinations. In place, their number is
+ * unknown here. After an even number a square is restored; any other matrix is filled and
+ * transposed once more. */
+static enum at_outcome start_left_checks(struct verification *verification,
+                                         const struct at_kernel *kernel,
+                                         const struct at_launch *launch,
+                                         const struct at_buffers *buffers, int64_t set,
+                                         struct at_error *err)
 {
-    return problem->in_place && problem->rows != problem->cols;
+    const struct at_problem *problem = &buffers->problem;
+    enum at_outcome outcome;
+
+    if (problem->in_place && problem->rows != problem->cols)
+        return start_trial(verification, kernel, launch, buffers, set, false, err);
+    outcome = start_output_checks(verification, buffers, set, err);
+    return outcome == AT_CORRECT && problem->in_place
+               ? start_check(verification, buffers, set, AT_OF_RESTORED, err)
+               : outcome;
 }
 
 enum at_outcome at_verify_left(struct at_bench *bench, const struct at_kernel *kernel,
@@ -256,15 +270,8 @@ enum at_outcome at_verify_left(struct at_bench *bench, const struct at_kernel *k
     enum at_outcome outcome = clear_results(bench, err);
 
     for (size_t i = 0; i < set_count && outcome == AT_CORRECT; i++) {
-        /* In place, the number of timed launches is unknown here. After an even number a square is
-         * restored; any other matrix is filled and transposed once more. */
-        if (destinations && leaves_unknown(&tuned->problem))
-            outcome = start_trial(&verification, kernel, &run->launch, tuned, sets[i], false, err);
-        else if (destinations)
-            outcome = start_output_checks(&verification, tuned, sets[i], err);
-        if (outcome == AT_CORRECT && destinations && tuned->problem.in_place &&
-            !leaves_unknown(&tuned->problem))
-            outcome = start_check(&verification, tuned, sets[i], AT_OF_RESTORED, err);
+        if (destinations)
+            outcome = start_left_checks(&verification, kernel, &run->launch, tuned, sets[i], err);
         if (outcome == AT_CORRECT)
             outcome = start_source_checks(&verification, tuned, sets[i], err);
     }

@@ -204,8 +204,10 @@ static enum at_outcome predict(struct emu_device *device, const struct at_call *
     enum at_outcome outcome = AT_CORRECT;
 
     for (size_t i = 0; i < AT_LAUNCHES_MAX; i++)
-        if (is_of(&device->last[i], call))
-            return *ns = device->last[i].ns, AT_CORRECT;
+        if (is_of(&device->last[i], call)) {
+            *ns = device->last[i].ns;
+            return AT_CORRECT;
+        }
     if (call->kernel)
         outcome = predict_kernel(device, call, &made.ns, err);
     else
