@@ -24,6 +24,8 @@
 #include <cmocka.h>
 
 #include "hopper.h"
+#include "shipped_families.h"
+#include "template_header.h"
 
 enum {
     HOST_THREADS = 2,
@@ -38,11 +40,23 @@ static struct at_device_info device = {
     HOPPER,
 };
 
-static struct at_family **families;
-static size_t family_count;
 static char *header;
 
 static struct at_nvrtc *compiler;
+
+/* A setup, and below its teardown. */
+static int read_sources(void **state)
+{
+    header = template_header();
+    return read_shipped_families(state);
+}
+
+static int free_sources(void **state)
+{
+    at_nvrtc_close(compiler);
+    free(header);
+    return free_shipped_families(state);
+}
 
 /* Compile for this architecture from now on, and to this kind of image. */
 static void use_architecture(int architecture, enum at_image image)

@@ -22,7 +22,7 @@
 #include "family_problems.h"
 #include "sample.h"
 #include "seen_values.h"
-#include "source_tree.h"
+#include "shipped_families.h"
 #include "template_header.h"
 
 enum {
@@ -35,8 +35,6 @@ enum {
 static const int elem_sizes[] = {1, 2, 4, 8, 16};
 enum { ELEM_SIZES = AT_COUNT(elem_sizes) };
 
-static struct at_family **families;
-static size_t family_count;
 static struct seen (*seen_with_size)[ELEM_SIZES]; /* per family */
 static char *header;
 static struct at_family harness = {.name = (char[]){"harness"},
@@ -198,30 +196,19 @@ static void test_architecture(void **state)
 
 static int read_sources(void **state)
 {
-    char *tuning = path_of("tuning"), *templates = path_of("templates");
-    struct at_error err = {AT_OK, ""};
-
-    (void)state;
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
-        fail_msg("%s", err.message);
+    read_shipped_families(state);
     seen_with_size = at_alloc_array(family_count, sizeof *seen_with_size);
     header = template_header();
     harness.source = text_of("templates/harness.cu");
-    free(tuning);
-    free(templates);
     return 0;
 }
 
 static int free_sources(void **state)
 {
-    (void)state;
-    while (family_count > 0)
-        at_family_free(families[--family_count]);
-    free(families);
     free(seen_with_size);
     free(header);
     free(harness.source);
-    return 0;
+    return free_shipped_families(state);
 }
 
 /* One test per architecture. */

@@ -12,8 +12,6 @@
 #include "sample.h"
 #include "seen_values.h"
 #include "skipped.h"
-#include "source_tree.h"
-#include "template_header.h"
 
 /* How many are drawn. */
 struct sample {
@@ -462,37 +460,25 @@ static void test_harness(void **state)
     at_ptx_free(harness);
 }
 
-static int read_sources(void **state)
+static int read_all_sources(void **state)
 {
-    char *tuning = path_of("tuning"), *templates = path_of("templates");
     char *studies = path_of("templates/study");
     struct at_error err = {AT_OK, ""};
 
-    (void)state;
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK ||
-        at_families_read(&study_families, &study_family_count, studies, studies, &err) != AT_OK)
+    if (at_families_read(&study_families, &study_family_count, studies, studies, &err) != AT_OK)
         fail_msg("%s", err.message);
-    header = template_header();
     harness_source = text_of("templates/harness.cu");
-    free(tuning);
-    free(templates);
     free(studies);
-    return 0;
+    return read_sources(state);
 }
 
-static int free_sources(void **state)
+static int free_all_sources(void **state)
 {
-    (void)state;
-    at_nvrtc_close(compiler);
-    while (family_count > 0)
-        at_family_free(families[--family_count]);
     while (study_family_count > 0)
         at_family_free(study_families[--study_family_count]);
-    free(families);
     free(study_families);
-    free(header);
     free(harness_source);
-    return 0;
+    return free_sources(state);
 }
 
 int main(void)
@@ -511,5 +497,5 @@ int main(void)
     if (lacks_nvrtc())
         return SKIPPED;
     sample = runs_whole() ? &whole : &part;
-    return cmocka_run_group_tests(tests, read_sources, free_sources);
+    return cmocka_run_group_tests(tests, read_all_sources, free_all_sources);
 }

@@ -4,8 +4,6 @@
 #include "emu_check.h"
 #include "sample.h"
 #include "skipped.h"
-#include "source_tree.h"
-#include "template_header.h"
 
 enum { SIDE = 200, SHAPES = SIDE * SIDE, SAMPLE_STEP = 397, DRAWN = 16, SPACE_MAX = 500000 };
 
@@ -113,31 +111,6 @@ static void test_shapes(void **state)
                      shapes);
         at_ptx_free(module);
     }
-}
-
-static int read_sources(void **state)
-{
-    char *tuning = path_of("tuning"), *templates = path_of("templates");
-    struct at_error err = {AT_OK, ""};
-
-    (void)state;
-    if (at_families_read(&families, &family_count, tuning, templates, &err) != AT_OK)
-        fail_msg("%s", err.message);
-    header = template_header();
-    free(tuning);
-    free(templates);
-    return 0;
-}
-
-static int free_sources(void **state)
-{
-    (void)state;
-    at_nvrtc_close(compiler);
-    while (family_count > 0)
-        at_family_free(families[--family_count]);
-    free(families);
-    free(header);
-    return 0;
 }
 
 int main(void)
