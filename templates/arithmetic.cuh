@@ -67,9 +67,8 @@ template <long long code> struct arithmetic : no_outputs {
         return at_part<count>(row_at(to), to, 0);
     }
 
-    /* The same in two steps, for several rows of the destination: what results side by side have in
-     * common with those that are whole rows further, and the rest. Rows have the same channels, if
-     * they have several. */
+    /* The same in two steps, for several rows of the destination. First comes what results side by
+     * side have in all rows alike: their channels, if they have several. Then comes the rest. */
     template <int count> using beside = channels_beside<value, count, mixes>;
 
     template <int count> __device__ __forceinline__ beside<count> beside_at(const void *to) const

@@ -11,9 +11,9 @@
  *     g h i      panel 1
  *     j k l
  *
- * Runs move along the cycles of that permutation. Every so many places, one is marked, by its
- * number times another modulo their count, so that marks are spread evenly. One launch saves the
- * runs at marked places in scratch memory. The next one moves runs: a warp starts at a marked
+ * Runs move along the cycles of that permutation. One place in 32 is marked: its number, times
+ * another one modulo the count of places, is small. So marks are spread evenly. One launch saves
+ * the runs at marked places in scratch memory. The next one moves runs. A warp starts at a marked
  * place, and goes back along the cycle, from each place to the one whose run belongs there. It ends
  * where that is a marked one, whose run was saved. A cycle without a marked place is short. The
  * thread of its lowest place finds it, and a warp moves its runs.
@@ -43,7 +43,7 @@ constexpr int run_bytes = RUN * ELEM_SIZE;
 constexpr int unit_bytes = minimum(16, run_bytes & -run_bytes); /* that a lane moves */
 constexpr unsigned run_units = run_bytes / unit_bytes;
 constexpr unsigned steps = minimum(4u, (run_units + 31) / 32); /* of a lane at a time */
-constexpr unsigned marked_part = 32; /* of the places, one in so many is marked */
+constexpr unsigned marked_part = 32; /* one place in 32 is marked */
 constexpr unsigned long long golden = 0x9e3779b97f4a7c15; /* the golden ratio's part of 2^64 */
 
 using unit = word<unit_bytes>;
@@ -57,19 +57,8 @@ struct marks {
     explicit __device__ __forceinline__ marks(unsigned long long all)
         : places(all), factor(__umul64hi(all, golden) + 1), count(all / marked_part)
     {
-        while (has_divisor(all, factor))
+        while (common_divisor(all, factor) > 1)
             factor++;
-    }
-
-    static __device__ __forceinline__ bool has_divisor(unsigned long long a, unsigned long long b)
-    {
-        while (b != 0) {
-            const unsigned long long rest = a % b;
-
-            a = b;
-            b = rest;
-        }
-        return a > 1;
     }
 
     /* The number of a place's mark; `count` or more if it has none. */

@@ -60,16 +60,10 @@ struct shape {
 __device__ __forceinline__ shape shape_of(long long rows, long long cols)
 {
     shape all = {(unsigned)(BACKWARD ? cols : rows), (unsigned)(BACKWARD ? rows : cols)};
-    unsigned a = all.high, b = all.wide;
+    const unsigned divisor = common_divisor(all.high, all.wide);
 
-    while (b != 0) {
-        const unsigned rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    all.high_part = all.high / a;
-    all.wide_part = all.wide / a;
+    all.high_part = all.high / divisor;
+    all.wide_part = all.wide / divisor;
     return all;
 }
 

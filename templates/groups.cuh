@@ -350,7 +350,7 @@ __device__ __forceinline__ void fill_padding(const group_matrix &own, long long 
 }
 
 /* Call move(matrix, rows, group, tile) for each tile of the block. `tile` is its number in the
- * matrix. Tiles cover so many rows: with `fills`, move() also fills padding with 0. dst and src are
+ * matrix. Tiles cover `rows` rows: with `fills`, move() also fills padding with 0. dst and src are
  * the buffers that ragged groups lie in. */
 template <int threads, int tile_rows, int more_rows, int tile_cols, bool fills, class step,
           class Groups, class Move>

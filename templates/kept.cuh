@@ -10,7 +10,7 @@ template <class T, class Layout> struct kept_tile {
     static constexpr int elem_size = sizeof(T);
 
     unsigned shared;
-    Layout layout; /* offset() of a row in shared memory, and distance() of so many rows */
+    Layout layout; /* has offset() of a row in shared memory, and distance() between rows */
     const T *from; /* the first of these columns */
     long long ld;
     int first, last;

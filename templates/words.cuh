@@ -36,6 +36,18 @@ template <class T> __device__ __forceinline__ constexpr T minimum(T a, T b)
     return a < b ? a : b;
 }
 
+/* Return the greatest common divisor of two numbers. */
+template <class T> __device__ __forceinline__ T common_divisor(T a, T b)
+{
+    while (b != 0) {
+        const T rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* A divisor of numbers of 32 bits. The estimate is the quotient, or one less. */
 struct small_divisor {
     unsigned by, reciprocal;

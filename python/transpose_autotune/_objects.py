@@ -28,10 +28,10 @@ class Problem:
     """A permutation, in the terms of NumPy: axis i of the result is axis dims[i] of the source.
 
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
-    order of axes and those of the result in the result's; without them, a side is dense. Addresses are
-    multiples of `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
-    what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two
-    or three axes, and the last two change places."""
+    order of axes and those of the result in the result's; without them, a side is dense. Addresses are multiples of
+    `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
+    what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two or
+    three axes, and the last two change places."""
     shape: Tuple[int, ...]
     itemsize: int
     dims: Optional[Tuple[int, ...]] = None

@@ -261,7 +261,7 @@ int64_t at_cases_memory_bytes(const struct at_problem *problem, const struct at_
     return bytes;
 }
 
-/* A kernel has so many blocks then that emulating them takes longer than all other cases. */
+/* Then a kernel has many blocks. To emulate them takes longer than all other cases. */
 static bool has_long_side(const struct at_problem *problem)
 {
     return problem->rows > UINT16_MAX || problem->cols > UINT16_MAX;

@@ -327,8 +327,8 @@ static void reads_sizes(void **state)
     }
 }
 
-/* Many sizes become ranges. Each size is in one, and those that are far from others have their own:
- * here the only large matrix, and each of three clusters. */
+/* Many sizes become ranges, and each size is in one of them. Sizes that are far from others have a
+ * range of their own: here the only large matrix, and each of three clusters. */
 static void summarises_sizes(void **state)
 {
     static const struct {
