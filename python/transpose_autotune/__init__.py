@@ -19,8 +19,16 @@ __all__ = ["Answer", "At", "AutotuneError", "Launch", "Plan", "Problem", "Profil
            "library_version", "lookup", "permute", "save_wisdom", "transpose", "transpose_", "transpose_many",
            "transpose_ragged", "use"]
 
+__version__: str    # that of the library, which need not be there when this is imported
+
 
 def library_version() -> str:
     """The version of libautotune."""
     version: str = library().autotune_version().decode()
     return version
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        return library_version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

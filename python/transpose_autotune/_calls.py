@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, over
 from . import _cuda
 from ._arrays import Jax, Kind, View, dense, kind_of, stream_number, type_name
 from ._library import AutotuneError, Status
-from ._objects import At, Plan, Problem, Profile, normalized, set_default_profile, swap_last
+from ._objects import AnyProfile, At, Plan, Problem, checked_dims, normalized, opened, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
 from ._scratch import scratch_for, scratch_for_sums
 
@@ -20,10 +20,12 @@ _plans: Dict[_Key, Any] = {}
 _lock = threading.Lock()
 
 
-def use(profile: Optional[Profile]) -> None:
-    """Take kernels from this profile from now on; None: from the search path. Earlier plans stay, for graphs."""
+def use(profile: AnyProfile) -> None:
+    """Take kernels from this profile, or that at a path, from now on; None: from the search path. Earlier plans stay,
+    for graphs."""
+    chosen = None if profile is None else opened(profile)
     with _lock:
-        set_default_profile(profile)
+        set_default_profile(chosen)
         _retired.append(dict(_plans))
         _plans.clear()
         _known.clear()
@@ -223,7 +225,7 @@ def view_there(array: Any, stream: int) -> View:
 _LARGEST = {None: None, False: None, True: "amax", "nan": "amax=nan"}
 
 
-def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, both: Any, amax: Any, dtype: Any, scale: Any,
+def _call(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, both: Any, amax: Any, dtype: Any, scale: Any,
           alpha: Any, beta: Any, other: Any, channel_scale: Any, channel_shift: Any, skip: Any, blocks: Any,
           *others: Any) -> Any:
     if amax not in _LARGEST:
@@ -245,7 +247,7 @@ def _call(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, both: An
             calls = _torch
         return calls.permute(x, dims, out, stream, operands)
     permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
-    return permute_it(x, None if dims is None else tuple(dims), out, stream, operands)
+    return permute_it(x, dims, out, stream, operands)
 
 
 @overload
@@ -306,26 +308,27 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
 
 
 @overload
-def permute(x: T, dims: Sequence[int], out: Optional[T] = None, stream: Any = None, *, dtype: Any = None,
+def permute(x: T, dims: Optional[Sequence[int]], out: Optional[T] = None, stream: Any = None, *, dtype: Any = None,
             scale: Any = None, alpha: Any = None, beta: Any = None, other: Optional[T] = None,
             channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> T: ...
 
 
 @overload
-def permute(x: T, dims: Sequence[int], out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None,
+def permute(x: T, dims: Optional[Sequence[int]], out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None,
             scale: Any = None, alpha: Any = None, both: Any = False, amax: Any = False,
             skip: Any = None, sums: bool = False) -> Tuple[T, ...]: ...
 
 
-def permute(x: Any, dims: Sequence[int], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
+def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
             alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
             channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
             blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
             layout: Optional[str] = None, tensor_amax: Any = None, sums: bool = False) -> Any:
     """Returns x with its axes in another order, as a new dense array of the same kind; or writes it to `out`.
 
-    Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. Otherwise as transpose."""
-    return _call(x, dims, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
+    Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. None reverses all axes, as in NumPy. Otherwise
+    as transpose."""
+    return _call(x, checked_dims(dims), out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
                  blocks, scales, layout, tensor_amax, sums or None, channel_axis)
 
 

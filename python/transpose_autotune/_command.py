@@ -15,7 +15,8 @@ def main() -> NoReturn:
     try:
         os.execv(PROGRAM, ["autotune", *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"autotune: cannot run {PROGRAM}: {error.strerror}; it comes with the wheel")
+        sys.exit(f"autotune: cannot run {PROGRAM}: {error.strerror}; it comes with the wheel (pip install .), and "
+                 "not with an editable installation")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from . import _cuda
 from ._calls import alignment, kept_plan
 from ._library import ExecutionStruct, GroupsStruct, call, create, text
-from ._objects import default_profile, free_plan, scalar_struct
+from ._objects import Handle, default_profile, free_plan, scalar_struct
 from ._scratch import place_list
 
 PADDING_MOST = 4096
@@ -110,8 +110,9 @@ def parts_of(shape: Tuple[int, ...], strides: Tuple[int, ...], out_strides: Tupl
                       numbers, bits) for at in itertools.product(*(range(axis.extent) for axis in others)))
 
 
-class GroupsPlan:
+class GroupsPlan(Handle):
     """A kernel for many matrices. It is made for one device."""
+    __slots__ = ()
 
     def __init__(self, struct: GroupsStruct, device: int):
         with _cuda.Current(device):

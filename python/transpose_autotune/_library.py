@@ -169,7 +169,11 @@ def _open() -> Any:
     if not named and os.path.exists(LIBRARY):
         named = LIBRARY
         _nvrtc.choose()
-    opened = ctypes.CDLL(named or "libautotune.so.0")
+    try:
+        opened = ctypes.CDLL(named or "libautotune.so.0")
+    except OSError as error:
+        raise AutotuneError(Status.FAILED, f"cannot load libautotune, which comes with the wheel: {error}; install the "
+                            "wheel (pip install .), or name a library in AUTOTUNE_LIBRARY") from None
     for name, (result, arguments) in PROTOTYPES.items():
         function = getattr(opened, name)
         function.restype, function.argtypes = result, arguments

@@ -9,7 +9,7 @@ from . import _cuda
 from ._arrays import View, dense, kind_of, stream_number, type_name
 from ._calls import check_out, check_outputs, new_results, view_there
 from ._groups import MatrixList, RaggedRows, Rows, check_nested, parts_of
-from ._objects import At, normalized, swap_last
+from ._objects import At, checked_dims, normalized, swap_last
 from ._operands import Operands, expected_operands, step_of
 
 T = TypeVar("T")
@@ -220,7 +220,7 @@ def transpose_many(xs: Sequence[T], out: Any = None, stream: Any = None, *, dims
     if not xs:
         return as_lists([], given) if out is None else out
     many = getattr(_torch_calls(xs[0]), "many", _many_any)
-    return many(xs, None if dims is None else tuple(dims), out, stream, given)
+    return many(xs, None if dims is None else checked_dims(dims), out, stream, given)
 
 
 def transpose_ragged(x: T, offsets: Any, out: Any = None, stream: Any = None, *, padding: int = 1,

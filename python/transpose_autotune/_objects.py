@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import json
+import operator
 import os
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from functools import lru_cache
+from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _cuda
 from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
@@ -123,20 +125,56 @@ def given_strides(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]]) ->
     return tuple(stride or 1 for stride in strides)
 
 
+REVERSED: Any = ("reversed",)   # the permutation that reverses all axes, however many there are
+
+
+def checked_dims(dims: Optional[Sequence[int]]) -> Any:
+    """A permutation as integers; None, which reverses all axes in NumPy, is REVERSED."""
+    if dims is None:
+        return REVERSED
+    try:
+        return tuple(map(operator.index, dims))
+    except TypeError:
+        raise TypeError(f"dims has to be a sequence of integers, and is {dims!r}") from None
+
+
 def normalized(dims: Sequence[int], rank: int) -> Tuple[int, ...]:
     """A permutation of all axes, without negative numbers."""
+    if dims == REVERSED:
+        return tuple(range(rank - 1, -1, -1))
     positive = tuple(dim + rank if dim < 0 else dim for dim in dims)
     if sorted(positive) != list(range(rank)):
         raise ValueError(f"{tuple(dims)} is no permutation of {rank} axes")
     return positive
 
 
-class Profile:
+class Handle:
+    """An object of the library's. It does not change, so a copy is the object itself."""
+    __slots__ = ("__weakref__", "_handle")
+    _instead = "make it anew there"     # what another process does without one
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, _: Any) -> NoReturn:
+        raise TypeError(f"this {type(self).__name__} is of its process and cannot be pickled: {self._instead}")
+
+
+class Profile(Handle):
     """A profile, or all on the search path: $AUTOTUNE_PROFILE_PATH, the user's, and the installed ones."""
+    __slots__ = ("_path",)
+    _instead = "pickle its path, and open that there"
 
     def __init__(self, path: Union[str, "os.PathLike[str]", None] = None):
+        self._path = path
         self._handle = create("autotune_profile_open", None if path is None else os.fsencode(path))
         weakref.finalize(self, library().autotune_profile_free, self._handle).atexit = False
+
+    def __repr__(self) -> str:
+        return f"Profile({'' if self._path is None else repr(os.fspath(self._path))})"
 
     @property
     def skipped(self) -> List[str]:
@@ -169,8 +207,10 @@ def read_launches(name: str, *arguments: Any) -> Tuple[Launch, ...]:
                         one.kernel and one.kernel.decode()) for one in given)
 
 
-class Answer:
+class Answer(Handle):
     """The config that profiles give for a problem. str() explains it."""
+    __slots__ = ("_profile",)
+    _instead = "pickle its json(), or its problem"
 
     def __init__(self, handle: int, profile: Profile):
         self._handle, self._profile = handle, profile  # the answer borrows from the profile
@@ -237,6 +277,14 @@ class Answer:
     def __str__(self) -> str:
         return text("autotune_answer_describe", self._handle)
 
+    def __repr__(self) -> str:
+        return f"<Answer {self.tier.name} {self.family}: {_first_line(self)}>"
+
+
+def _first_line(described: Any) -> str:
+    """The problem, the device and the policy."""
+    return str(described).partition("\n")[0]
+
 
 _default_lock = threading.Lock()
 _default: Optional[Profile] = None
@@ -257,24 +305,57 @@ def set_default_profile(profile: Optional[Profile]) -> None:
         _default = profile
 
 
+AnyProfile = Union[Profile, str, "os.PathLike[str]", None]
+
+
+def opened(profile: AnyProfile) -> Profile:
+    """The profile itself, or that at a path; None: the default one."""
+    if profile is None:
+        return default_profile()
+    if isinstance(profile, Profile):
+        return profile
+    return Profile(of_type("profile", profile, str, os.PathLike))
+
+
+def of_type(name: str, value: Any, *types: type) -> Any:
+    """The value, if it has one of the types."""
+    if not isinstance(value, types):
+        wanted = " or ".join(one.__name__ for one in types)
+        raise TypeError(f"{name} has to be a {wanted}, and is a {type(value).__name__}")
+    return value
+
+
+class _Device(Handle):
+    """A device to look up for."""
+    __slots__ = ()
+
+    def __init__(self, handle: int):
+        self._handle = handle
+        weakref.finalize(self, library().autotune_device_free, handle).atexit = False
+
+
+@lru_cache(64)
+def _described(name: str) -> _Device:
+    """A device by its name. Its file is read once."""
+    return _Device(create("autotune_device_described", name.encode()))
+
+
+def _current() -> _Device:
+    with _cuda.Current():
+        return _Device(create("autotune_device_current"))
+
+
 def lookup(problem: Problem, device: Optional[str] = None, policy: Optional[str] = None,
-           profile: Optional[Profile] = None) -> Answer:
+           profile: AnyProfile = None) -> Answer:
     """Choose a config that is legal for the problem and the device.
 
     `device` names a described device ("h200"), which needs no GPU; None is that of the current CUDA context.
-    `policy` is "cold" (the default) or "warm". Raises AutotuneError."""
-    profile, struct = profile or default_profile(), problem.struct()
-    if device is None:
-        with _cuda.Current():
-            described = create("autotune_device_current")
-    else:
-        described = create("autotune_device_described", device.encode())
+    `policy` is "cold" (the default) or "warm". `profile` may be a path. Raises AutotuneError."""
+    struct, profile = of_type("problem", problem, Problem).struct(), opened(profile)
+    described = _current() if device is None else _described(of_type("device", device, str))
     name = "autotune_lookup" if isinstance(struct, MatrixStruct) else "autotune_tensor_lookup"
-    try:
-        return Answer(create(name, profile._handle, described, ctypes.byref(struct),
-                             policy.encode() if policy else None), profile)
-    finally:
-        library().autotune_device_free(described)
+    policy = policy and of_type("policy", policy, str).encode()
+    return Answer(create(name, profile._handle, described._handle, ctypes.byref(struct), policy), profile)
 
 
 class At(int):
@@ -296,18 +377,19 @@ def scalar_struct(number: Scalar) -> ScalarStruct:
 _NUMBERS = {"scale": "scale", "divide": "scale", "alpha": "alpha", "beta": "beta"}
 
 
-class Plan:
+class Plan(Handle):
     """A kernel for a problem, ready to run.
 
     It is made for one device: the given one, or that of the current context. The call compiles, if the cache of
     kernels lacks this one, and must not happen while a stream is captured. `measure_ms` lets it time the looked-up
     kernel against its rivals for so long, in the current context; save_wisdom keeps what was learnt. Raises
     AutotuneError."""
-    __slots__ = ("__weakref__", "_execute", "_handle", "_numbers", "device", "problem")
+    __slots__ = ("_execute", "_numbers", "device", "problem")
+    _instead = "pickle its problem, and make a plan for that there"
 
-    def __init__(self, problem: Problem, profile: Optional[Profile] = None, device: Optional[int] = None, *,
+    def __init__(self, problem: Problem, profile: AnyProfile = None, device: Optional[int] = None, *,
                  measure_ms: int = 0):
-        profile, struct = profile or default_profile(), problem.struct()
+        struct, profile = of_type("problem", problem, Problem).struct(), opened(profile)
         options = PlanOptionsStruct(measure_ms=measure_ms, struct_size=ctypes.sizeof(PlanOptionsStruct))
         name = "autotune_plan_create_with" if isinstance(struct, MatrixStruct) else "autotune_tensor_plan_create_with"
         with _cuda.Current(device):
@@ -364,6 +446,9 @@ class Plan:
 
     def __str__(self) -> str:
         return text("autotune_plan_describe", self._handle)
+
+    def __repr__(self) -> str:
+        return f"<Plan {_first_line(self)}>"
 
 
 def save_wisdom(path: Union[str, "os.PathLike[str]", None] = None) -> None:

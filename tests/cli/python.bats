@@ -33,6 +33,7 @@ passes() {
     command -v cc >/dev/null || skip "no cc"
     cc -O1 -shared -fPIC -o libcuda.so.1 "$srcdir/tests/python/driver.c" -ldl
     LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} passes test_arrays
+    LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} passes test_objects
     LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} passes test_many
 }
 

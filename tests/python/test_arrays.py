@@ -16,6 +16,7 @@ from unittest import mock
 from transpose_autotune import At, AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
     transpose, transpose_, use
 from transpose_autotune import _calls, _dlpack, _nvrtc, _scratch
+from transpose_autotune._objects import REVERSED
 
 driver = ctypes.CDLL("libcuda.so.1")
 
@@ -112,6 +113,7 @@ class Arrays(WithPlans):
                 ((30, 50), "|b1", None, (50, 30), None, None, "30x50:b1"),
                 ((2, 3, 4, 5), "<f4", None, (5, 4, 3, 2), None, (3, 2, 1, 0), "2x3x4x5:b4,perm=3210"),
                 ((2, 3, 4, 5), "<f4", None, (5, 4, 3, 2), None, (-1, 2, 1, 0), "2x3x4x5:b4,perm=3210"),
+                ((2, 3, 4, 5), "<f4", None, (5, 4, 3, 2), None, REVERSED, "2x3x4x5:b4,perm=3210"),
                 ((30, 50), "<f4", (256, 4), (50, 30), None, None, "30x50:b4,ld_src=64"),
                 ((30, 50), "<f4", None, (50, 30), (256, 4), None, "30x50:b4,ld_dst=64"),
                 ((30, 50), "<f4", (4, 120), (50, 30), None, None, "1x1500:b4"),
@@ -120,7 +122,8 @@ class Arrays(WithPlans):
                 before = get("launches")
                 x = Interface(shape, kind, strides=strides)
                 out = Interface(target, kind, 1 << 22, out_strides)
-                self.assertIs(transpose(x, out) if dims is None else permute(x, dims, out), out)
+                by_name = None if dims == REVERSED else dims
+                self.assertIs(transpose(x, out) if dims is None else permute(x, by_name, out), out)
                 self.assertEqual(get("launches"), before + 1)
                 self.assertEqual(self.made(), problem)
 
@@ -289,6 +292,9 @@ class Arrays(WithPlans):
                 transpose(x, out)
         with self.assertRaisesRegex(ValueError, "no permutation"):
             permute(square, (0, 0), square)
+        for dims in (0.0, 1), "01", 5:
+            with self.assertRaisesRegex(TypeError, "dims has to be a sequence of integers"):
+                permute(square, dims, square)
 
     def test_empty(self):
         before, out = get("launches"), Interface((50, 0), pointer=0)

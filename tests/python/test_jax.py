@@ -310,6 +310,7 @@ class Calls(unittest.TestCase):
         for shape, dims in ((0, 3), (1, 0)), ((), ()), ((5,), (0,)), ((2,) * 8, tuple(range(7, -1, -1))):
             x = jax.numpy.ones(shape)
             self.assertEqual(permute(x, dims).shape, x.transpose(dims).shape)
+            self.assertEqual(permute(x, None).shape, x.T.shape)
 
     def test_within_functions(self):
         x = jax.numpy.arange(24.0).reshape(2, 3, 4)

@@ -63,6 +63,7 @@ class Operator(unittest.TestCase):
         x = torch.rand(3, 4, 5)
         self.assertTrue(torch.equal(transpose(x), x.mT))
         self.assertTrue(torch.equal(permute(x, (2, 0, -2)), x.permute(2, 0, 1)))
+        self.assertTrue(torch.equal(permute(x, None), x.permute(2, 1, 0)))
 
     def test_checks_of_pytorch(self):
         x = torch.rand(3, 4, 5, requires_grad=True)
@@ -366,8 +367,9 @@ class Operator(unittest.TestCase):
             calls, result = self.compiled(lambda x: transpose(x * 2) + 1, x, dynamic=dynamic)
             self.assertTrue(torch.equal(result, (x * 2).t() + 1))
             self.assertEqual(sum("transpose_autotune" in call for call in calls), 1, calls)
-            calls, result = self.compiled(lambda x: permute(x, (1, 0)), x, dynamic=dynamic)
-            self.assertTrue(torch.equal(result, x.t()))
+            for dims in (1, 0), [-1, 0], None:
+                calls, result = self.compiled(lambda x: permute(x, dims), x, dynamic=dynamic)
+                self.assertTrue(torch.equal(result, x.t()))
 
     def test_compiled_by_the_usual_way(self):
         x = torch.rand(3, 4, requires_grad=True)
