@@ -17,7 +17,7 @@ build_example() {
     command -v "$compiler" >/dev/null || skip "no $compiler"
     # clang has its run-time in programs that it links, and not in libraries.
     ! grep -q __asan_init "$AUTOTUNE" || set -- "$@" -Wl,--unresolved-symbols=ignore-in-shared-libs
-    "$compiler" -Wall -Wextra -Werror "-I$srcdir/src/lib" "-I$cuda_headers" \
+    "$compiler" -Wall -Wextra -Werror "-I$srcdir/src/lib" "-I$srcdir/bindings/cpp" "-I$cuda_headers" \
         "$srcdir/examples/$file" -o example "-L$build/.libs" -lautotune "$@"
 }
 
@@ -46,5 +46,5 @@ build_driver() {
 build_runtime() {
     local -a runtime=("$cuda_libraries"/libcudart.so*)
     [ -e "${runtime[0]}" ] || skip "no CUDA runtime"
-    build_example c++ runtime.cc -std=c++11 "${runtime[0]}"
+    build_example c++ runtime.cc -std=c++17 "${runtime[0]}"
 }

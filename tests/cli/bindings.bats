@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The bindings over the library of this build tree, with a driver that transposes in host memory (tests/bindings).
+# Python's are tested in python.bats.
+
+bats_require_minimum_version 1.5.0
+load ../examples
+
+setup() {
+    ! grep -q __asan_init "$AUTOTUNE" || skip "a program without AddressSanitizer cannot load a library with it"
+    cd "$BATS_TEST_TMPDIR" || return
+    find_cuda
+    use_library
+    export LD_LIBRARY_PATH=$PWD:$LD_LIBRARY_PATH
+    # Its own dlopen is for programs that contain it.
+    cc -O1 -shared -fPIC -Wl,-soname,libcuda.so.1 -Ddlopen=unused_dlopen -o libcuda.so.1 \
+        "$srcdir/tests/bindings/driver.c" -ldl
+}
+
+# needs PROGRAM...
+needs() {
+    local program
+    for program; do
+        command -v "$program" >/dev/null || skip "no $program"
+    done
+}
+
+# says_ok COMMAND...: it succeeds, and its last line is "ok".
+says_ok() {
+    run "$@"
+    echo "$output"
+    [ "$status" -eq 0 ] && [ "${lines[-1]}" = ok ]
+}
+
+# check_cpp COMPILER STANDARD...: the header has no warnings, and its tests pass.
+check_cpp() {
+    local compiler=$1 standard
+    shift
+    needs "$compiler"
+    for standard; do
+        "$compiler" "-std=$standard" -O1 -Wall -Wextra -Wpedantic -Wconversion -Wold-style-cast -Wshadow -Werror \
+            "-I$srcdir/src/lib" "-I$srcdir/bindings/cpp" "$srcdir/tests/bindings/test.cc" -o "test-$standard" \
+            "-L$build/.libs" -lautotune libcuda.so.1
+        says_ok "./test-$standard"
+    done
+}
+
+@test "C++: the header with g++, as C++17 and C++20" {
+    check_cpp g++ c++17 c++20
+}
+
+@test "C++: the header with clang++, as C++17 and C++20" {
+    check_cpp clang++ c++17 c++20
+}
