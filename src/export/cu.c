@@ -4,67 +4,13 @@
  *
  * Only the functions that the format cu-header declares are visible outside, so that programs can
  * have several such files: everything else is static or in a namespace of the file's prefix. NVRTC
- * finds kernels by their names, so there they are not static. The line numbers of templates end
- * before the launchers, and another such file may follow in the same program. */
+ * finds kernels by their names, so there they are not static. Another such file may follow in the
+ * same program. */
 #include "base/memory.h"
-#include "export/export.h"
-#include "kernel/render.h"
+#include "base/text_stream.h"
+#include "export/kernels.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* Name a kernel by the number of the first item that uses it. */
-static void name_kernel(char name[AT_ENTRY_NAME_CHARS], size_t kernel)
-{
-    snprintf(name, AT_ENTRY_NAME_CHARS, "autotune_kernel_%zu", kernel);
-}
-
-/* Copy text without the lines that include the shared header, which the file already contains. They
- * become empty lines, so that line numbers stay. Entry points get the linkage of this file. */
-static void write_adapted(const char *text, FILE *out)
-{
-    static const struct {
-        const char *text, *instead;
-    } changes[] = {{"#include \"" AT_TEMPLATE_HEADER "\"\n", "\n"},
-                   {"extern \"C\" __global__", "AUTOTUNE_ENTRY __global__"}};
-
-    while (*text) {
-        size_t i = 0;
-
-        while (i < AT_COUNT(changes) &&
-               strncmp(text, changes[i].text, strlen(changes[i].text)) != 0)
-            i++;
-        if (i < AT_COUNT(changes)) {
-            fputs(changes[i].instead, out);
-            text += strlen(changes[i].text);
-        } else {
-            fputc(*text++, out);
-        }
-    }
-}
-
-static void write_kernels(const struct at_export *export, FILE *out)
-{
-    struct at_rendering *renderings = at_alloc_array(export->count, sizeof *renderings);
-    size_t count = 0;
-    char *program;
-
-    for (size_t i = 0; i < export->count; i++) {
-        const struct at_export_item *item = &export->items[i];
-        struct at_rendering *rendering = &renderings[count];
-
-        if (!at_export_is_kernel(export, i))
-            continue;
-        rendering->config = &item->answer.config;
-        rendering->kind = at_problem_kind(&item->problem);
-        name_kernel(rendering->entry, i);
-        count++;
-    }
-    program = at_render_program(renderings, count);
-    write_adapted(program, out);
-    free(program);
-    free(renderings);
-}
 
 /* The struct's word_counts. */
 _Static_assert(AT_CALL_ARGS == 10 + 2, "room for all arguments but dst and src");
@@ -77,7 +23,7 @@ static size_t write_launch(const struct at_export_item *item, size_t first, FILE
     const struct at_export_arguments arguments = at_export_arguments(item);
     char kernel[AT_ENTRY_NAME_CHARS];
 
-    name_kernel(kernel, item->kernel);
+    at_export_name_kernel(kernel, item->kernel);
     fputs("    {", out);
     at_export_write_sizes(item, out);
     fprintf(out, ", %d, %d,\n     (const void *)%s_source::%s,\n", (int)problem->elem_size,
@@ -201,21 +147,21 @@ static enum at_status write_header(const struct at_export *export, FILE *out, st
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {
-    char *header = NULL;
-    enum at_status status = at_template_header_read(&header, err);
+    struct at_text_stream stream;
+    enum at_status status = at_export_write_header(export, at_text_open(&stream), err);
+    char *header = at_text_close(&stream, NULL);
     const struct at_export_lines lines[] = {{'H', NULL, header},
-                                            {'K', write_kernels, NULL},
+                                            {'K', at_export_write_kernels, NULL},
                                             {'L', write_launches, NULL},
                                             {'T', write_prototypes, NULL},
                                             {'G', write_group_launchers, NULL},
                                             {'F', write_functions, NULL},
                                             {0}};
 
-    if (status != AT_OK)
-        return status;
-    at_export_write_text(export, at_asset_launchers_cu, lines, out);
+    if (status == AT_OK)
+        at_export_write_text(export, at_asset_launchers_cu, lines, out);
     free(header);
-    return AT_OK;
+    return status;
 }
 
 const struct at_export_format at_export_cu_header = {

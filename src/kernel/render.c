@@ -310,6 +310,14 @@ static void write_code(FILE *out, const char *source)
     }
 }
 
+char *at_source_code(const char *source)
+{
+    struct at_text_stream stream;
+
+    write_code(at_text_open(&stream), source);
+    return at_text_close(&stream, NULL);
+}
+
 void at_family_hash(char hash[AT_HASH_CHARS], const struct at_family *family, const char *header)
 {
     struct at_text_stream stream;
@@ -368,8 +376,7 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
     at_free(macros);
 }
 
-/* Does a kernel move the elements of one problem, as they are? */
-static bool only_moves(struct at_problem_kind kind)
+bool at_kind_only_moves(struct at_problem_kind kind)
 {
     return !kind.step.given && kind.groups == AT_NO_GROUPS;
 }
@@ -381,7 +388,7 @@ char *at_render_program(const struct at_rendering *renderings, size_t count)
     bool moves = true;
 
     for (size_t i = 0; i < count; i++)
-        moves = moves && only_moves(renderings[i].kind);
+        moves = moves && at_kind_only_moves(renderings[i].kind);
     if (moves)
         write_macro(out, &lines, "AT_MOVES_ONLY", 1);
     fprintf(out, "#include \"%s\"\n", AT_TEMPLATE_HEADER);

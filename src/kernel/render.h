@@ -47,6 +47,13 @@ void at_kernel_key(char key[AT_HASH_CHARS], const struct at_compiler *compiler, 
 /* Write the program of count configs; the caller frees it. */
 char *at_render_program(const struct at_rendering *renderings, size_t count);
 
+/* Return a source without its comments, indentation and empty lines. The caller frees it. */
+char *at_source_code(const char *source);
+
+/* Do kernels of this kind move the elements of one problem, as they are? A program of such kernels
+ * needs less of the header. */
+bool at_kind_only_moves(struct at_problem_kind kind);
+
 /* Does the source include anything but AT_TEMPLATE_HEADER, which every program has? A directive
  * within #if or a comment counts too: then a program only gets more than it needs. */
 bool at_source_includes(const char *source);

@@ -292,6 +292,45 @@ static void test_plain(void **state)
     }
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    for (; (text = strstr(text, part)); text += strlen(part))
+        count++;
+    return count;
+}
+
+/* Kernels of a family share their text. One with a directive that a macro cannot have is written as
+ * it is. */
+static void test_bodies(void **state)
+{
+    static const char *const specs[] = {"8192x8192:f32", "8192x8192:f16", "4096x4096:f64",
+                                        "8192x8192:bf16:e4m3,scale"};
+    struct at_export export = export_of(specs, AT_COUNT(specs));
+    const struct at_family *shared = export.items[0].answer.config.family;
+    struct at_family own = *shared;
+    char *text = cu_of(&export);
+
+    (void)state;
+    for (size_t i = 0; i < export.count; i++)
+        assert_ptr_equal(export.items[i].answer.config.family, shared);
+    assert_true(at_export_is_kernel(&export, 2));
+    assert_int_equal(count_of(text, "#define AUTOTUNE_BODY_"), 2); /* one for the step */
+    assert_int_equal(count_of(text, "_source { AUTOTUNE_BODY_0("), 3);
+    assert_null(strstr(text, "#if STEP"));
+    free(text);
+    own.source = at_format("%s\n#if ELEM_SIZE == 2\n#error wrong\n#endif\n", shared->source);
+    export.items[0].answer.config.family = &own;
+    text = cu_of(&export);
+    assert_int_equal(count_of(text, "#if ELEM_SIZE == 2"), 1);
+    assert_non_null(strstr(text, "#define transpose autotune_kernel_0\n"));
+    assert_int_equal(count_of(text, "_source { AUTOTUNE_BODY_1("), 2);
+    free(text);
+    free(own.source);
+    at_export_clear(&export);
+}
+
 /* NVRTC compiles all kernels of the shipped profile in one file. */
 static void test_cu_under_nvrtc(void **state)
 {
@@ -301,7 +340,9 @@ static void test_cu_under_nvrtc(void **state)
                                         "5003x5009:c128",
                                         "512x512:f16,batch=512",
                                         "6x5x8x32:f16,perm=0213",
-                                        "3x3x3x3x3x3:f64,perm=543210"};
+                                        "3x3x3x3x3x3:f64,perm=543210",
+                                        "8192x8192:bf16:e4m3,scale,both",
+                                        "512x500:u8:f16,affine"};
     struct at_nvrtc *nvrtc;
     struct at_export export;
     struct at_error err = {AT_OK, ""};
@@ -525,10 +566,15 @@ static void test_cu_on_emulated_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),           cmocka_unit_test(test_items),
-        cmocka_unit_test(test_arguments),      cmocka_unit_test(test_arguments_of_groups),
-        cmocka_unit_test(test_prefixes),       cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_cu_under_nvrtc), cmocka_unit_test(test_cu_on_emulated_device),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_arguments_of_groups),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_cu_under_nvrtc),
+        cmocka_unit_test(test_cu_on_emulated_device),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
