@@ -57,7 +57,7 @@ static void add_tuned(const struct at_profile *profile, const struct at_device_i
 }
 
 /* Those of the command line, or else all that the profiles have for the device. */
-static enum at_status find_problems(const struct at_lookup_options *options,
+static enum at_status find_problems(struct at_lookup_options *options,
                                     const struct at_profiles *profiles,
                                     const struct at_device_info *device,
                                     struct at_problem **problems, size_t *count,
@@ -65,6 +65,7 @@ static enum at_status find_problems(const struct at_lookup_options *options,
 {
     size_t capacity = 0;
 
+    options->run.repeats = true; /* an export has each problem once in any case */
     if (at_run_problems_given(&options->run))
         return at_run_problems(&options->run, NULL, problems, count, err);
     *problems = NULL;

@@ -44,6 +44,9 @@ static enum at_status check(void *given, struct at_error *err)
     if (format->write_folder && !options->out)
         return at_fail(err, AT_USAGE, "%s has several files: name a folder with --out",
                        format->name);
+    if (!options->common.file && !at_run_problems_given(&options->common.run))
+        return at_fail(err, AT_USAGE,
+                       "name problems, or the profile whose tuned problems are all to be exported");
     if (options->prefix && !format->has_names)
         return at_fail(err, AT_USAGE, "%s has no names that --prefix would change", format->name);
     return at_lookup_options_check(&options->common, err);
@@ -127,7 +130,7 @@ const struct at_command at_command_export = {
     .arguments = "[PROBLEM...] [FILE]",
     .help = "Exports the kernels that lookup chooses, from FILE or from the search path: for the "
             "device that is named, or else for the one that FILE is about. Without problems it "
-            "exports all problems that were tuned on that device.\vThe same input gives the same "
+            "exports all that FILE has for that device.\vThe same input gives the same "
             "bytes."
             "\n\nExample:\n  autotune export --as header --out best.h best.yaml",
     .check = check,

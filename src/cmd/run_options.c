@@ -381,7 +381,7 @@ static enum at_status add_list(struct problems *problems, const char *path,
     return status;
 }
 
-/* Refuse two spellings of one problem: a profile has one entry per problem. */
+/* Refuse two spellings of one problem: a profile or a table has one entry per problem. */
 static enum at_status check_unique(const struct problems *problems, struct at_error *err)
 {
     char **names = at_alloc_array(problems->count, sizeof *names);
@@ -421,7 +421,7 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
         status = at_journal_read(list, take_measurement, NULL, &found, err);
     else if (status == AT_OK && list)
         status = add_list(&found, list, progress, err);
-    if (status == AT_OK)
+    if (status == AT_OK && !options->repeats)
         status = check_unique(&found, err);
     free(own);
     if (status != AT_OK) {

@@ -15,6 +15,7 @@ struct at_run_options {
     bool search_given;        /* the user has chosen a strategy or a budget */
     int64_t problem_configs;  /* configs that a search of one problem tries; 0: no limit */
     const char *problem_list; /* file; NULL: none */
+    bool repeats;             /* a problem may be named twice */
     struct at_texts problems, spaces, names;
     struct at_family **families, **tuned;
     struct at_session_options session;

@@ -97,8 +97,15 @@ END
     need c++
     export_as header out.h
     write_program main.cc
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Wold-style-cast -Wzero-as-null-pointer-constant -Werror -c -x c++ out.h
     c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror main.cc -o main
     run -0 ./main
+}
+
+@test "a problem that is named twice is exported once" {
+    export_as make once -p 8192x8192:f32
+    export_as make twice -p 8192x8192:f32 -p 8192x8192:i32 -p 8192x8192:f32
+    cmp once twice
 }
 
 @test "nvcc compiles the header" {
@@ -525,6 +532,6 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     refused "a transpose at an offset cannot be exported; the library runs it" export --as header \
         -p 64x64:f32,offset_src=1 "$profile"
     refused "several files" export --as cubin "$profile"
-    refused "named twice" export --as make -p 8x8:f32 -p 8x8:f32,batch=1 "$profile"
+    refused "name problems, or the profile whose tuned problems" export --as make --device h200
     refused "one profile at a time" export --as make a.yaml b.yaml
 }
