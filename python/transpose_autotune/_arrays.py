@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import _cuda, _dlpack
 
@@ -48,6 +48,11 @@ class View:
     def is_dense(self) -> bool:
         return self.has_strides(dense(self.shape))
 
+    def steps(self) -> List[Tuple[int, int]]:
+        """Of the axes with several elements: the bytes from one to the next, and how many there are."""
+        return [(stride * self.itemsize, extent) for stride, extent
+                in zip(self.strides or dense(self.shape), self.shape) if extent > 1]
+
     def has_strides(self, strides: Sequence[int]) -> bool:
         """Strides of axes with one element do not matter."""
         return all(extent == 1 or found == wanted
@@ -80,6 +85,29 @@ def dense(shape: Sequence[int]) -> Tuple[int, ...]:
 def room_of(shape: Sequence[int], strides: Sequence[int]) -> int:
     """Elements from an array's first to its last."""
     return 1 + sum((extent - 1) * abs(stride) for extent, stride in zip(shape, strides))
+
+
+def _extent(view: View, steps: Sequence[Tuple[int, int]]) -> Tuple[int, int]:
+    """Where the elements begin that these steps lead to, and how many bytes they and their gaps have."""
+    begin = view.pointer + sum((count - 1) * step for step, count in steps if step < 0)
+    return begin, view.itemsize + sum((count - 1) * abs(step) for step, count in steps)
+
+
+def overlap(one: View, other: View) -> bool:
+    """Do they share memory? False where one ends before the other begins, and where they interleave: modulo a stride
+    that all larger ones are multiples of, their inner axes are apart. Rarer ways to interleave count as an overlap."""
+    if not one.size or not other.size:
+        return False
+    steps = one.steps(), other.steps()
+    (begin, size), (begin2, size2) = _extent(one, steps[0]), _extent(other, steps[1])
+    if begin + size <= begin2 or begin2 + size2 <= begin:
+        return False
+    for period in {abs(step) for step, _ in (*steps[0], *steps[1]) if step}:
+        (begin, size), (begin2, size2) = (_extent(view, [step for step in its if step[0] % period])
+                                          for view, its in zip((one, other), steps))
+        if size <= (begin2 - begin) % period <= period - size2:
+            return False
+    return True
 
 
 def view_interface(x: Any) -> View:

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, overload
 
 from . import _cuda
-from ._arrays import Jax, Kind, View, dense, kind_of, stream_number, type_name
+from ._arrays import Jax, Kind, View, dense, kind_of, overlap, stream_number, type_name
 from ._library import AutotuneError, Status
 from ._objects import AnyProfile, At, Plan, Problem, checked_dims, normalized, opened, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
@@ -87,6 +87,8 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
         raise ValueError(f"out is on device {target.device}, and the source on {source.device}")
     if target.readonly:
         raise ValueError("out is read-only")
+    if source.pointer != target.pointer and overlap(source, target):
+        raise ValueError("source and out overlap: give an array with other memory, or the source itself")
 
 
 def check_outputs(source: View, targets: Sequence[View], shape: Tuple[int, ...], given: Operands) -> Dict[str, At]:
@@ -96,8 +98,8 @@ def check_outputs(source: View, targets: Sequence[View], shape: Tuple[int, ...],
         expected.check(f"out[{i}]", targets[i], source.device)
         if targets[i].readonly:
             raise ValueError(f"out[{i}] is read-only")
-        if source.size and targets[i].pointer in (source.pointer, *(view.pointer for view in targets[:i])):
-            raise ValueError(f"out[{i}] is at the address of another array")
+        if any(overlap(targets[i], other) for other in (source, *targets[:i])):
+            raise ValueError(f"out[{i}] overlaps another array")
         outputs[name] = At(targets[i].pointer)
     return outputs
 
@@ -227,7 +229,25 @@ _LARGEST = {None: None, False: None, True: "amax", "nan": "amax=nan"}
 
 def _call(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, both: Any, amax: Any, dtype: Any, scale: Any,
           alpha: Any, beta: Any, other: Any, channel_scale: Any, channel_shift: Any, skip: Any, blocks: Any,
-          *others: Any) -> Any:
+          scales: Any, layout: Any, tensor_amax: Any, sums: Any, channel_axis: int) -> Any:
+    operands = MOVE
+    if not (both is amax is sums is False and dtype is scale is alpha is beta is other is channel_scale is channel_shift
+            is skip is blocks is scales is layout is tensor_amax is None):
+        operands = _operands(out, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip, blocks,
+                             scales, layout, tensor_amax, sums or None, channel_axis)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        calls: Any = sys.modules.get("transpose_autotune._torch")  # takes less time than an import
+        if calls is None:
+            from . import _torch
+            calls = _torch
+        return calls.permute(x, dims, out, stream, operands)
+    permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
+    return permute_it(x, dims, out, stream, operands)
+
+
+def _operands(out: Any, both: Any, amax: Any, dtype: Any, scale: Any, alpha: Any, beta: Any, other: Any,
+              channel_scale: Any, channel_shift: Any, skip: Any, blocks: Any, *others: Any) -> Operands:
     if amax not in _LARGEST:
         raise ValueError(f"amax is {amax!r}, and has to be True, False or \"nan\"")
     if beta is None and other is not None:
@@ -239,15 +259,7 @@ def _call(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, both: 
         raise TypeError("skip leaves arrays as they are: give `out`")
     if operands.beta is not None and operands.other is None and out is None:
         raise TypeError("beta needs what it is multiplied with: give `other`, or `out`")
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor):
-        calls: Any = sys.modules.get("transpose_autotune._torch")  # takes less time than an import
-        if calls is None:
-            from . import _torch
-            calls = _torch
-        return calls.permute(x, dims, out, stream, operands)
-    permute_it = _permute_jax if isinstance(kind_of(x), Jax) else _permute_any
-    return permute_it(x, dims, out, stream, operands)
+    return operands
 
 
 @overload
@@ -304,7 +316,7 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
 
     Raises AutotuneError if the library refuses."""
     return _call(x, None, out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, tensor_amax, sums or None, channel_axis)
+                 blocks, scales, layout, tensor_amax, sums, channel_axis)
 
 
 @overload
@@ -329,7 +341,7 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. None reverses all axes, as in NumPy. Otherwise
     as transpose."""
     return _call(x, checked_dims(dims), out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, tensor_amax, sums or None, channel_axis)
+                 blocks, scales, layout, tensor_amax, sums, channel_axis)
 
 
 def transpose_(x: Any, stream: Any = None) -> Any:

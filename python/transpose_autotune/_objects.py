@@ -140,11 +140,16 @@ def checked_dims(dims: Optional[Sequence[int]]) -> Any:
 
 def normalized(dims: Sequence[int], rank: int) -> Tuple[int, ...]:
     """A permutation of all axes, without negative numbers."""
+    return _normalized(tuple(dims), rank)
+
+
+@lru_cache(1024)
+def _normalized(dims: Tuple[int, ...], rank: int) -> Tuple[int, ...]:
     if dims == REVERSED:
         return tuple(range(rank - 1, -1, -1))
-    positive = tuple(dim + rank if dim < 0 else dim for dim in dims)
+    positive = tuple(dim + rank if dim < 0 else dim for dim in checked_dims(dims))
     if sorted(positive) != list(range(rank)):
-        raise ValueError(f"{tuple(dims)} is no permutation of {rank} axes")
+        raise ValueError(f"{dims} is no permutation of {rank} axes")
     return positive
 
 

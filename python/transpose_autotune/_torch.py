@@ -10,22 +10,26 @@ import torch
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
-from ._arrays import View, dense, stream_number, type_name
+from ._arrays import View, dense, room_of, stream_number, type_name
 from ._calls import results_of, run
 from ._objects import Plan, normalized, swap_last
 from ._operands import MOVE, Expected, Operands, computed_in
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_Execute = Callable[[int, int, int], None]
 _OPERANDS = Operands._fields  # torch.compile of PyTorch 2.6 does not iterate over the member
 
-# Per tensor without `out`: the plan, and the result's shape.
-_new: Dict[Any, Tuple[Plan, Tuple[int, ...]]] = {}
+# Of calls that repeat: how to execute the plan. Per tensor without `out`, with the result's shape; and per tensor and
+# `out`, with the bytes from the first to the last element of each.
+_new: Dict[Any, Tuple[_Execute, Tuple[int, ...]]] = {}
+_given: Dict[Any, Tuple[_Execute, int, int]] = {}
 _swaps = {rank: swap_last(rank) for rank in range(2, 25)}
 
 
 def forget() -> None:
     """The plans are to be chosen anew."""
     _new.clear()
+    _given.clear()
 
 
 def _usual_stream(device: int) -> int:
@@ -48,26 +52,41 @@ def _dims(dims: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
     return normalized(dims, rank) if dims is not None else _swaps.get(rank) or swap_last(rank)
 
 
-def _permute_new(x: Any, dims: Tuple[int, ...]) -> Any:
-    """A new tensor of the same type, in the current stream. The tensor is on the current device."""
+def _again(x: Any, dims: Tuple[int, ...], out: Any) -> Any:
+    """The result of a call that repeats, in the current stream; None: this one does not, or a plan alone is not enough."""
     pointer, device = x.data_ptr(), x.get_device()
-    key = (x.shape, x.stride(), dims, x.dtype, device, pointer & 15)
-    known = _new.get(key)
-    if known is None:
-        return _permute_first(x, dims, key)
-    plan, shape = known
-    out = torch.empty(shape, dtype=x.dtype, device=x.device)
-    plan.execute(out.data_ptr(), pointer, _current_stream(device))
+    if device != _current_device() or x.is_conj() or x.is_neg():
+        return None
+    if out is None:
+        known = _new.get((x.shape, x.stride(), dims, x.dtype, device, pointer & 15))
+        if known is None:
+            return None
+        execute, shape = known
+        out = x.new_empty(shape)
+        execute(out.data_ptr(), pointer, _current_stream(device))
+        return out
+    if type(out) not in _PLAIN or out.is_conj() or out.is_neg():
+        return None
+    target = out.data_ptr()
+    found = _given.get((x.shape, x.stride(), dims, x.dtype, device, pointer & 15,
+                        out.shape, out.stride(), out.dtype, out.get_device(), target & 15))
+    if found is None:
+        return None
+    execute, size, out_size = found
+    if pointer - out_size < target < pointer + size:  # they may overlap
+        return None
+    execute(target, pointer, _current_stream(device))
     return out
 
 
-def _permute_first(x: Any, dims: Tuple[int, ...], key: Any) -> Any:
-    """The same for a key that is not known."""
-    results = _new_results(x, dims, MOVE)
-    plan, out = _permute_into(x, dims, results, MOVE), results[0]
-    if plan and out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
-        _new[key] = plan, tuple(out.shape)
-    return out
+def _remember(x: Any, dims: Tuple[int, ...], out: Any, is_new: bool, plan: Plan) -> None:
+    """Calls like this one, which has taken the plan, repeat."""
+    key = x.shape, x.stride(), dims, x.dtype, x.get_device(), x.data_ptr() & 15
+    if not is_new:
+        sizes = (room_of(one.shape, one.stride()) * one.element_size() for one in (x, out))
+        _given[(*key, out.shape, out.stride(), out.dtype, out.get_device(), out.data_ptr() & 15)] = plan.execute, *sizes
+    elif out.data_ptr() % 16 == 0:  # as PyTorch's allocator always has it
+        _new[key] = plan.execute, tuple(out.shape)
 
 
 def _is_expanded(x: Any) -> bool:
@@ -136,15 +155,19 @@ def _view_operand(x: Any) -> View:
 def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOVE) -> Any:
     if x.get_device() < 0:
         raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
+    if given is MOVE:
+        found = _again(x, dims, out)
+        if found is not None:
+            return found
     if x.is_conj() or x.is_neg():  # what the memory holds is not what the tensor is
         x = x.resolve_conj().resolve_neg()
     if x.get_device() != _current_device():
         with torch.cuda.device(x.get_device()):
             return _permute_here(x, dims, out, given)
-    if out is None and given is MOVE:
-        return _permute_new(x, dims)
     results = _new_results(x, dims, given) if out is None else results_of(out, given)
-    _permute_into(x, dims, results, given)
+    plan = _permute_into(x, dims, results, given)
+    if plan and given is MOVE:
+        _remember(x, dims, results[0], out is None, plan)
     return results if len(results) > 1 else results[0]
 
 

@@ -325,6 +325,30 @@ class Arrays(WithPlans):
         with self.assertRaisesRegex(ValueError, "dense"):
             transpose_(Copied((7, 30, 50)))
 
+    def test_overlaps(self):
+        """Source and result share no memory, or are one."""
+        base = 1 << 20
+        for begin, strides, words in ((64, None, "overlap"), (-64, None, "overlap"), (6000, None, None),
+                                      (-6000, None, None), (200, (400, 4), "overlap")):
+            with self.subTest(begin=begin, strides=strides):
+                x, out = Interface((30, 50)), Interface((50, 30), pointer=base + begin, strides=strides)
+                if words:
+                    self.assertRaisesRegex(ValueError, words, transpose, x, out)
+                else:
+                    transpose(x, out)
+        # Two halves of the same rows, every other matrix, and every other column: they interleave.
+        for x, out in (
+                (Interface((30, 50), strides=(400, 4)), Interface((50, 30), pointer=base + 200, strides=(400, 4))),
+                (Interface((7, 30, 50), strides=(12000, 200, 4)),
+                 Interface((7, 50, 30), pointer=base + 6000, strides=(12000, 120, 4))),
+                (Interface((30, 50), strides=(400, 8)), Interface((50, 30), pointer=base + 4, strides=(240, 8)))):
+            transpose(x, out)
+            self.assertRaisesRegex(ValueError, "overlap", transpose, x, Interface(
+                out.__cuda_array_interface__["shape"], pointer=base + 8, strides=out.__cuda_array_interface__["strides"]))
+        self.assertRaisesRegex(ValueError, r"out\[1\] overlaps", transpose, Interface((30, 50)),
+                               (Interface((50, 30), pointer=1 << 22), Interface((30, 50), pointer=(1 << 22) + 5996)),
+                               both=True)
+
     def test_any_address(self):
         """A view that begins at an odd element gets a plan of its own."""
         out = Interface((50, 30), pointer=1 << 22)
@@ -571,8 +595,8 @@ class Outputs(WithPlans):
                 ((out, Interface((30, 50), pointer=1 << 23, strides=(256, 4))), both, ValueError, r"strides \(50, 1\)"),
                 ((out, Interface((30, 50), pointer=64)), both, ValueError, r"out\[1\] is on device 1"),
                 ((out, Interface((30, 50), pointer=1 << 23, readonly=True)), both, ValueError, r"out\[1\] is read-only"),
-                ((out, x), both, ValueError, r"out\[1\] is at the address of another array"),
-                ((out, Interface((30, 50), pointer=1 << 22)), both, ValueError, "of another array"),
+                ((out, x), both, ValueError, r"out\[1\] overlaps another array"),
+                ((out, Interface((30, 50), pointer=1 << 22)), both, ValueError, "overlaps another array"),
                 ((out, self.kept, Interface((), "<f8")), {"both": True, "amax": True}, TypeError,
                  r"out\[2\] on the device is one number of type f32, and this is 1 of type f64"),
                 ((out, Interface((2,), pointer=1 << 24)), {"amax": True}, TypeError, r"out\[1\] .* and this is 2 of"),

@@ -305,7 +305,7 @@ class Ragged(WithKernel):
                 (self.x, self.offsets, Interface((0,), "<f2", 1 << 24), {"stacked_rows": 0}, ValueError,
                  "stacked_rows is 0, and has to be 1 to"),
                 (self.x, self.offsets, (out, Interface((1000, 48), "<f2", 1 << 24)), {"both": True}, ValueError,
-                 "at the address of another")):
+                 "overlaps another")):
             with self.subTest(words=words), self.assertRaisesRegex(kind, words):
                 transpose_ragged(x, offsets, to, **more)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's operator without a GPU: PyTorch's own permutation of tensors in host memory takes the kernel's place."""
+import types
 import unittest
 from unittest import mock
 
@@ -393,6 +394,47 @@ class Operator(unittest.TestCase):
     def test_meta(self):
         result = transpose(torch.empty(3, 4, 5, device="meta"))
         self.assertEqual((result.shape, result.stride(), result.device.type), ((3, 5, 4), (20, 4, 1), "meta"))
+
+
+class Repeated(unittest.TestCase):
+    """Which calls take a known plan at once, and what it is told."""
+
+    def setUp(self):
+        self.started = []
+        self.plan = types.SimpleNamespace(execute=lambda *given: self.started.append(given))
+        self.x = torch.rand(8, 4, dtype=torch.complex64)
+        for name, value in ("_current_device", self.x.get_device), ("_current_stream", lambda device: 7), \
+                ("_new", {}), ("_given", {}):
+            patch = mock.patch.object(_torch, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_new_results(self):
+        self.assertIsNone(_torch._again(self.x, (1, 0), None))
+        _torch._remember(self.x, (1, 0), torch.empty(4, 8), True, self.plan)
+        for x in self.x, torch.rand_like(self.x):
+            found = _torch._again(x, (1, 0), None)
+            self.assertEqual((found.shape, found.dtype), ((4, 8), x.dtype))
+            self.assertEqual(self.started.pop(), (found.data_ptr(), x.data_ptr(), 7))
+        for x, dims in (self.x, (0, 1)), (self.x.mT, (1, 0)), (self.x.to(torch.complex128), (1, 0)), (self.x.conj(), (1, 0)):
+            self.assertIsNone(_torch._again(x, dims, None))
+        _torch.forget()
+        self.assertIsNone(_torch._again(self.x, (1, 0), None))
+
+    def test_given_results(self):
+        room = torch.zeros(200, dtype=torch.complex64)
+        out = room[:32].view(4, 8)
+        _torch._remember(self.x, (1, 0), out, False, self.plan)
+        for to in out, torch.empty_like(out), room[2:34].view(4, 8):
+            self.assertIs(_torch._again(self.x, (1, 0), to), to)
+            self.assertEqual(self.started.pop(), (to.data_ptr(), self.x.data_ptr(), 7))
+        inner = room[40:72].view(8, 4)
+        for x, to in ((self.x, out.mT), (self.x, room[1:33].view(4, 8)), (self.x, torch.empty(4, 8)), (self.x, out.conj()),
+                      (inner, room[40:72].view(4, 8)), (inner, room[70:102].view(4, 8)), (inner, room[10:42].view(4, 8))):
+            self.assertIsNone(_torch._again(x, (1, 0), to))
+        self.assertIs(_torch._again(inner, (1, 0), room[72:104].view(4, 8)).dtype, torch.complex64)
+        _torch.forget()
+        self.assertIsNone(_torch._again(self.x, (1, 0), out))
 
 
 class Refused(unittest.TestCase):
