@@ -36,7 +36,7 @@ struct at_pipeline {
     bool stopping;          /* the budget is spent, or the user has interrupted */
     bool new_results;       /* results have come in since the last precompiling */
     bool *precompile;       /* by config: given to the builder for precompiling */
-    char *compiled;         /* by config: 1: compiled, -1: was not in the cache, 0: unknown */
+    signed char *compiled;  /* by config: 1: compiled, -1: was not in the cache, 0: unknown */
     size_t in_flight;       /* asked for and without a result */
     struct at_ready *ready; /* compiled configs that wait for the GPU: a ring of window entries */
     size_t window;          /* most configs in flight */

@@ -389,7 +389,7 @@ static void read_caller(struct at_ptx_reader *reader, const char *text)
 /* .loc FILE LINE COLUMN and its attributes: the source of the next instructions. */
 bool at_ptx_read_location(struct at_ptx_reader *reader)
 {
-    uint64_t file, line;
+    uint64_t file = 0, line;
 
     at_ptx_next(reader);
     if (!at_ptx_expect_integer(reader, INT32_MAX, &file))
@@ -414,7 +414,7 @@ bool at_ptx_skip_section(struct at_ptx_reader *reader)
 bool at_ptx_read_source_file(struct at_ptx_reader *reader)
 {
     struct at_ptx_source_file file;
-    uint64_t number;
+    uint64_t number = 0;
 
     at_ptx_next(reader);
     if (!at_ptx_expect_integer(reader, AT_PTX_DECLARATIONS_MAX - 1, &number))

@@ -197,6 +197,16 @@ static uint64_t slice_of(uint64_t sector)
     return (chunk * UINT64_C(0x9e3779b97f4a7c15) >> 32) * SLICES >> 32;
 }
 
+/* Not by fmax: its loop is more than Debian 12's GCC can compile for ARM. */
+static double most_of(const float operations[WORDS])
+{
+    double most = 0;
+
+    for (int word = 0; word < WORDS; word++)
+        most = operations[word] > most ? operations[word] : most;
+    return most;
+}
+
 struct at_atomics at_atomics_of(const struct at_atomics_seen *seen, double sampled, double blocks)
 {
     struct at_atomics atomics = {.steps = 0};
@@ -210,9 +220,8 @@ struct at_atomics at_atomics_of(const struct at_atomics_seen *seen, double sampl
         if (!cell->sector)
             continue;
         for (int kind = 0; kind < AT_ATOMIC_KINDS; kind++)
-            for (int word = 0; word < WORDS; word++)
-                atomics.operations[kind] =
-                    fmax(atomics.operations[kind], scale * (double)cell->operations[kind][word]);
+            atomics.operations[kind] =
+                fmax(atomics.operations[kind], scale * most_of(cell->operations[kind]));
         if (shared)
             slices[slice_of(cell->sector - 1)] += scale * cell->steps;
         else
