@@ -34,4 +34,33 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
     return 0;
 }
 
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
+{
+    memcpy((void *)to, from, bytes);
+    return 0;
+}
+
+SUCCESS(cuCtxSynchronize)
 SUCCESS(cuThreadExchangeStreamCaptureMode)
+
+/* ---- objects of libautotune ---- */
+
+/* The objects that were freed. A program that finds these functions first counts so. */
+int driver_freed;
+
+#define COUNTED(name)                                                                              \
+    void name(void *object);                                                                       \
+    void name(void *object)                                                                        \
+    {                                                                                              \
+        void (*real)(void *) = NULL;                                                               \
+                                                                                                   \
+        *(void **)&real = dlsym(RTLD_NEXT, #name);                                                 \
+        driver_freed += object != NULL;                                                            \
+        real(object);                                                                              \
+    }
+
+COUNTED(autotune_answer_free)
+COUNTED(autotune_device_free)
+COUNTED(autotune_error_free)
+COUNTED(autotune_plan_free)
+COUNTED(autotune_profile_free)

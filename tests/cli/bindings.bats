@@ -52,3 +52,38 @@ check_cpp() {
 @test "C++: the header with clang++, as C++17 and C++20" {
     check_cpp clang++ c++17 c++20
 }
+
+@test "constants, structs and functions in other languages are those of autotune.h" {
+    needs python3
+    "$srcdir/build-aux/make-bindings" --check
+}
+
+# check_layout COMMAND...: it prints the structs as C has them.
+check_layout() {
+    cc "-I$srcdir/src/lib" "$srcdir/tests/bindings/layout.c" -o layout-c
+    diff <(./layout-c) <("$@")
+}
+
+# build_fortran FILE: as the file's name without its end. The modules have no warnings.
+build_fortran() {
+    local name=${1##*/}
+    needs gfortran
+    gfortran -std=f2018 -O1 -Wall -Wextra -Werror -c "$srcdir"/bindings/fortran/autotune{_c,_problems,}.f90
+    gfortran -std=f2018 -O1 "$1" autotune{_c,_problems,}.o -o "${name%.f90}" libcuda.so.1 "-L$build/.libs" -lautotune
+}
+
+@test "Fortran: structs are those of C" {
+    build_fortran "$srcdir/tests/bindings/layout.f90"
+    check_layout ./layout
+}
+
+@test "Fortran: objects, and arrays that are column-major" {
+    build_fortran "$srcdir/tests/bindings/test.f90"
+    says_ok ./test
+}
+
+@test "Fortran: the example" {
+    build_fortran "$srcdir/examples/transpose.f90"
+    run -0 ./transpose
+    [ "$output" = '0 of 3000000 elements are wrong' ]
+}

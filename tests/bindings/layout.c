@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Made by build-aux/make-bindings from src/lib/autotune.h, which explains it: `make bindings`. */
+/* Prints a line for each constant, struct and member: its name, and its value, size or offset. */
+#include <autotune.h>
+
+#include <stdio.h>
+
+#define LINE(name, value) printf("%s %zu\n", name, (size_t)(value))
+
+int main(void)
+{
+    LINE("AUTOTUNE_VERSION_MAJOR", AUTOTUNE_VERSION_MAJOR);
+    LINE("AUTOTUNE_VERSION_MINOR", AUTOTUNE_VERSION_MINOR);
+    LINE("AUTOTUNE_VERSION_PATCH", AUTOTUNE_VERSION_PATCH);
+    LINE("AUTOTUNE_RANK_MAX", AUTOTUNE_RANK_MAX);
+    LINE("AUTOTUNE_OK", AUTOTUNE_OK);
+    LINE("AUTOTUNE_FAILED", AUTOTUNE_FAILED);
+    LINE("AUTOTUNE_INVALID", AUTOTUNE_INVALID);
+    LINE("AUTOTUNE_NO_DEVICE", AUTOTUNE_NO_DEVICE);
+    LINE("AUTOTUNE_MISMATCH", AUTOTUNE_MISMATCH);
+    LINE("AUTOTUNE_INTERNAL", AUTOTUNE_INTERNAL);
+    LINE("AUTOTUNE_NO_MEMORY", AUTOTUNE_NO_MEMORY);
+    LINE("AUTOTUNE_TIER_EXACT", AUTOTUNE_TIER_EXACT);
+    LINE("AUTOTUNE_TIER_SHAPE", AUTOTUNE_TIER_SHAPE);
+    LINE("AUTOTUNE_TIER_CHIP", AUTOTUNE_TIER_CHIP);
+    LINE("AUTOTUNE_TIER_ARCHITECTURE", AUTOTUNE_TIER_ARCHITECTURE);
+    LINE("AUTOTUNE_TIER_OTHER", AUTOTUNE_TIER_OTHER);
+    LINE("AUTOTUNE_TIER_DEFAULT", AUTOTUNE_TIER_DEFAULT);
+    LINE("autotune_problem", sizeof(autotune_problem));
+    LINE("autotune_problem.elem_size", offsetof(autotune_problem, elem_size));
+    LINE("autotune_problem.rows", offsetof(autotune_problem, rows));
+    LINE("autotune_problem.cols", offsetof(autotune_problem, cols));
+    LINE("autotune_problem.ld_src", offsetof(autotune_problem, ld_src));
+    LINE("autotune_problem.ld_dst", offsetof(autotune_problem, ld_dst));
+    LINE("autotune_problem.batch", offsetof(autotune_problem, batch));
+    LINE("autotune_problem.stride_src", offsetof(autotune_problem, stride_src));
+    LINE("autotune_problem.stride_dst", offsetof(autotune_problem, stride_dst));
+    LINE("autotune_problem.in_place", offsetof(autotune_problem, in_place));
+    LINE("autotune_problem.align_bytes", offsetof(autotune_problem, align_bytes));
+    LINE("autotune_problem.struct_size", offsetof(autotune_problem, struct_size));
+    LINE("autotune_problem.step", offsetof(autotune_problem, step));
+    LINE("autotune_tensor", sizeof(autotune_tensor));
+    LINE("autotune_tensor.elem_size", offsetof(autotune_tensor, elem_size));
+    LINE("autotune_tensor.rank", offsetof(autotune_tensor, rank));
+    LINE("autotune_tensor.extents", offsetof(autotune_tensor, extents));
+    LINE("autotune_tensor.permutation", offsetof(autotune_tensor, permutation));
+    LINE("autotune_tensor.strides_src", offsetof(autotune_tensor, strides_src));
+    LINE("autotune_tensor.strides_dst", offsetof(autotune_tensor, strides_dst));
+    LINE("autotune_tensor.align_bytes", offsetof(autotune_tensor, align_bytes));
+    LINE("autotune_tensor.struct_size", offsetof(autotune_tensor, struct_size));
+    LINE("autotune_tensor.step", offsetof(autotune_tensor, step));
+    LINE("autotune_matrix", sizeof(autotune_matrix));
+    LINE("autotune_matrix.dst", offsetof(autotune_matrix, dst));
+    LINE("autotune_matrix.src", offsetof(autotune_matrix, src));
+    LINE("autotune_matrix.dst2", offsetof(autotune_matrix, dst2));
+    LINE("autotune_matrix.src2", offsetof(autotune_matrix, src2));
+    LINE("autotune_matrix.rows", offsetof(autotune_matrix, rows));
+    LINE("autotune_matrix.cols", offsetof(autotune_matrix, cols));
+    LINE("autotune_matrix.ld_src", offsetof(autotune_matrix, ld_src));
+    LINE("autotune_matrix.ld_dst", offsetof(autotune_matrix, ld_dst));
+    LINE("autotune_matrix.batch", offsetof(autotune_matrix, batch));
+    LINE("autotune_matrix.stride_src", offsetof(autotune_matrix, stride_src));
+    LINE("autotune_matrix.stride_dst", offsetof(autotune_matrix, stride_dst));
+    LINE("autotune_groups", sizeof(autotune_groups));
+    LINE("autotune_groups.struct_size", offsetof(autotune_groups, struct_size));
+    LINE("autotune_groups.elem_size", offsetof(autotune_groups, elem_size));
+    LINE("autotune_groups.step", offsetof(autotune_groups, step));
+    LINE("autotune_groups.align_bytes", offsetof(autotune_groups, align_bytes));
+    LINE("autotune_groups.count", offsetof(autotune_groups, count));
+    LINE("autotune_groups.list", offsetof(autotune_groups, list));
+    LINE("autotune_groups.rows", offsetof(autotune_groups, rows));
+    LINE("autotune_groups.cols", offsetof(autotune_groups, cols));
+    LINE("autotune_groups.ld_src", offsetof(autotune_groups, ld_src));
+    LINE("autotune_groups.padding", offsetof(autotune_groups, padding));
+    LINE("autotune_groups.most_rows", offsetof(autotune_groups, most_rows));
+    LINE("autotune_groups.stacked", offsetof(autotune_groups, stacked));
+    LINE("autotune_groups.offset_bytes", offsetof(autotune_groups, offset_bytes));
+    LINE("autotune_scales", sizeof(autotune_scales));
+    LINE("autotune_scales.type", offsetof(autotune_scales, type));
+    LINE("autotune_scales.elem_size", offsetof(autotune_scales, elem_size));
+    LINE("autotune_scales.rows", offsetof(autotune_scales, rows));
+    LINE("autotune_scales.cols", offsetof(autotune_scales, cols));
+    LINE("autotune_scales.row_stride", offsetof(autotune_scales, row_stride));
+    LINE("autotune_scales.col_stride", offsetof(autotune_scales, col_stride));
+    LINE("autotune_scales.matrix_bytes", offsetof(autotune_scales, matrix_bytes));
+    LINE("autotune_scales.bytes", offsetof(autotune_scales, bytes));
+    LINE("autotune_scales.reserved", offsetof(autotune_scales, reserved));
+    LINE("autotune_launch", sizeof(autotune_launch));
+    LINE("autotune_launch.grid", offsetof(autotune_launch, grid));
+    LINE("autotune_launch.block", offsetof(autotune_launch, block));
+    LINE("autotune_launch.shared_bytes", offsetof(autotune_launch, shared_bytes));
+    LINE("autotune_launch.carveout_percent", offsetof(autotune_launch, carveout_percent));
+    LINE("autotune_launch.kernel", offsetof(autotune_launch, kernel));
+    LINE("autotune_launch.reserved", offsetof(autotune_launch, reserved));
+    LINE("autotune_plan_options", sizeof(autotune_plan_options));
+    LINE("autotune_plan_options.measure_ms", offsetof(autotune_plan_options, measure_ms));
+    LINE("autotune_plan_options.policy", offsetof(autotune_plan_options, policy));
+    LINE("autotune_plan_options.scratch", offsetof(autotune_plan_options, scratch));
+    LINE("autotune_plan_options.scratch_bytes", offsetof(autotune_plan_options, scratch_bytes));
+    LINE("autotune_plan_options.struct_size", offsetof(autotune_plan_options, struct_size));
+    LINE("autotune_scalar", sizeof(autotune_scalar));
+    LINE("autotune_scalar.at", offsetof(autotune_scalar, at));
+    LINE("autotune_scalar.value", offsetof(autotune_scalar, value));
+    LINE("autotune_execution", sizeof(autotune_execution));
+    LINE("autotune_execution.struct_size", offsetof(autotune_execution, struct_size));
+    LINE("autotune_execution.dst", offsetof(autotune_execution, dst));
+    LINE("autotune_execution.src", offsetof(autotune_execution, src));
+    LINE("autotune_execution.stream", offsetof(autotune_execution, stream));
+    LINE("autotune_execution.scale", offsetof(autotune_execution, scale));
+    LINE("autotune_execution.alpha", offsetof(autotune_execution, alpha));
+    LINE("autotune_execution.beta", offsetof(autotune_execution, beta));
+    LINE("autotune_execution.src2", offsetof(autotune_execution, src2));
+    LINE("autotune_execution.channel_scale", offsetof(autotune_execution, channel_scale));
+    LINE("autotune_execution.channel_shift", offsetof(autotune_execution, channel_shift));
+    LINE("autotune_execution.dst2", offsetof(autotune_execution, dst2));
+    LINE("autotune_execution.largest", offsetof(autotune_execution, largest));
+    LINE("autotune_execution.block_scales", offsetof(autotune_execution, block_scales));
+    LINE("autotune_execution.block_scales2", offsetof(autotune_execution, block_scales2));
+    LINE("autotune_execution.skip", offsetof(autotune_execution, skip));
+    LINE("autotune_execution.list", offsetof(autotune_execution, list));
+    LINE("autotune_execution.list_count", offsetof(autotune_execution, list_count));
+    LINE("autotune_execution.offsets", offsetof(autotune_execution, offsets));
+    LINE("autotune_execution.offset_count", offsetof(autotune_execution, offset_count));
+    LINE("autotune_execution.scratch", offsetof(autotune_execution, scratch));
+    LINE("autotune_execution.scratch_bytes", offsetof(autotune_execution, scratch_bytes));
+    LINE("autotune_execution.sums", offsetof(autotune_execution, sums));
+    LINE("autotune_execution.overflow", offsetof(autotune_execution, overflow));
+    LINE("autotune_execution.most_rows", offsetof(autotune_execution, most_rows));
+    return 0;
+}
