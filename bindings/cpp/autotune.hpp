@@ -615,6 +615,18 @@ class plan
     detail::sides sides_;
 };
 
+// ---- kernels that no plan uses ----
+
+inline void clear() noexcept
+{
+    autotune_clear();
+}
+
+inline void keep_unused(std::size_t most) noexcept
+{
+    autotune_keep_unused(most);
+}
+
 // ---- wisdom: what plans have measured ----
 
 namespace wisdom

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, over
 
 from . import _cuda
 from ._arrays import Jax, Kind, View, dense, kind_of, overlap, stream_number, type_name
-from ._library import AutotuneError, Status
+from ._library import AutotuneError, Status, library
 from ._objects import AnyProfile, At, Plan, Problem, checked_dims, normalized, opened, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
 from ._scratch import scratch_for, scratch_for_sums
@@ -21,21 +21,28 @@ _lock = threading.Lock()
 
 
 def use(profile: AnyProfile) -> None:
-    """Take kernels from this profile, or that at a path, from now on; None: from the search path. Earlier plans stay,
-    for graphs."""
+    """Take kernels from this profile, or that at a path, from now on; None: from the search path. Plans are made anew,
+    so do not call this while a stream is captured."""
     chosen = None if profile is None else opened(profile)
     with _lock:
         set_default_profile(chosen)
-        _retired.append(dict(_plans))
-        _plans.clear()
-        _known.clear()
-        torch_calls = sys.modules.get("transpose_autotune._torch")
-        if torch_calls:
-            torch_calls.forget()
+        _forget_plans()
 
 
-# Captured graphs may still run these.
-_retired: "list[Dict[_Key, Plan]]" = []
+def clear_plans() -> None:
+    """Free the plans of earlier calls, and the kernels that only they used. Graphs may go on running what they have
+    captured. This waits for the devices, so do not call it while a stream is captured."""
+    with _lock:
+        _forget_plans()
+    library().autotune_clear()
+
+
+def _forget_plans() -> None:
+    _plans.clear()
+    _known.clear()
+    torch_calls = sys.modules.get("transpose_autotune._torch")
+    if torch_calls:
+        torch_calls.forget()
 
 
 def plan_for(problem: Problem, device: int, stream: int) -> Plan:
@@ -45,7 +52,7 @@ def plan_for(problem: Problem, device: int, stream: int) -> Plan:
 
 
 def kept_plan(key: _Key, stream: int, make: Callable[[], Any]) -> Any:
-    """The plan with this key, made at the first call. Plans are kept, because graphs may have captured them."""
+    """The plan with this key, made at the first call and kept until clear_plans."""
     plan = _plans.get(key)
     if plan is None:
         with _lock:

@@ -156,6 +156,8 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_plan_launches": (c_size_t, [c_void_p, c_void_p, c_void_p, POINTER(LaunchStruct), c_size_t]),
     "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_free": (None, [c_void_p]),
+    "autotune_clear": (None, []),
+    "autotune_keep_unused": (None, [c_size_t]),
     "autotune_wisdom_save": (c_int, [c_char_p, _ERROR]),
     "autotune_wisdom_forget": (None, []),
 }

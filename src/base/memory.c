@@ -136,7 +136,7 @@ static void forget_slot(struct guard *guard, const void *block)
     close_gap(guard, slot);
 }
 
-static void guard_forget(const void *block)
+void at_guard_disown(const void *block)
 {
     struct guard *guard = current;
 
@@ -153,7 +153,7 @@ static void guard_forget(const void *block)
 
 void *at_guard_adopt(void *block)
 {
-    guard_forget(block);
+    at_guard_disown(block);
     return at_guard_note(block);
 }
 
@@ -295,7 +295,7 @@ void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size)
     if (count < *capacity)
         return items;
     larger = *capacity ? *capacity * 2 : 8;
-    guard_forget(items);
+    at_guard_disown(items);
     moved = reallocarray(items, larger, item_size);
     if (!moved)
         free(items);
@@ -305,6 +305,6 @@ void *at_grow(void *items, size_t count, size_t *capacity, size_t item_size)
 
 void at_free(void *block)
 {
-    guard_forget(block);
+    at_guard_disown(block);
     free(block);
 }

@@ -70,4 +70,7 @@ void *at_guard_note(void *block);
 /* The same for a block that may be noted already, or that another thread's call has returned. */
 void *at_guard_adopt(void *block);
 
+/* Note a block no longer, because it belongs to something that lives longer than the call. */
+void at_guard_disown(const void *block);
+
 #endif

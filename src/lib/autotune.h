@@ -486,6 +486,17 @@ AUTOTUNE_API int64_t autotune_plan_scratch_bytes(const autotune_plan *plan);
 AUTOTUNE_API size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity);
 AUTOTUNE_API void autotune_plan_free(autotune_plan *plan);
 
+/* The plans of a context share the kernels that are loaded there. Those that no plan uses any more
+ * stay loaded for later plans, up to 64 in each context; of more, the one that was used last is
+ * kept longest. Kernels that were captured into a graph stay loaded as long as their context
+ * exists, and so does the scratch of their plans: the graph may run when the plan is freed. */
+
+/* Unload all kernels that no plan uses and no graph has captured. Call this before a device is
+ * reset, or a context destroyed that had plans. */
+AUTOTUNE_API void autotune_clear(void);
+/* Keep at most so many unused kernels in each context from now on, instead of 64. */
+AUTOTUNE_API void autotune_keep_unused(size_t most);
+
 /* ---- wisdom: what plans have measured ---- */
 
 /* Add what plans of this process have measured to a profile, which is made if it is missing. NULL

@@ -3,10 +3,9 @@
 #include "lib/objects.h"
 
 #include "base/memory.h"
-#include "device/cuda/cuda_device.h"
 #include "emulated/time/description.h"
+#include "lib/context.h"
 #include "lib/groups.h"
-#include "lib/process.h"
 
 #include <string.h>
 
@@ -180,38 +179,6 @@ enum at_status autotune_take_problem(struct at_problem *problem, int64_t *align_
 }
 
 /* ---- devices ---- */
-
-static enum at_status find_current(struct at_device_info *info, CUcontext *context,
-                                   struct at_error *err)
-{
-    CUdevice device;
-    enum at_status status = at_cuda_load(err);
-
-    if (status != AT_OK)
-        return status;
-    if (at_cuda.cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context ||
-        at_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
-        return at_fail(err, AT_DEVICE,
-                       "no CUDA context is current: make one with cudaSetDevice or "
-                       "cuCtxSetCurrent");
-    return at_cuda_info(device, device, info, err);
-}
-
-enum at_status autotune_find_current(struct at_device_info *info, void **context,
-                                     struct at_error *err)
-{
-    CUcontext found = NULL;
-    struct at_cleanup lock;
-    enum at_status status = autotune_lock(&lock, err);
-
-    if (status != AT_OK)
-        return status;
-    status = find_current(info, &found, err);
-    autotune_unlock(&lock);
-    if (status == AT_OK && context)
-        *context = found;
-    return status;
-}
 
 struct asking {
     const char *name; /* of a description; NULL for the current device */

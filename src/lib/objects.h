@@ -81,10 +81,6 @@ bool autotune_is_settled(const struct autotune_answer *answer);
 size_t autotune_rivals(const struct autotune_answer *answer, const autotune_profile *profile,
                        struct at_answer *rivals);
 
-/* Find the current CUDA context (`context` may be NULL) and its device. */
-enum at_status autotune_find_current(struct at_device_info *info, void **context,
-                                     struct at_error *err);
-
 /* Format the answer as lines of text or as JSON. The caller frees *text with at_free. */
 enum at_status autotune_write_answer(char **text, const struct autotune_answer *answer, bool json,
                                      struct at_error *err);

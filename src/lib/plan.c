@@ -6,43 +6,12 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "lib/execution.h"
-#include "lib/kernels.h"
 #include "lib/planner.h"
 #include "lib/process.h"
 #include "space/space.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum at_status autotune_check_cuda(CUresult result, const char *doing, struct at_error *err)
-{
-    char text[256];
-
-    if (result == CUDA_SUCCESS)
-        return AT_OK;
-    at_cuda_describe(result, text, sizeof text);
-    return at_fail(err, AT_DEVICE, "%s: %s", doing, text);
-}
-
-/* ---- the context ---- */
-
-enum at_status autotune_enter(const autotune_plan *plan, bool *entered, struct at_error *err)
-{
-    CUcontext current = NULL;
-
-    *entered = at_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != plan->context;
-    return *entered ? autotune_check_cuda(at_cuda.cuCtxPushCurrent(plan->context),
-                                          "entering the plan's context", err)
-                    : AT_OK;
-}
-
-void autotune_leave(bool entered)
-{
-    CUcontext popped;
-
-    if (entered)
-        at_cuda.cuCtxPopCurrent(&popped);
-}
 
 /* ---- the kernels ---- */
 
@@ -80,34 +49,6 @@ static enum at_status choose_configs(struct at_config configs[AUTOTUNE_KERNELS],
 
 /* ---- loading ---- */
 
-static enum at_status load(struct autotune_kernel *kernel, const struct autotune_image *image,
-                           const struct at_config *config, const struct autotune_answer *answer,
-                           struct at_error *err)
-{
-    struct at_call *call = &kernel->call;
-    CUfunction function = NULL;
-    enum at_status status =
-        at_config_launch(config, &answer->problem, &answer->device, &call->launch, err);
-
-    if (status == AT_OK)
-        status = autotune_check_cuda(at_cuda.cuModuleLoadData(&kernel->module, image->bytes),
-                                     "loading a kernel", err);
-    if (status == AT_OK)
-        status = autotune_check_cuda(
-            at_cuda.cuModuleGetFunction(&function, kernel->module, image->entry),
-            "finding a kernel", err);
-    memcpy(kernel->name, image->entry, sizeof kernel->name);
-    kernel->loaded.handle = function;
-    call->kernel = &kernel->loaded;
-    if (status == AT_OK)
-        status = autotune_check_cuda(at_cuda_prepare_kernel(call->kernel, &call->launch),
-                                     "setting up a kernel", err);
-    if (answer->problem.groups.count == 0)
-        kernel->arg_count = at_problem_args(&answer->problem, &call->launch, 0, 0, NULL, call->args,
-                                            call->arg_words);
-    return status;
-}
-
 /* Allocate the scratch. Of a step it is cleared for the first launch, and each launch clears it for
  * the next one. */
 static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
@@ -130,46 +71,58 @@ static enum at_status make_scratch(autotune_plan *plan, struct at_error *err)
     return autotune_check_cuda(result, "making scratch", err);
 }
 
-/* Find how much scratch the kernels need; or a list of as many matrices as the plan is made for. */
-static enum at_status count_scratch(autotune_plan *plan, const struct at_config *configs,
-                                    const struct autotune_answer *answer, struct at_error *err)
+/* Find how much scratch the launches need; or a list of as many matrices as the plan is made for.
+ */
+static void count_scratch(autotune_plan *plan)
 {
-    enum at_status status = AT_OK;
-
-    plan->scratch_bytes = at_groups_kind(&answer->problem.groups) == AT_GROUP_LIST
-                              ? answer->problem.groups.count * (int64_t)sizeof(autotune_matrix)
+    plan->scratch_bytes = at_groups_kind(&plan->problem.groups) == AT_GROUP_LIST
+                              ? plan->problem.groups.count * (int64_t)sizeof(autotune_matrix)
                               : 0;
-    for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++) {
-        struct at_launch launch;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        plan->scratch_bytes =
+            at_max(plan->scratch_bytes,
+                   at_problem_scratch_bytes(&plan->problem, &plan->kernels[i].call.launch));
+}
 
-        status = at_config_launch(&configs[i], &answer->problem, &answer->device, &launch, err);
-        if (status == AT_OK)
-            plan->scratch_bytes =
-                at_max(plan->scratch_bytes, at_problem_scratch_bytes(&answer->problem, &launch));
+/* Fill in the calls of the kernels, which are loaded. */
+static void make_calls(autotune_plan *plan)
+{
+    for (size_t i = 0; i < plan->kernel_count; i++) {
+        struct autotune_kernel *kernel = &plan->kernels[i];
+        struct at_call *call = &kernel->call;
+
+        call->kernel = &kernel->module->kernel;
+        if (plan->problem.groups.count == 0)
+            kernel->arg_count = at_problem_args(&plan->problem, &call->launch, 0, 0, NULL,
+                                                call->args, call->arg_words);
     }
-    return status;
 }
 
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
                                const struct autotune_answer *answer, struct at_error *err)
 {
-    struct autotune_wanted wanted[AUTOTUNE_KERNELS] = {0};
-    enum at_status status;
+    struct autotune_want wants[AUTOTUNE_KERNELS];
+    enum at_status status = AT_OK;
 
-    for (size_t i = 0; i < plan->kernel_count; i++) {
-        wanted[i].config = &configs[i];
-        wanted[i].kind = at_problem_kind(&answer->problem);
+    for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++) {
+        struct autotune_kernel *kernel = &plan->kernels[i];
+
+        wants[i] = (struct autotune_want){.config = &configs[i],
+                                          .kind = at_problem_kind(&plan->problem),
+                                          .launch = &kernel->call.launch,
+                                          .module = &kernel->module};
+        status = at_config_launch(&configs[i], &plan->problem, &answer->device,
+                                  &kernel->call.launch, err);
     }
-    status = count_scratch(plan, configs, answer, err);
+    if (status != AT_OK)
+        return status;
+    count_scratch(plan);
+    status = make_scratch(plan, err);
     if (status == AT_OK)
-        status = make_scratch(plan, err);
+        status = autotune_modules_hold(wants, plan->kernel_count, &plan->context,
+                                       answer->device.compute_capability, err);
     if (status == AT_OK)
-        status =
-            autotune_compile(wanted, plan->kernel_count, answer->device.compute_capability, err);
-    for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++)
-        status = load(&plan->kernels[i], &wanted[i].image, &configs[i], answer, err);
-    for (size_t i = 0; i < AUTOTUNE_KERNELS; i++)
-        at_free(wanted[i].image.bytes);
+        make_calls(plan);
     return status;
 }
 
@@ -234,23 +187,24 @@ struct creating {
     char note[AUTOTUNE_NOTE_CHARS]; /* about that */
 };
 
-/* A forked child does not own the modules, and those of a destroyed context are gone. */
+/* A forked child does not own the kernels, and what was in a destroyed context is gone. A graph
+ * that has captured the plan goes on using its scratch. */
 static void unload(autotune_plan *plan)
 {
-    bool entered;
+    bool captured = *plan->captured, entered;
 
-    if (!plan->context || autotune_check_process(NULL) != AT_OK ||
-        autotune_enter(plan, &entered, NULL) != AT_OK)
+    if (autotune_check_process(NULL) != AT_OK)
         return;
     for (size_t i = 0; i < AUTOTUNE_KERNELS; i++) {
-        if (plan->kernels[i].module)
-            at_cuda.cuModuleUnload(plan->kernels[i].module);
+        autotune_module_drop(plan->kernels[i].module, captured);
         plan->kernels[i].module = NULL;
     }
-    if (plan->scratch)
+    if (plan->scratch && !captured && autotune_context_exists(&plan->context) &&
+        autotune_enter(&plan->context, &entered, NULL) == AT_OK) {
         at_cuda.cuMemFree(plan->scratch);
+        autotune_leave(entered);
+    }
     plan->scratch = 0;
-    autotune_leave(entered);
 }
 
 /* What the call has taken besides memory. */
@@ -274,7 +228,7 @@ static enum at_status look_up(struct creating *creating, struct at_error *err)
     if (status == AT_OK)
         status = take_options(&creating->budget, creating->options, err);
     if (status == AT_OK)
-        status = autotune_find_current(&answer->device, (void **)&plan->context, err);
+        status = autotune_find_current(&answer->device, &plan->context, err);
     if (status != AT_OK)
         return status;
     snprintf(answer->policy, sizeof answer->policy, "%s", creating->budget.policy->name);
@@ -369,6 +323,7 @@ static enum at_status create(void *data, struct at_error *err)
     enum at_status status;
 
     creating->made = at_alloc(sizeof *creating->made);
+    creating->made->captured = at_alloc(sizeof *creating->made->captured);
     at_cleanup_push(&cleanup, release, creating);
     status = fill(creating, err);
     if (status == AT_OK && creating->budget.limit_ns == 0)
@@ -456,5 +411,6 @@ void autotune_plan_free(autotune_plan *plan)
         return;
     unload(plan);
     at_free(plan->description);
+    at_free(plan->captured);
     at_free(plan);
 }

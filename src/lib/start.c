@@ -16,6 +16,18 @@ static const struct autotune_kernel *kernel_for(const autotune_plan *plan, const
                                                              : AUTOTUNE_TUNED];
 }
 
+/* Note it if the stream captures a graph, which may run the kernel again after the plan is freed.
+ * The default stream never does. */
+static void note_capture(const autotune_plan *plan, void *stream)
+{
+    CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
+
+    if (stream && !atomic_load_explicit(plan->captured, memory_order_relaxed) &&
+        at_cuda.cuStreamIsCapturing(stream, &capturing) == CUDA_SUCCESS &&
+        capturing != CU_STREAM_CAPTURE_STATUS_NONE)
+        *plan->captured = true;
+}
+
 /* Launch in the plan's context. */
 static enum at_status launch(const autotune_plan *plan, const struct at_call *call,
                              const struct at_cuda_given *given, void *stream, struct at_error *err)
@@ -24,9 +36,10 @@ static enum at_status launch(const autotune_plan *plan, const struct at_call *ca
     enum at_status status = autotune_check_process(err);
 
     if (status == AT_OK)
-        status = autotune_enter(plan, &entered, err);
+        status = autotune_enter(&plan->context, &entered, err);
     if (status != AT_OK)
         return status;
+    note_capture(plan, stream);
     status = autotune_check_cuda(at_cuda_launch(call, given, stream), "starting a transpose", err);
     autotune_leave(entered);
     return status;
@@ -100,7 +113,7 @@ static enum at_status copy_list(const autotune_plan *plan, const autotune_execut
     if (status == AT_OK)
         status = autotune_check_process(err);
     if (status == AT_OK)
-        status = autotune_enter(plan, &entered, err);
+        status = autotune_enter(&plan->context, &entered, err);
     if (status != AT_OK)
         return status;
     status = autotune_check_cuda(at_cuda.cuMemcpyHtoDAsync(to, taken->list, bytes, taken->stream),
@@ -221,5 +234,5 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
     if (!plan)
         return 0;
     kernel = kernel_for(plan, dst, src, 0);
-    return autotune_put_launches(launches, capacity, &kernel->call.launch, kernel->name);
+    return autotune_put_launches(launches, capacity, &kernel->call.launch, kernel->module->entry);
 }

@@ -7,12 +7,14 @@
 #define cuCtxPopCurrent_v2  usual_pop
 #define cuDriverGetVersion  usual_version
 #define cuLaunchKernel      usual_launch
+#define cuStreamIsCapturing usual_capturing
 #include "../unit/fake_cuda.c"
 #undef cuCtxGetCurrent
 #undef cuCtxPushCurrent_v2
 #undef cuCtxPopCurrent_v2
 #undef cuDriverGetVersion
 #undef cuLaunchKernel
+#undef cuStreamIsCapturing
 
 /* The last launch. */
 void *driver_dst, *driver_src, *driver_stream;
@@ -55,7 +57,7 @@ int cuDriverGetVersion(int *version)
 
 int cuCtxGetCurrent(void **context)
 {
-    *context = driver_without_context && driver_pushed == 0 ? NULL : &driver_pushed;
+    *context = driver_without_context && driver_pushed == 0 ? NULL : fake_cuda_contexts;
     return 0;
 }
 

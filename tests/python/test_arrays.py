@@ -13,8 +13,8 @@ import types
 import unittest
 from unittest import mock
 
-from transpose_autotune import At, AutotuneError, Plan, Problem, Profile, Status, lookup, permute, save_wisdom, \
-    transpose, transpose_, use
+from transpose_autotune import At, AutotuneError, Plan, Problem, Profile, Status, clear_plans, lookup, permute, \
+    save_wisdom, transpose, transpose_, use
 from transpose_autotune import _calls, _dlpack, _nvrtc, _scratch
 from transpose_autotune._objects import REVERSED
 
@@ -454,13 +454,30 @@ class Arrays(WithPlans):
 
     def test_plans_are_freed(self):
         modules = ctypes.c_int.in_dll(driver, "fake_cuda_modules")
-        gc.collect()
+        clear_plans()
         before = modules.value
-        plan = Plan(Problem((30, 50), 4))
+        plan = Plan(Problem((30, 50), 2))
         self.assertGreater(modules.value, before)
         del plan
         gc.collect()
+        clear_plans()
         self.assertEqual(modules.value, before)
+
+    def test_clear_plans(self):
+        """Kernels go with the calls that used them, but for those that a graph may still run."""
+        modules = ctypes.c_int.in_dll(driver, "fake_cuda_modules")
+        arrays = Interface((30, 50), "<c16"), Interface((50, 30), "<c16", pointer=1 << 22)
+        clear_plans()
+        before = modules.value
+        for captured in 0, 1:
+            transpose(*arrays)
+            used = modules.value
+            self.assertGreater(used, before)
+            put("capturing", captured)
+            transpose(*arrays, stream=4096)
+            put("capturing", 0)
+            clear_plans()
+            self.assertEqual((len(_calls._plans), modules.value), (0, used if captured else before))
 
     def test_threads(self):
         """Many threads make one plan."""

@@ -16,7 +16,10 @@ _Thread_local void *fake_cuda_context = fake_cuda_contexts;
 _Thread_local void *fake_cuda_launched_in;
 _Thread_local uint64_t fake_cuda_launched[2], fake_cuda_last[FAKE_CUDA_WORDS];
 int fake_cuda_last_at;
-atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
+atomic_int fake_cuda_context_ids[FAKE_CUDA_CONTEXTS] = {1, 2};
+bool fake_cuda_is_old;
+atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_cuda_calls;
+atomic_int fake_cuda_mistakes;
 atomic_int fake_cuda_held, fake_cuda_allocations;
 _Thread_local int64_t fake_cuda_now_ns;
 struct fake_cuda_kernel fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
@@ -111,6 +114,7 @@ int cuDeviceGetPCIBusId(char *id, int capacity, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuCtxGetCurrent(void **context);
 int cuCtxGetDevice(int *device);
+int cuCtxGetId(void *context, unsigned long long *id);
 int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuGetErrorName(int error, const char **name);
@@ -121,6 +125,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **args, void **extra);
 int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamIsCapturing(void *stream, int *state);
 int cuStreamEndCapture(void *stream, void **graph);
 int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags);
 int cuGraphLaunch(void *executable, void *stream);
@@ -140,6 +145,7 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stre
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
 int cuFuncGetAttribute(int *value, int which, void *function);
+int cuFuncSetAttribute(void *function, int which, int value);
 int cuDriverGetVersion(int *version);
 
 int cuDeviceGetAttribute(int *value, int which, int device)
@@ -189,7 +195,7 @@ int cuCtxGetCurrent(void **context)
 static _Thread_local void *stack[8];
 static _Thread_local size_t stacked;
 
-enum { INVALID_CONTEXT = 201 };
+enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201 };
 
 int cuCtxPushCurrent_v2(void *context)
 {
@@ -215,6 +221,21 @@ int cuCtxGetDevice(int *device)
     return 0;
 }
 
+static int context_number(const void *context)
+{
+    return (int)((const char *)context - fake_cuda_contexts);
+}
+
+int cuCtxGetId(void *context, unsigned long long *id)
+{
+    enum { CONTEXT_IS_DESTROYED = 709, NOT_SUPPORTED = 801 };
+
+    if (fake_cuda_is_old)
+        return NOT_SUPPORTED;
+    *id = (unsigned long long)fake_cuda_context_ids[context_number(context)];
+    return *id ? 0 : CONTEXT_IS_DESTROYED;
+}
+
 int cuGetErrorName(int error, const char **name)
 {
     (void)error;
@@ -232,23 +253,44 @@ int cuGetErrorString(int error, const char **text)
 
 /* ---- modules and kernels ---- */
 
+/* A module is the id of its context. */
+static atomic_int loaded[FAKE_CUDA_CONTEXTS];
+
 int cuModuleLoadData(void **module, const void *image)
 {
     (void)image;
     pass(FAKE_CUDA_LOAD);
     fake_cuda_calls++;
+    fake_cuda_loads++;
+    if (!fake_cuda_context)
+        return INVALID_CONTEXT;
     fake_cuda_modules++;
-    *module = fake_cuda_context;
+    loaded[context_number(fake_cuda_context)]++;
+    *module = (void *)(intptr_t)fake_cuda_context_ids[context_number(fake_cuda_context)];
     return 0;
 }
 
 int cuModuleUnload(void *module)
 {
+    int number = fake_cuda_context ? context_number(fake_cuda_context) : -1;
+
     fake_cuda_calls++;
-    if (module != fake_cuda_context)
+    if (number < 0 || (intptr_t)module != fake_cuda_context_ids[number]) {
+        fake_cuda_mistakes++;
         return INVALID_CONTEXT;
+    }
     fake_cuda_modules--;
+    loaded[number]--;
     return 0;
+}
+
+void fake_cuda_renew_context(int number)
+{
+    static int last = FAKE_CUDA_CONTEXTS;
+
+    fake_cuda_context_ids[number] = ++last;
+    fake_cuda_modules -= loaded[number];
+    loaded[number] = 0;
 }
 
 /* The harness's kernels that matter; others do nothing. `result` is the argument's number. */
@@ -346,6 +388,11 @@ static void run_harness(const struct harness *which, void **args)
         ++**(uint64_t **)args[which->result]; /* the results are in host memory */
 }
 
+static int most_shared(const struct fake_cuda_kernel *kernel)
+{
+    return kernel->shared ? kernel->shared : 49152;
+}
+
 /* A graph is a list of launches and events. */
 struct fake_node {
     struct fake_cuda_kernel *kernel; /* NULL: an event */
@@ -367,7 +414,7 @@ static void add(struct fake_node node)
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **args, void **extra)
 {
-    (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream;
+    (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)stream;
     (void)extra;
     fake_cuda_calls++;
     fake_cuda_launches++;
@@ -375,6 +422,8 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
         run_harness(function, args);
         return 0;
     }
+    if (shared > (unsigned)most_shared(function))
+        return INVALID_VALUE;
     fake_cuda_launched_in = fake_cuda_context;
     for (int i = 0; i < 2; i++)
         fake_cuda_launched[i] = *(uint64_t *)args[i];
@@ -385,6 +434,16 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     if (!captured)
         return run_family(function);
     add((struct fake_node){.kernel = function});
+    return 0;
+}
+
+int cuFuncSetAttribute(void *function, int which, int value)
+{
+    enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+
+    fake_cuda_calls++;
+    if (is_family(function) && which == MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        ((struct fake_cuda_kernel *)function)->shared = value;
     return 0;
 }
 
@@ -401,6 +460,14 @@ int cuStreamBeginCapture_v2(void *stream, int mode)
     (void)stream;
     (void)mode;
     return make((void **)&captured, sizeof *captured);
+}
+
+int cuStreamIsCapturing(void *stream, int *state)
+{
+    (void)stream;
+    fake_cuda_calls++;
+    *state = captured != NULL;
+    return 0;
 }
 
 int cuStreamEndCapture(void *stream, void **graph)
@@ -537,7 +604,7 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
  * of memory that the driver does not know. */
 int cuPointerGetAttribute(unsigned *value, int which, uint64_t address)
 {
-    enum { MEMORY_TYPE = 2, DEVICE_MEMORY = 2, INVALID_VALUE = 1 };
+    enum { MEMORY_TYPE = 2, DEVICE_MEMORY = 2 };
 
     fake_cuda_calls++;
     *value = which == MEMORY_TYPE ? DEVICE_MEMORY : address < 4096;
@@ -599,7 +666,6 @@ SUCCESS(cuDeviceGet)
 SUCCESS(cuDeviceGetCount)
 SUCCESS(cuDevicePrimaryCtxRelease_v2)
 SUCCESS(cuDevicePrimaryCtxRetain)
-SUCCESS(cuFuncSetAttribute)
 SUCCESS(cuGraphUpload)
 SUCCESS(cuInit)
 SUCCESS(cuMemHostAlloc)

@@ -25,6 +25,15 @@ enum { FAKE_CUDA_CONTEXTS = 2 };
 extern char fake_cuda_contexts[FAKE_CUDA_CONTEXTS]; /* the first one is current at first */
 extern _Thread_local void *fake_cuda_context;
 
+/* The ids of contexts; 0: destroyed. */
+extern atomic_int fake_cuda_context_ids[FAKE_CUDA_CONTEXTS];
+
+/* An older driver does not tell ids. */
+extern bool fake_cuda_is_old;
+
+/* Make another context where this one is, with all its modules gone. */
+void fake_cuda_renew_context(int number);
+
 /* The last launch of a family's kernel: its context, and the addresses of its arguments. */
 extern _Thread_local void *fake_cuda_launched_in;
 extern _Thread_local uint64_t fake_cuda_launched[2]; /* dst and src */
@@ -33,8 +42,11 @@ extern _Thread_local uint64_t
     fake_cuda_last[FAKE_CUDA_WORDS]; /* the words of argument number fake_cuda_last_at */
 extern int fake_cuda_last_at;        /* 0: none is read */
 
-/* Counts of loaded modules, of launches and of all calls. */
-extern atomic_int fake_cuda_modules, fake_cuda_launches, fake_cuda_calls;
+/* Counts of loaded modules, of all that were ever loaded, of launches and of all calls. */
+extern atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_cuda_calls;
+
+/* Modules that were unloaded in a context that they are not of. */
+extern atomic_int fake_cuda_mistakes;
 
 /* Counts of blocks, streams, events and graphs that are not freed, and of blocks ever allocated. */
 extern atomic_int fake_cuda_held, fake_cuda_allocations;
@@ -48,9 +60,10 @@ enum { FAKE_CUDA_KERNELS_MAX = 256 };
 extern struct fake_cuda_kernel {
     char entry[40];
     atomic_int launches;
-    int64_t ns;  /* the script: the time of a launch; 0: 10 us */
-    bool wrong;  /* its results are wrong */
-    int crashes; /* 0, or the CUresult of its launches */
+    atomic_int shared; /* bytes that its launches may have; 0: 48 KiB */
+    int64_t ns;        /* the script: the time of a launch; 0: 10 us */
+    bool wrong;        /* its results are wrong */
+    int crashes;       /* 0, or the CUresult of its launches */
 } fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
 extern int fake_cuda_kernel_count;
 void fake_cuda_forget(void);

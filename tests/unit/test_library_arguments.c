@@ -206,6 +206,8 @@ DOES(answer_free, autotune_answer_free(NULL))
 DOES(plan_free, autotune_plan_free(NULL))
 DOES(error_free, autotune_error_free(NULL))
 DOES(wisdom_forget, autotune_wisdom_forget())
+DOES(clear, autotune_clear())
+DOES(keep_unused, autotune_keep_unused(0))
 
 /* ---- all of them ---- */
 
@@ -230,6 +232,7 @@ static const struct {
     {"autotune_answer_path", NULL, {NULL}, path},
     {"autotune_answer_tier", NULL, {NULL}, tier},
     {"autotune_answer_tuned_problem", NULL, {NULL}, tuned_problem},
+    {"autotune_clear", NULL, {NULL}, clear},
     {"autotune_device_current", find_current_device, {"device"}, NULL},
     {"autotune_device_described", describe_device, {"device", "name"}, NULL},
     {"autotune_device_free", NULL, {NULL}, device_free},
@@ -239,6 +242,7 @@ static const struct {
     {"autotune_error_status", NULL, {NULL}, error_status},
     {"autotune_groups_lookup", look_groups_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_groups_plan_create", create_groups_plan, {"plan", "profile", "problem"}, NULL},
+    {"autotune_keep_unused", NULL, {NULL}, keep_unused},
     {"autotune_lookup", look_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_plan_create", create_plan, {"plan", "profile", "problem"}, NULL},
     {"autotune_plan_create_with", create_plan_with, {"plan", "profile", "problem"}, NULL},

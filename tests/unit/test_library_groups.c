@@ -417,6 +417,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+    autotune_clear();
     return fake_cuda_modules != 0 || fake_cuda_held != 0 || measure_tear_down(state);
 }
 

@@ -52,6 +52,7 @@ static int others;  /* the number of the first that is not the looked-up one or 
 static void begin(void)
 {
     autotune_wisdom_forget();
+    autotune_clear();
     fake_cuda_forget();
     for (int i = 0; i < FAKE_CUDA_KERNELS_MAX; i++)
         fake_cuda_kernels[i] = (struct fake_cuda_kernel){.ns = 20000};
@@ -60,6 +61,7 @@ static void begin(void)
 static void end(autotune_plan *plan)
 {
     autotune_plan_free(plan);
+    autotune_clear();
     assert_int_equal(fake_cuda_modules, 0);
     assert_int_equal(fake_cuda_held, 0);
 }
@@ -520,6 +522,7 @@ static void *make_plan(void *data)
     autotune_error *error = NULL;
 
     fake_cuda_device = order->device;
+    fake_cuda_context = &fake_cuda_contexts[order->device];
     if (autotune_plan_create_with(&order->plan, profile, &problem, order->options, &error) !=
         AUTOTUNE_OK)
         fprintf(stderr, "%s\n", autotune_error_message(error));

@@ -261,6 +261,7 @@ static void create_plan(const struct scenario *scenario, struct result *result)
     end();
     if (result->status != AUTOTUNE_OK) {
         take_failure(result, plan, error);
+        autotune_clear();
         assert_int_equal(fake_cuda_modules, 0);
         return;
     }
@@ -271,6 +272,7 @@ static void create_plan(const struct scenario *scenario, struct result *result)
                      AUTOTUNE_OK);
     assert_int_equal(fake_cuda_launches, launches + 2);
     autotune_plan_free(plan);
+    autotune_clear();
     assert_int_equal(fake_cuda_modules, 0);
 }
 
@@ -295,6 +297,7 @@ static void measure_plan(const struct scenario *scenario, struct result *result)
     } else {
         take_failure(result, plan, error);
     }
+    autotune_clear();
     if (fake_cuda_modules != 0 || fake_cuda_held != 0)
         fail_msg("allocation %zu: %d modules and %d other objects are left", failing,
                  fake_cuda_modules, fake_cuda_held);

@@ -91,6 +91,7 @@ enum at_status at_cuda_load(struct at_error *err)
 #define SYMBOL(name, symbol) {symbol, (void **)&at_cuda.name, 0},
         AT_CUDA_FUNCTIONS(SYMBOL)
 #undef SYMBOL
+            {"cuCtxGetId", (void **)&at_cuda.cuCtxGetId, 1},
     };
     static const char lacking[] = "no NVIDIA driver";
     static const char remedy[] =

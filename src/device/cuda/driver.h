@@ -46,6 +46,7 @@
     X(cuStreamCreate, "cuStreamCreate")                                                            \
     X(cuStreamDestroy, "cuStreamDestroy_v2")                                                       \
     X(cuStreamSynchronize, "cuStreamSynchronize")                                                  \
+    X(cuStreamIsCapturing, "cuStreamIsCapturing")                                                  \
     X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                             \
     X(cuStreamEndCapture, "cuStreamEndCapture")                                                    \
     X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                           \
@@ -62,6 +63,8 @@ struct at_cuda_api {
 #define FIELD(name, symbol) __typeof__(name) *name;
     AT_CUDA_FUNCTIONS(FIELD)
 #undef FIELD
+    /* Since CUDA 12.0, later than the headers that suffice here; NULL: an older driver lacks it. */
+    CUresult (*cuCtxGetId)(CUcontext context, unsigned long long *id);
 };
 
 /* The loaded library; valid after at_cuda_load. */
