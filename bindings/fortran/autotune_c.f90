@@ -469,6 +469,15 @@ module autotune_c
             type(c_ptr), value :: plan
         end subroutine autotune_plan_free
 
+        subroutine autotune_clear() bind(c, name="autotune_clear")
+            import
+        end subroutine autotune_clear
+
+        subroutine autotune_keep_unused(most) bind(c, name="autotune_keep_unused")
+            import
+            integer(c_size_t), value :: most
+        end subroutine autotune_keep_unused
+
         function autotune_wisdom_save(path, error) bind(c, name="autotune_wisdom_save") result(value)
             import
             type(c_ptr), value :: path
