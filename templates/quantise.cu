@@ -73,12 +73,6 @@
 #ifndef SHIFTED
 #define SHIFTED 0 /* 1: rows of the transposed result may begin anywhere; they are shifted */
 #endif
-#ifndef TILES
-#define TILES 1 /* that a block takes, one below the other; they carry ends of results' rows */
-#endif
-#ifndef ALIGN
-#define ALIGN 16 /* bytes: rows that begin anywhere are written from boundary to boundary */
-#endif
 #ifndef RUN
 #define RUN 8 /* rows whose results are a unit in shared memory */
 #endif
@@ -233,10 +227,8 @@ template <int height, int width> struct blocks_if<false, height, width> {
 using own_blocks = typename blocks_if<has_transposed, SCALE_ROWS, SCALE_COLS>::type;
 using kept_blocks = typename blocks_if<has_kept && !same_blocks, KEPT_ROWS, KEPT_COLS>::type;
 
-/* Shared memory: factors, what is carried to the next tile, and before the results the cells. */
-constexpr bool carries = TILES > 1;
-constexpr int carry_at = own_blocks::factor_bytes + kept_blocks::factor_bytes;
-constexpr int cells_at = carry_at + (carries ? TILE_COLS * row_carry::bytes : 0);
+/* Shared memory: factors, and before the results the cells. */
+constexpr int cells_at = own_blocks::factor_bytes + kept_blocks::factor_bytes;
 
 /* What a thread has of the tile. */
 struct thread_part : row_vectors<element, load_bytes, thread_rows> {
@@ -611,10 +603,9 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
 }
 
 /* Write what is in shared memory. */
-template <class Carry>
-__device__ __forceinline__ void
-write_staged(unsigned char *dst, unsigned char *kept, long long ld_src, long long ld_dst,
-             const block_tile &tile, bool is_whole, const Carry &carry)
+__device__ __forceinline__ void write_staged(unsigned char *dst, unsigned char *kept,
+                                             long long ld_src, long long ld_dst,
+                                             const block_tile &tile, bool is_whole)
 {
     const unsigned char *const staged = dynamic_shared() + cells_at;
     const long long pitch = ld_dst * result_bits / 8;
@@ -622,8 +613,7 @@ write_staged(unsigned char *dst, unsigned char *kept, long long ld_src, long lon
 
     __syncthreads();
     if constexpr (has_transposed && SHIFTED)
-        write_shifted_rows<own_rows, ALIGN, THREADS, STORE>(dst, staged, pitch, tile.cols, bytes,
-                                                            carry);
+        write_shifted_rows<own_rows, THREADS, STORE>(dst, staged, pitch, tile.cols, bytes);
     else if constexpr (has_transposed) {
         if (is_whole)
             write_rows<true, own_rows, STORE_BYTES, THREADS, STORE>(dst, staged, pitch, tile.cols,
@@ -633,9 +623,9 @@ write_staged(unsigned char *dst, unsigned char *kept, long long ld_src, long lon
                                                                      bytes);
     }
     if constexpr (kept_is_staged)
-        write_shifted_rows<kept_rows, ALIGN, THREADS, STORE>(kept, staged + kept_at,
-                                                             ld_src * kept_bits / 8, tile.rows,
-                                                             (tile.cols * kept_bits + 7) / 8);
+        write_shifted_rows<kept_rows, THREADS, STORE>(kept, staged + kept_at,
+                                                      ld_src * kept_bits / 8, tile.rows,
+                                                      (tile.cols * kept_bits + 7) / 8);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -650,44 +640,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                                 static_cast<const float *>(numbers.number.at),
                                 static_cast<const int *>(outputs.skip),
                                 outputs.scratch};
-    const block_tile all_tiles =
-        tile_of_block<TILES * TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
+    const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
 
-    if (all_tiles.matrix >= matrices_of(batch) || (given.skip && *given.skip))
+    if (tile.matrix >= matrices_of(batch) || (given.skip && *given.skip))
         return;
 
-    const batch_place<AXES> place = place_in(batch, all_tiles.matrix);
+    const batch_place<AXES> place = place_in(batch, tile.matrix);
+    const long long from = place * stride_src + tile.first_row * ld_src + tile.first_col;
+    const long long to = place * stride_dst + tile.first_col * ld_dst + tile.first_row;
+    const element *elements = static_cast<const element *>(src) + from;
+    unsigned char *results = static_cast<unsigned char *>(dst) + to * result_bits / 8;
+    unsigned char *kept =
+        static_cast<unsigned char *>(given.kept) + from * scaled_format<KEPT_TO>::bits / 8;
+    const tile_place at = {rows, cols, tile};
 
-#pragma unroll 1
-    for (int k = 0; k < TILES; k++) {
-        const block_tile tile = part_of_tile<TILES, TILE_ROWS>(all_tiles, k);
-        const long long from = place * stride_src + tile.first_row * ld_src + tile.first_col;
-        const long long to = place * stride_dst + tile.first_col * ld_dst + tile.first_row;
-        const element *elements = static_cast<const element *>(src) + from;
-        unsigned char *results = static_cast<unsigned char *>(dst) + to * result_bits / 8;
-        unsigned char *kept =
-            static_cast<unsigned char *>(given.kept) + from * scaled_format<KEPT_TO>::bits / 8;
-        const tile_place at = {rows, cols, tile};
+    const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
+    sums all;
 
-        const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
-        sums all;
-
-        if (!UNALIGNED && is_whole)
-            quantise<true>(elements, ld_src, at, given, kept, all);
-        else
-            quantise<false>(elements, ld_src, at, given, kept, all);
-        if constexpr (carries) {
-            const bool is_last = (k + 1) * TILE_ROWS >= all_tiles.rows;
-            const row_carry carry = {shared_address(dynamic_shared() + carry_at), k == 0, is_last};
-
-            write_staged(results, kept, ld_src, ld_dst, tile, is_whole, carry);
-            if (is_last)
-                break;
-            __syncthreads();
-        } else if constexpr (has_transposed || kept_is_staged) {
-            write_staged(results, kept, ld_src, ld_dst, tile, is_whole, no_carry{});
-        }
-        if constexpr (SUMS)
-            all.finish(tile, rows, cols, outputs);
-    }
+    if (!UNALIGNED && is_whole)
+        quantise<true>(elements, ld_src, at, given, kept, all);
+    else
+        quantise<false>(elements, ld_src, at, given, kept, all);
+    if constexpr (has_transposed || kept_is_staged)
+        write_staged(results, kept, ld_src, ld_dst, tile, is_whole);
+    if constexpr (SUMS)
+        all.finish(tile, rows, cols, outputs);
 }

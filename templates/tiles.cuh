@@ -202,16 +202,6 @@ __device__ __forceinline__ block_tile tile_of_block(long long rows, long long co
     return tile_of<rows_per_tile, cols_per_tile, order, group>(number, rows, cols);
 }
 
-/* Find one of the tiles that a block has one below the other, of `rows` each. */
-template <int tiles, int rows>
-__device__ __forceinline__ block_tile part_of_tile(const block_tile &all, int number)
-{
-    if constexpr (tiles == 1)
-        return all;
-    return {all.matrix, all.first_row + number * rows, all.first_col,
-            minimum(rows, all.rows - number * rows), all.cols};
-}
-
 /* A matrix's size, and a tile of it. */
 struct tile_place {
     long long rows, cols;
