@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import _cuda, _dlpack
+from ._cuda import HOST
 
 LEGACY_STREAM = 1  # the number of the default stream in both protocols
 
@@ -27,9 +28,13 @@ def type_name(kind: Any) -> str:
                                 f"{size[1]}{8 * int(size[2])}" if size else name)
 
 
+def place_of(device: int) -> str:
+    return "in host memory" if device == HOST else f"on device {device}"
+
+
 @dataclass(frozen=True)
 class View:
-    """An array in a device's memory. Strides are in elements; None: dense."""
+    """An array in a device's memory, or in the host's. Strides are in elements; None: dense."""
     pointer: int
     shape: Tuple[int, ...]
     strides: Optional[Tuple[int, ...]]
@@ -238,8 +243,31 @@ class Jax(Kind):
         _cuda.synchronize(stream)
 
 
+class NumPy(Kind):
+    def view(self, x: Any, stream: Optional[int]) -> View:
+        if any(stride % x.itemsize for stride in x.strides):
+            raise TypeError("strides have to be multiples of an element")
+        pointer, readonly = x.__array_interface__["data"]
+        strides = tuple(stride // x.itemsize for stride in x.strides)
+        return View(pointer, x.shape, strides, x.itemsize, HOST, x.dtype.str[1:], readonly)
+
+    def empty(self, x: Any, shape: Tuple[int, ...], dtype: Any, stream: Optional[int],
+              strides: Optional[Sequence[int]] = None) -> Any:
+        assert strides is None  # for results as they lie, which need a GPU
+        return sys.modules["numpy"].empty(shape, dtype)
+
+
+class PyTorch(Kind):
+    """Beside arrays of other kinds, and in transpose_. Otherwise _torch.py has them."""
+
+    def view(self, x: Any, stream: Optional[int]) -> View:
+        from . import _torch
+        return _torch._view(x)
+
+
 # By the first part of the type's module.
-KINDS: Dict[str, Kind] = {"cupy": CuPy(), "numba": Numba(), "numba_cuda": Numba(), "jax": Jax(), "jaxlib": Jax()}
+KINDS: Dict[str, Kind] = {"cupy": CuPy(), "numba": Numba(), "numba_cuda": Numba(), "jax": Jax(), "jaxlib": Jax(),
+                          "numpy": NumPy(), "torch": PyTorch()}
 _OTHER = Kind()
 
 

@@ -6,8 +6,9 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, overload
 
-from . import _cuda
-from ._arrays import Jax, Kind, View, dense, kind_of, overlap, stream_number, type_name
+from . import _cuda, _host
+from ._arrays import Jax, Kind, View, dense, kind_of, overlap, place_of, stream_number, type_name
+from ._cuda import HOST
 from ._library import AutotuneError, Status, library
 from ._objects import AnyProfile, At, Plan, Problem, checked_dims, normalized, opened, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
@@ -91,7 +92,7 @@ def check_out(source: View, target: View, shape: Tuple[int, ...], dtype: Any) ->
     elif type_name(target.type) != type_name(dtype):
         raise TypeError(f"out has elements of type {target.type}, and dtype is {dtype}")
     if source.device != target.device:
-        raise ValueError(f"out is on device {target.device}, and the source on {source.device}")
+        raise ValueError(f"out is {place_of(target.device)}, and the source {place_of(source.device)}")
     if target.readonly:
         raise ValueError("out is read-only")
     if source.pointer != target.pointer and overlap(source, target):
@@ -202,6 +203,12 @@ def _permute_any(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
     permutation = swap_last(rank) if dims is None else normalized(dims, rank)
     shape = tuple(source.shape[dim] for dim in permutation)
     given.check_blocks(permutation)
+    if source.device == HOST:
+        _host.check(stream, given)
+        out = kind.empty(x, shape, x.dtype, None) if out is None else out
+        check_out(source, kind_of(out).view(out, None), shape, None)
+        _host.permute(x, permutation, out)
+        return out
     with _cuda.Current(source.device):
         number = kind.stream(source) if asked is None else asked
         if source.stream is not None:
@@ -290,7 +297,8 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
     """Returns x with its last two axes exchanged, as a new dense array of the same kind; or writes it to `out`.
 
     x is an array on a GPU, of two axes or more, with any strides, that speaks DLPack or has
-    __cuda_array_interface__. `out` may be x itself for square matrices. The work goes into `stream` (a number or
+    __cuda_array_interface__. Arrays of NumPy and tensors in host memory are only moved, which helps to test programs.
+    `out` may be x itself for square matrices. The work goes into `stream` (a number or
     a framework's stream), by default the framework's current one, and may be captured into a graph, if the same
     was called once before.
 

@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, Optional, Type
 
 from ._library import AutotuneError, Status
 
+HOST = -1               # stands for a device, where an array is in host memory
 _DEVICE_OF_POINTER = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _NO_TIMING = 2          # CU_EVENT_DISABLE_TIMING
 _NON_BLOCKING = 1       # CU_STREAM_NON_BLOCKING
@@ -55,7 +56,8 @@ def _primary_context(device: int) -> c_void_p:
 
 
 class Current:
-    """with Current(device): a context of this device is current; without one, of any, if need be the first's."""
+    """with Current(device): a context of this device is current; without one, of any, if need be the first's. Host
+    memory needs none."""
 
     def __init__(self, device: Optional[int] = None):
         self.device = device
@@ -69,7 +71,7 @@ class Current:
         return self.device is None or (driver().cuCtxGetDevice(byref(device)) == 0 and device.value == self.device)
 
     def __enter__(self) -> None:
-        if not self._is_current():
+        if self.device != HOST and not self._is_current():
             _check(driver().cuCtxPushCurrent_v2(_primary_context(self.device or 0)), "changing the context")
             self.pushed = True
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
-from . import _cuda
-from ._arrays import View, dense, kind_of, stream_number, type_name
-from ._calls import check_out, check_outputs, new_results, view_there
+from . import _cuda, _host
+from ._arrays import View, dense, kind_of, place_of, stream_number, type_name
+from ._calls import check_out, check_outputs, new_results, permute, view_there
+from ._cuda import HOST
 from ._groups import MatrixList, RaggedRows, Rows, check_nested, parts_of
 from ._objects import At, checked_dims, normalized, swap_last
-from ._operands import Operands, expected_operands, step_of
+from ._operands import MOVE, Operands, expected_operands, step_of
 
 T = TypeVar("T")
 
@@ -54,6 +55,12 @@ def start_list(matrices: MatrixList, source: View, target: View, stream: int, gi
     matrices.start(source.device, stream, _step(source, target, given), numbers, skip)
 
 
+def check_alike(i: int, found: View, first: View) -> None:
+    """Raise unless array i of the list is like the first one."""
+    if (found.type, found.itemsize, found.device) != (first.type, first.itemsize, first.device):
+        raise TypeError(f"array {i} of the list has another type than the first one, or is on another device")
+
+
 def run_many(sources: Sequence[View], targets: Sequence[Tuple[View, ...]], dims: Sequence[Tuple[int, ...]], stream: int,
              given: Operands, view: Callable[[Any], View]) -> None:
     """Check the results, and start the launch. Each source has one target, or two with `both`."""
@@ -61,8 +68,7 @@ def run_many(sources: Sequence[View], targets: Sequence[Tuple[View, ...]], dims:
     for i, (source, results, permutation) in enumerate(zip(sources, targets, dims)):
         shape = tuple(source.shape[dim] for dim in permutation)
         for found, first in (source, sources[0]), *zip(results, targets[0]):
-            if (found.type, found.itemsize, found.device) != (first.type, first.itemsize, first.device):
-                raise TypeError(f"array {i} of the list has another type than the first one, or is on another device")
+            check_alike(i, found, first)
         check_out(source, results[0], shape, given.dtype)
         check_outputs(source, results, shape, given)
         strides = source.strides or dense(source.shape)
@@ -91,11 +97,23 @@ def as_lists(results: Sequence[Tuple[Any, ...]], given: Operands) -> Any:
     return lists if len(lists) > 1 else lists[0]
 
 
+def many_on_host(xs: Sequence[Any], sources: Sequence[View], dims: Sequence[Tuple[int, ...]], out: Any, stream: Any,
+                 given: Operands) -> List[Any]:
+    """A list in host memory."""
+    _host.check(stream, given)
+    for i, source in enumerate(sources):
+        check_alike(i, source, sources[0])
+    results = [None] * len(xs) if out is None else [one for one, in lists_of(out, given, len(xs))]
+    return [permute(x, of_x, result) for x, of_x, result in zip(xs, dims, results)]
+
+
 def _many_any(xs: Sequence[Any], dims: Optional[Sequence[int]], out: Any, stream: Any, given: Operands) -> Any:
     asked = None if stream is None else stream_number(stream)
     sources = [kind_of(x).view(x, asked) for x in xs]
     permutations = [dims_of(dims, len(source.shape)) for source in sources]
     kind = kind_of(xs[0])
+    if sources[0].device == HOST:
+        return many_on_host(xs, sources, permutations, out, stream, given)
     with _cuda.Current(sources[0].device):
         number = kind.stream(sources[0]) if asked is None else asked
         for source in sources:
@@ -125,9 +143,8 @@ def check_axes(x: Any, offsets: Any) -> None:
                          f"{tuple(x.shape)} and {tuple(offsets.shape)}")
 
 
-def run_ragged(x: View, offsets: View, targets: Dict[str, View], rows: Rows, stream: int, given: Operands,
-               view: Callable[[Any], View]) -> None:
-    """Check offsets and results, which have the library's names, and start the launch."""
+def check_ragged(x: View, offsets: View, targets: Dict[str, View], rows: Rows, given: Operands) -> None:
+    """Check offsets and results, which have the library's names."""
     (count, cols), groups = x.shape, offsets.size - 1
     strides = x.strides or dense(x.shape)
     if type_name(offsets.type) not in ("i32", "i64") or not offsets.is_dense:
@@ -139,13 +156,20 @@ def run_ragged(x: View, offsets: View, targets: Dict[str, View], rows: Rows, str
     if not targets["dst"].is_dense:
         raise ValueError("out has to be dense")
     if offsets.device != x.device:
-        raise ValueError(f"offsets are on device {offsets.device}, and x on {x.device}")
+        raise ValueError(f"offsets are {place_of(offsets.device)}, and x {place_of(x.device)}")
     check_outputs(x, [targets[name] for name in ("dst", "dst2") if name in targets], shape, given)
     flag = targets.get("overflow")
-    if flag:
-        if flag.size != 1 or type_name(flag.type) != "i32" or flag.device != x.device:
-            raise TypeError("overflow is one int32 number on the device of x")
-        _cuda.clear_word(flag.pointer, stream)
+    if flag and (flag.size != 1 or type_name(flag.type) != "i32" or flag.device != x.device):
+        raise TypeError("overflow is one int32 number on the device of x")
+
+
+def run_ragged(x: View, offsets: View, targets: Dict[str, View], rows: Rows, stream: int, given: Operands,
+               view: Callable[[Any], View]) -> None:
+    """Check them, and start the launch."""
+    check_ragged(x, offsets, targets, rows, given)
+    (count, cols), groups, strides = x.shape, offsets.size - 1, x.strides or dense(x.shape)
+    if "overflow" in targets:
+        _cuda.clear_word(targets["overflow"].pointer, stream)
     if x.size and groups:
         most = rows.stacked_rows if rows.stacked_rows is not None else targets["dst"].size // cols
         ragged = RaggedRows(count, cols, strides[0] if count > 1 else cols, offsets.itemsize, groups, rows.padding, most,
@@ -164,10 +188,19 @@ def ragged_targets(out: Any, names: Sequence[str]) -> Tuple[Any, ...]:
     return results
 
 
+def ragged_on_host(x: Tuple[Any, View], offsets: Tuple[Any, View], results: Dict[str, Any], targets: Dict[str, View],
+                   rows: Rows) -> None:
+    """Groups of rows in host memory: arrays and their views."""
+    check_ragged(x[1], offsets[1], targets, rows, MOVE)
+    _host.ragged(x[0], offsets[0], results, rows.padding, rows.stacked_rows is not None)
+
+
 def _ragged_any(x: Any, offsets: Any, out: Any, stream: Any, rows: Rows, has_overflow: bool, given: Operands) -> Any:
     kind, asked = kind_of(x), None if stream is None else stream_number(stream)
     source, of_rows = kind.view(x, asked), kind_of(offsets).view(offsets, asked)
     check_axes(source, of_rows)
+    if source.device == HOST:
+        _host.check(stream, given)
     count, cols = source.shape
     with _cuda.Current(source.device):
         number = kind.stream(source) if asked is None else asked
@@ -183,7 +216,10 @@ def _ragged_any(x: Any, offsets: Any, out: Any, stream: Any, rows: Rows, has_ove
         else:
             results = ragged_targets(out, list(types))
         targets = {name: (kind if out is None else kind_of(one)).view(one, number) for name, one in zip(types, results)}
-        run_ragged(source, of_rows, targets, rows, number, given, lambda array: view_there(array, number))
+        if source.device == HOST:
+            ragged_on_host((x, source), (offsets, of_rows), dict(zip(types, results)), targets, rows)
+        else:
+            run_ragged(source, of_rows, targets, rows, number, given, lambda array: view_there(array, number))
         kind.finish(number)
     return results if len(results) > 1 else results[0]
 

@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._arrays import View, dense, type_name
+from ._arrays import View, dense, place_of, type_name
 
 # The types of scales by their rules, and how scales lie.
 RULES = {**dict.fromkeys(("te", "te-pow2", "torchao"), "float32"),
@@ -35,6 +35,11 @@ class Operands(NamedTuple):
     tensor_amax: Any = None # the largest magnitude of the whole tensor, for rules with scales in e4m3
     sums: Any = None        # True: the sums of the columns, too
     channel_axis: int = -1
+
+    @property
+    def is_move(self) -> bool:
+        """Are elements left as they are, and is there one result?"""
+        return all(value is None for value in self[:-1])
 
     @property
     def has_channels(self) -> bool:
@@ -182,7 +187,7 @@ class Expected(NamedTuple):
             raise TypeError(f"{name} on the device is {wanted} of type {self.type}, and this is {found.size} of type "
                             f"{type_name(found.type)}")
         if found.device != device:
-            raise ValueError(f"{name} is on device {found.device}, and the source on {device}")
+            raise ValueError(f"{name} is {place_of(found.device)}, and the source {place_of(device)}")
         if self.shape and not (found.shape == self.shape and found.has_strides(self.strides)):
             raise ValueError(f"{name} has to have the shape {self.shape} and the strides {self.strides}")
 

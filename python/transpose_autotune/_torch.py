@@ -10,8 +10,9 @@ import torch
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
+from . import _host
 from ._arrays import View, dense, room_of, stream_number, type_name
-from ._calls import results_of, run
+from ._calls import check_out, results_of, run
 from ._objects import Plan, normalized, swap_last
 from ._operands import MOVE, Expected, Operands, computed_in
 
@@ -131,8 +132,8 @@ def _view_results(results: Sequence[Any], x: Any, dims: Tuple[int, ...], given: 
 def _permute_into(x: Any, dims: Tuple[int, ...], results: Tuple[Any, ...], given: Operands) -> Optional[Plan]:
     """Returns the plan; None: the next tensor like this needs more than a plan."""
     for result in results:
-        if not isinstance(result, torch.Tensor) or not result.is_cuda:
-            raise TypeError("out has to be a tensor on a GPU too")
+        if not isinstance(result, torch.Tensor):
+            raise TypeError("out has to be a tensor too")
     expanded = _is_expanded(x)
     source = _view(x.contiguous() if expanded else x)
     targets, stream = _view_results(results, x, dims, given), _current_stream(source.device)
@@ -154,7 +155,7 @@ def _view_operand(x: Any) -> View:
 
 def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOVE) -> Any:
     if x.get_device() < 0:
-        raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
+        return _permute_on_host(x, dims, out, given)
     if given is MOVE:
         found = _again(x, dims, out)
         if found is not None:
@@ -171,15 +172,30 @@ def _permute_here(x: Any, dims: Tuple[int, ...], out: Any, given: Operands = MOV
     return results if len(results) > 1 else results[0]
 
 
+def check_host(x: Any, stream: Any, given: Operands) -> None:
+    """Raise unless the tensor is in host memory, and its elements are moved."""
+    if x.device.type != "cpu":
+        raise TypeError(f"the tensor is on {x.device}, and neither on a GPU nor in host memory")
+    _host.check(stream, given)
+
+
+def _permute_on_host(x: Any, dims: Tuple[int, ...], out: Any, given: Operands) -> Any:
+    check_host(x, None, given)
+    shape = tuple(x.shape[dim] for dim in dims)
+    out = x.new_empty(shape) if out is None else out
+    x = x.resolve_conj().resolve_neg()
+    check_out(_view(x), _view_operand(out), shape, None)
+    _host.permute(x, dims, out)
+    return out
+
+
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given: Operands = MOVE) -> Any:
     """permute, or for dims=None transpose, of a PyTorch tensor."""
     permutation = _dims(dims, x.dim())
     if given is not MOVE:
         given.check_blocks(permutation)
-    if torch.compiler.is_compiling() or type(x) not in _PLAIN or not x.is_cuda or _wants_gradient(x, given):
-        if out is not None or stream is not None:
-            raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and "
-                            "without gradients")
+    if torch.compiler.is_compiling() or type(x) not in _PLAIN or x.is_meta or _wants_gradient(x, given):
+        refuse_places(out, stream)
         if given.blocks is not None:
             made = operator_with_blocks(x, list(permutation), given.dtype, list(given.blocks), given.scales,
                                         given.layout, _both_type(x, given), given.tensor_amax, bool(given.sums))
@@ -193,11 +209,19 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
                      if wanted)
     if stream is None:
         return _permute_here(x, permutation, out, given)
+    if x.get_device() < 0:
+        check_host(x, stream, given)
     if not isinstance(stream, torch.cuda.Stream):
         number = stream_number(stream)
         stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
     with torch.cuda.stream(stream):
         return _permute_here(x, permutation, out, given)
+
+
+def refuse_places(out: Any, stream: Any) -> None:
+    if out is not None or stream is not None:
+        raise TypeError("`out` and `stream` are for plain tensors with memory, outside of compiled functions and without "
+                        "gradients")
 
 
 def _both_type(x: Any, given: Operands) -> Any:

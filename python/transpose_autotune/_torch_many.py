@@ -6,8 +6,9 @@ import torch
 
 from ._arrays import View, stream_number
 from ._groups import MatrixList, Rows, parts_of
-from ._many import as_lists, check_axes, dims_of, lists_of, ragged_results, ragged_targets, run_many, run_ragged, start_list
-from ._operands import Operands
+from ._many import (as_lists, check_axes, dims_of, lists_of, many_on_host, ragged_on_host, ragged_results, ragged_targets,
+                    run_many, run_ragged, start_list)
+from ._operands import MOVE, Operands
 from . import _torch
 from ._torch import _conjugate, _dtype, _joined, _split
 
@@ -17,7 +18,7 @@ _Dims = Optional[Sequence[int]]
 def _is_plain(tensors: Sequence[Any]) -> bool:
     """May the short way be taken, which knows neither subclasses nor gradients?"""
     return not torch.compiler.is_compiling() and all(
-        type(x) in _torch._PLAIN and x.is_cuda and not (x.requires_grad and torch.is_grad_enabled()) for x in tensors)
+        type(x) in _torch._PLAIN and not x.is_meta and not (x.requires_grad and torch.is_grad_enabled()) for x in tensors)
 
 
 def _check_numbers(given: Operands) -> None:
@@ -26,14 +27,10 @@ def _check_numbers(given: Operands) -> None:
         raise TypeError("arrays of numbers have no gradient here: give them detached")
 
 
-def _refuse_places(out: Any, stream: Any) -> None:
-    if out is not None or stream is not None:
-        raise TypeError("`out` and `stream` are for plain tensors on a GPU, outside of compiled functions and without "
-                        "gradients")
-
-
 def _in_stream(x: Any, stream: Any) -> Any:
     """A context in which this stream, or for None any, is the current one."""
+    if stream is not None and x.get_device() < 0:
+        _torch.check_host(x, stream, MOVE)
     if stream is None or isinstance(stream, torch.cuda.Stream):
         return torch.cuda.stream(stream)
     number = stream_number(stream)
@@ -47,7 +44,7 @@ def many(xs: List[Any], dims: _Dims, out: Any, stream: Any, given: Operands) -> 
     """transpose_many of PyTorch tensors."""
     _check_numbers(given)
     if not _is_plain(xs):
-        _refuse_places(out, stream)
+        _torch.refuse_places(out, stream)
         made = operator(xs, None if dims is None else list(dims), given.dtype, *_split(given.scale),
                         *_split(given.alpha), _torch._both_type(xs[0], given))
         return made if given.both is None else (made[:len(xs)], made[len(xs):])
@@ -60,7 +57,8 @@ def many(xs: List[Any], dims: _Dims, out: Any, stream: Any, given: Operands) -> 
 def _many_here(xs: List[Any], dims: _Dims, out: Any, given: Operands) -> Any:
     device = xs[0].get_device()
     if device < 0:
-        raise TypeError(f"the tensors are on {xs[0].device}, and not on a GPU")
+        _torch.check_host(xs[0], None, given)
+        return many_on_host(xs, [_torch._view(x) for x in xs], [dims_of(dims, x.dim()) for x in xs], out, None, given)
     if device != _torch._current_device():
         with torch.cuda.device(device):
             return _many_here(xs, dims, out, given)
@@ -141,7 +139,7 @@ def ragged(x: Any, offsets: Any, out: Any, stream: Any, rows: Rows, has_overflow
     """transpose_ragged of a PyTorch tensor."""
     _check_numbers(given)
     if not _is_plain((x, offsets)):
-        _refuse_places(out, stream)
+        _torch.refuse_places(out, stream)
         made = ragged_operator(x, offsets, *rows, has_overflow, given.dtype, *_split(given.scale),
                                *_split(given.alpha), _torch._both_type(x, given))
         return made[0] if len(made) == 1 else tuple(made)
@@ -163,9 +161,9 @@ def _new_ragged(x: Any, offsets: Any, rows: Rows, has_overflow: bool, given: Ope
 
 def _ragged_here(x: Any, offsets: Any, out: Any, rows: Rows, has_overflow: bool, given: Operands) -> Tuple[Any, ...]:
     if x.get_device() < 0:
-        raise TypeError(f"the tensor is on {x.device}, and not on a GPU")
+        _torch.check_host(x, None, given)
     check_axes(x, offsets)
-    if x.get_device() != _torch._current_device():
+    if x.get_device() >= 0 and x.get_device() != _torch._current_device():
         with torch.cuda.device(x.get_device()):
             return _ragged_here(x, offsets, out, rows, has_overflow, given)
     x = x.resolve_conj().resolve_neg()
@@ -174,8 +172,11 @@ def _ragged_here(x: Any, offsets: Any, out: Any, rows: Rows, has_overflow: bool,
     names = list(ragged_results(given, has_overflow, x.dtype, _dtype))
     results = _new_ragged(x, offsets, rows, has_overflow, given) if out is None else ragged_targets(out, names)
     targets: Dict[str, View] = dict(zip(names, map(_torch._view_operand, results)))
-    run_ragged(_torch._view(x), _torch._view(offsets), targets, rows, _torch._current_stream(x.get_device()), given,
-               _torch._view_operand)
+    views = _torch._view(x), _torch._view_operand(offsets)
+    if x.get_device() < 0:
+        ragged_on_host((x, views[0]), (offsets, views[1]), dict(zip(names, results)), targets, rows)
+    else:
+        run_ragged(*views, targets, rows, _torch._current_stream(x.get_device()), given, _torch._view_operand)
     return results
 
 

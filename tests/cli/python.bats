@@ -37,6 +37,11 @@ passes() {
     LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} passes test_many
 }
 
+@test "without a GPU: arrays of NumPy and PyTorch in host memory" {
+    python3 -c 'import numpy' 2>/dev/null || skip "no NumPy"
+    passes test_host
+}
+
 @test "PyTorch's operator: gradients, fake tensors, torch.compile" {
     is_long
     python3 -c 'import torch; torch.library.custom_op' 2>/dev/null || skip "no PyTorch 2.4 or newer"
