@@ -100,6 +100,12 @@ struct group_list {
     {
         return 0;
     }
+    /* Where a group's numbers of channels begin. */
+    template <bool of_rows>
+    __device__ __forceinline__ long long first_channel(long long group, long long stride) const
+    {
+        return group * stride;
+    }
 };
 
 /* Groups of rows of one matrix: group g has the rows from offsets[g] to before offsets[g + 1]. The
@@ -137,8 +143,8 @@ struct ragged_groups {
     {
         return fills ? padded_rows(size) : size.rows;
     }
-    /* There are no more tiles than this: all rows in whole tiles, and one that is not whole for each
-     * group that may have rows. */
+    /* There are no more tiles than this: all rows in whole tiles, and one that is not whole for
+     * each group that may have rows. */
     template <int tile_rows, int more_rows, int tile_cols>
     __device__ __forceinline__ long long tiles_at_most() const
     {
@@ -179,6 +185,12 @@ struct ragged_groups {
     __device__ __forceinline__ long long padding_rows(const group_matrix &own) const
     {
         return (padding - own.rows % padding) % padding;
+    }
+    /* The rows of all groups are those of one matrix. */
+    template <bool of_rows>
+    __device__ __forceinline__ long long first_channel(long long group, long long stride) const
+    {
+        return of_rows ? offset(group) : group * stride;
     }
 };
 
@@ -414,6 +426,37 @@ __device__ __forceinline__ step_numbers numbers_of(step_numbers numbers, const g
     numbers.second = own.second;
     numbers.outputs.kept = own.kept;
     return numbers;
+}
+
+/* The same for a step with channels. */
+template <class step, class Groups>
+__device__ __forceinline__ step_numbers channel_numbers_of(const group_step_numbers &numbers,
+                                                           const group_matrix &own, long long group,
+                                                           const Groups &groups)
+{
+    using value = typename step::value;
+
+    const long long first =
+        groups.template first_channel<step::mixes>(group, numbers.channel_stride);
+    step_numbers found = numbers_of<step>(numbers, own, group);
+
+    if (found.channel_scale)
+        found.channel_scale = static_cast<const value *>(found.channel_scale) + first;
+    if (found.channel_shift)
+        found.channel_shift = static_cast<const value *>(found.channel_shift) + first;
+    return found;
+}
+
+/* Where the channels of a group are: rows of its source if results side by side have unlike ones,
+ * else its columns. A single column may have any ld_dst. */
+template <class step> __device__ __forceinline__ channel_places channels_of(const group_matrix &own)
+{
+    const unsigned long long ld = max(own.ld_dst, own.rows), whole = 1ull << 62;
+
+    if constexpr (step::mixes)
+        return {divisor_of(ld), divisor_of(1), own.rows - 1};
+    else
+        return {divisor_of(whole), divisor_of(ld), own.cols - 1};
 }
 
 } // namespace at

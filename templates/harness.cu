@@ -227,13 +227,20 @@ struct tensor_extent {
 struct group_lines {
     long long start, lines, ld, length, padded;
     long long index, line_step, element_step; /* of the source's elements */
+    long long channel, channel_line_step, channel_element_step;
 };
 
 struct groups_extent {
     const group_lines *groups;
     long long count, elements;
 
-    __device__ run run_at(long long at) const
+    /* An element of the lines of a matrix. */
+    struct line_place {
+        group_lines own;
+        long long line, place;
+    };
+
+    __device__ line_place place_of(long long at) const
     {
         long long begin = 0, end = count;
 
@@ -244,7 +251,12 @@ struct groups_extent {
         }
         const group_lines own = groups[begin];
         const long long line = divide(at - own.start, own.ld);
-        const long long place = at - own.start - line * own.ld;
+
+        return {own, line, at - own.start - line * own.ld};
+    }
+    __device__ run run_at(long long at) const
+    {
+        const auto [own, line, place] = place_of(at);
 
         if (line >= own.lines || place >= own.padded)
             return {at, 1, 1, false};
@@ -315,24 +327,50 @@ __device__ __forceinline__ bool element_has(const void *base, long long i, bool 
 struct channels {
     long long period, run;
 
-    /* The table of the values of an element's channel. */
-    __device__ const void *values_at(const void *values, long long at, int elem_size) const
+    __device__ bool is_nowhere() const
     {
-        if (period == 0)
-            return values;
-        const long long channel = divide(at - divide(at, period) * period, run);
-        return static_cast<const unsigned char *>(values) +
-               mix_index(channel) % SETS * VALUES * elem_size;
+        return period == 0;
+    }
+    __device__ long long channel_of(long long at) const
+    {
+        return divide(at - divide(at, period) * period, run);
     }
 };
+
+/* The same for many matrices, each with channels of its own. */
+struct group_channels {
+    groups_extent within;
+    bool has_channels;
+
+    __device__ bool is_nowhere() const
+    {
+        return !has_channels;
+    }
+    __device__ long long channel_of(long long at) const
+    {
+        const auto [own, line, place] = within.place_of(at);
+
+        return own.channel + line * own.channel_line_step + place * own.channel_element_step;
+    }
+};
+
+/* The table of the values of an element's channel. */
+template <class Channels>
+__device__ const void *values_at(const Channels &all, const void *values, long long at,
+                                 int elem_size)
+{
+    return all.is_nowhere() ? values
+                            : static_cast<const unsigned char *>(values) +
+                                  mix_index(all.channel_of(at)) % SETS * VALUES * elem_size;
+}
 
 /* Compare a whole buffer, which begins at a multiple of 16 bytes, with its expected content.
  * Compare units of 16 bytes first. Most of them lie in one run, which is found once. Compare the
  * others, and wrong ones, element by element. */
-template <class extent>
+template <class extent, class Channels = channels>
 __device__ __forceinline__ void check(const void *base, long long red_zone_bytes, extent within,
                                       int elem_size, unsigned long long *result, const void *values,
-                                      channels all = {0, 1})
+                                      Channels all = {0, 1})
 {
     const word<16> *units = static_cast<const word<16> *>(base);
     const int count = 16 / elem_size;
@@ -347,7 +385,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
 
         if (first >= 0 && first + count <= within.elements) {
             now = within.run_at(first);
-            if (now.filled && now.count >= count && all.period == 0 &&
+            if (now.filled && now.count >= count && all.is_nowhere() &&
                 unit_has(units[unit], now.index, now.step, elem_size, values))
                 continue;
         }
@@ -360,7 +398,7 @@ __device__ __forceinline__ void check(const void *base, long long red_zone_bytes
             else if (now.count == 0)
                 now = within.run_at(at);
             if (!element_has(base, unit * count + i, now.filled, now.index, elem_size,
-                             all.values_at(values, at, elem_size))) {
+                             values_at(all, values, at, elem_size))) {
                 wrong++;
                 first_wrong = minimum<unsigned long long>(first_wrong, unit * count + i);
             }
@@ -485,9 +523,13 @@ extern "C" __global__ void at_check_tensor(const void *dst_base, long long red_z
 extern "C" __global__ void at_check_groups(const void *base, long long red_zone_bytes,
                                            long long elements, int elem_size,
                                            unsigned long long *result, const void *values,
-                                           const group_lines *groups, long long count)
+                                           const group_lines *groups, long long count,
+                                           long long has_channels)
 {
-    check(base, red_zone_bytes, groups_extent{groups, count, elements}, elem_size, result, values);
+    const groups_extent within = {groups, count, elements};
+
+    check(base, red_zone_bytes, within, elem_size, result, values,
+          group_channels{within, has_channels != 0});
 }
 
 /* Check the buffer of a source whose extent has `elements` elements. src_base is its start, with

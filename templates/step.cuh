@@ -6,7 +6,7 @@
  * numbers of both types, a byte each, as src/problem/step.h and src/numbers/numbers.h count them.
  * Above these is the type of a second result. It is 0 for problems without arithmetic, whose step
  * is move: it does nothing. A step is made from STEP_ARGUMENT, which is empty unless STEP_NUMBERS
- * is 1, or 2 for a step with channels.
+ * is 1, or for a step with channels 2, or 3 of many matrices.
  *
  * If needs_place is set, results depend on where they are stored. Then at() gets what a place has
  * for them, to be called for all vectors in flight before the first store:
@@ -39,19 +39,24 @@ enum {
 #define AT_STEP_PARAMETER_0
 #define AT_STEP_PARAMETER_1 , const at::step_numbers numbers
 #define AT_STEP_PARAMETER_2 , const at::channel_places channels, const at::step_numbers numbers
+#define AT_STEP_PARAMETER_3 , const at::group_step_numbers numbers
 #define AT_STEP_ARGUMENT_0
-#define AT_STEP_ARGUMENT_1        numbers, dst, src
-#define AT_STEP_ARGUMENT_2        numbers, dst, src, channels
+#define AT_STEP_ARGUMENT_1 numbers, dst, src
+#define AT_STEP_ARGUMENT_2 numbers, dst, src, channels
+#define AT_STEP_ARGUMENT_3 AT_STEP_ARGUMENT_2
 /* The same parameters of a function that a kernel calls, and what the kernel gives to it. */
 #define AT_STEP_REFERENCE_0
 #define AT_STEP_REFERENCE_1 , const at::step_numbers &numbers
 #define AT_STEP_REFERENCE_2 , const at::channel_places &channels, const at::step_numbers &numbers
+#define AT_STEP_REFERENCE_3 AT_STEP_REFERENCE_2
 #define AT_STEP_GIVEN_0
-#define AT_STEP_GIVEN_1           , numbers
-#define AT_STEP_GIVEN_2           , channels, numbers
+#define AT_STEP_GIVEN_1 , numbers
+#define AT_STEP_GIVEN_2 , channels, numbers
 /* Of one group of several: STEP_GIVEN, with its own numbers. */
 #define AT_STEP_OF_GROUP_0
-#define AT_STEP_OF_GROUP_1        , at::numbers_of<step>(numbers, own, group)
+#define AT_STEP_OF_GROUP_1 , at::numbers_of<step>(numbers, own, group)
+#define AT_STEP_OF_GROUP_3                                                                         \
+    , at::channels_of<step>(own), at::channel_numbers_of<step>(numbers, own, group, groups)
 #define AT_STEP_JOIN(name, has)   name##has
 #define AT_STEP_CHOOSE(name, has) AT_STEP_JOIN(name, has)
 #define STEP_PARAMETER            AT_STEP_CHOOSE(AT_STEP_PARAMETER_, STEP_NUMBERS)
@@ -82,6 +87,10 @@ struct step_numbers {
     /* Two numbers for each channel, float or double as values are. NULL changes nothing. */
     const void *channel_scale, *channel_shift;
     step_outputs outputs;
+};
+/* The same for many matrices with channels. */
+struct group_step_numbers : step_numbers {
+    long long channel_stride; /* from the numbers of a matrix to those of the next */
 };
 
 /* What a template calls for what a step gives besides its results (outputs.cuh). Most steps give

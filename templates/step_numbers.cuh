@@ -14,6 +14,23 @@ __device__ __forceinline__ long long operator/(long long number, const wide_divi
     return (long long)(__umul64hi(2ull * number, divisor.multiplier) >> divisor.shift);
 }
 
+/* What divides by a power of two, or by a number below 2^43. This is a long division: the
+ * multiplier, 2^(63 + shift) / by, has a leading 1 and three digits of 21 bits. */
+__device__ __forceinline__ wide_divisor divisor_of(unsigned long long by)
+{
+    const int shift = 64 - __clzll((long long)by - 1);
+    unsigned long long rest = (1ull << shift) - by, multiplier = 1;
+
+#pragma unroll 1
+    for (int i = 0; i < 3; i++) {
+        const unsigned long long digit = (rest << 21) / by;
+
+        rest = (rest << 21) - digit * by;
+        multiplier = multiplier << 21 | digit;
+    }
+    return {by, multiplier + (rest > 0), (unsigned long long)shift};
+}
+
 /* Where channels are: the result that lies x results after the first has channel x % period / run,
  * at most `last`. */
 struct channel_places {

@@ -139,6 +139,7 @@ module autotune_c
         type(c_ptr) :: sums = c_null_ptr
         type(c_ptr) :: overflow = c_null_ptr
         integer(c_int64_t) :: most_rows = 0
+        integer(c_int64_t) :: channel_stride = 0
     end type autotune_execution
 
     interface

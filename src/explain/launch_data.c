@@ -97,7 +97,8 @@ enum at_status at_launch_data_make(struct at_emu_memory *memory, const struct at
                                    const struct at_launch *launch, uint64_t args[AT_CALL_WORDS],
                                    size_t *arg_count, struct at_error *err)
 {
-    struct at_step_numbers numbers = {.number = {0, {1}}, .beta = {0, {1}}};
+    struct at_step_numbers numbers = {
+        .number = {0, {1}}, .beta = {0, {1}}, .channel_stride = problem->step.channels.stride};
     struct sides sides = {0, 0};
     uint8_t words[AT_CALL_ARGS];
     enum at_status status = allocate(memory, problem, &sides, &numbers, err);

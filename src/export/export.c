@@ -166,8 +166,11 @@ static void make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *pro
     }
     if (at_step_has(&step, AT_BOTH))
         add_word(key, at_number_formats[step.kept].name);
-    if (at_step_has(&step, AT_AFFINE)) { /* their number, and how many results each has in a row */
-        char channels[48];
+    if (at_step_has(&step, AT_AFFINE) && problem->groups.count > 0) {
+        if (at_problem_mixes_channels(problem))
+            add_word(key, "rows");
+    } else if (at_step_has(&step, AT_AFFINE)) {
+        char channels[48]; /* their number, and how many results each has in a row */
 
         snprintf(channels, sizeof channels, "%jd_%jd", (intmax_t)step.channels.count,
                  (intmax_t)(step.channels.count == 1 ? 1 : step.channels.run));

@@ -203,7 +203,8 @@ static void write_macros(FILE *out, const struct syntax *syntax, const struct at
         write_macro(out, syntax, "RESULT_SIZE", at_number_formats[kind.step.to].bytes);
         write_macro(out, syntax, "STEP", at_step_code(&kind.step));
         write_macro(out, syntax, "STEP_NUMBERS",
-                    at_step_takes_numbers(&kind.step) + at_step_has(&kind.step, AT_AFFINE));
+                    at_step_takes_numbers(&kind.step) +
+                        at_step_has(&kind.step, AT_AFFINE) * (1 + (kind.groups != AT_NO_GROUPS)));
     }
     if (kind.groups != AT_NO_GROUPS)
         write_macro(out, syntax, "GROUPED", kind.groups);

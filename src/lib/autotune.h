@@ -167,7 +167,7 @@ typedef struct autotune_matrix {
 typedef struct autotune_groups {
     size_t struct_size;  /* sizeof(autotune_groups): required */
     int64_t elem_size;   /* bytes, of the source: 1, 2, 4, 8 or 16 */
-    const char *step;    /* as in autotune_problem, without affine, amax, blocks and sums */
+    const char *step;    /* as in autotune_problem, without amax, blocks and sums */
     int64_t align_bytes; /* of all addresses, as in autotune_problem */
     int64_t count;       /* of matrices or groups: typical ones, at least 1 */
     /* Of a list: its matrices, in host memory. Sizes and alignment count; addresses may be NULL,
@@ -417,7 +417,8 @@ typedef struct autotune_execution {
     autotune_scalar alpha, beta;
     const void *src2;
     /* Of affine: where the device has a number for each channel, of the type that is computed in.
-     * Either may be NULL, and then nothing is multiplied or added. */
+     * Either may be NULL, and then nothing is multiplied or added. Of many matrices, see
+     * channel_stride. */
     const void *channel_scale, *channel_shift;
     void *dst2; /* of both: gets the results as they lie, laid out as src. It overlaps no other */
     /* Of amax: gets the largest magnitude of the source, a float. Of scales=nvfp4 and te-nvfp4: has
@@ -457,6 +458,10 @@ typedef struct autotune_execution {
     /* Of groups of rows: what dst has place for, as in autotune_groups. 0: as much as the plan was
      * made for. */
     int64_t most_rows;
+    /* Of affine and many matrices: the numbers of matrix or group g begin g*channel_stride numbers
+     * after the first ones. 0: all have the same. With affine=rows, groups of rows have one number
+     * for each row of src, and this is 0. */
+    int64_t channel_stride;
 } autotune_execution;
 
 /* Make an execution that has its struct_size, and 0 in all other members. */

@@ -26,6 +26,7 @@ enum {
     OR_LIST = 1 << 27,   /* also lists of matrices */
     OR_ROWS = 1 << 26,   /* also groups of rows */
     OR_PLACE = 1 << 25,  /* also transposes in place */
+    OR_MANY = 1 << 24,   /* also many matrices, lists and groups of rows */
 };
 
 /* The members, in the order of the struct. */
@@ -59,6 +60,7 @@ static const struct member {
     {MEMBER(sums), 1 << AT_SUMS},
     {MEMBER(overflow), OPTIONAL | OR_ROWS},
     {MEMBER(most_rows), OPTIONAL | OR_ROWS},
+    {MEMBER(channel_stride), OPTIONAL | ALL | OR_MANY | 1 << AT_AFFINE},
 };
 
 static uint64_t words_of(const struct member *member)
@@ -69,8 +71,9 @@ static uint64_t words_of(const struct member *member)
 /* Is it for the problem, and not for every plan? */
 static bool belongs_to(const struct member *member, const struct at_problem *problem)
 {
-    static const unsigned of_groups[] = {
-        [AT_NO_GROUPS] = 0, [AT_GROUP_LIST] = OR_LIST, [AT_RAGGED_GROUPS] = OR_ROWS};
+    static const unsigned of_groups[] = {[AT_NO_GROUPS] = 0,
+                                         [AT_GROUP_LIST] = OR_LIST | OR_MANY,
+                                         [AT_RAGGED_GROUPS] = OR_ROWS | OR_MANY};
     const struct at_step *step = &problem->step;
     unsigned wanted = (unsigned)(member->operations & ~(OPTIONAL | ALL));
     unsigned found = wanted & (step->operations | of_groups[at_groups_kind(&problem->groups)] |
@@ -163,7 +166,14 @@ static enum at_status check_scalar(const autotune_scalar *scalar, const char *na
     return AT_OK;
 }
 
-/* Check the addresses of the channels' numbers. */
+/* Have the channels of a step one number each, all in one row: those of the rows of one matrix? */
+static bool shares_channels(const struct at_problem *problem)
+{
+    return at_groups_kind(&problem->groups) == AT_RAGGED_GROUPS &&
+           at_problem_mixes_channels(problem);
+}
+
+/* Check where the channels' numbers are. */
 static enum at_status check_channels(const autotune_execution *taken,
                                      const struct at_problem *problem, struct at_error *err)
 {
@@ -179,6 +189,12 @@ static enum at_status check_channels(const autotune_execution *taken,
         return at_fail(err, AT_USAGE,
                        "the problem has affine: channel_scale or channel_shift must be the device "
                        "address of a number for each channel");
+    if (taken->channel_stride < 0 || (taken->channel_stride > 0 && shares_channels(problem)))
+        return at_fail(
+            err, AT_USAGE,
+            "channel_stride is %lld, and has to be at least 0; or 0, if the channels are "
+            "rows of one matrix",
+            (long long)taken->channel_stride);
     return AT_OK;
 }
 
@@ -363,5 +379,6 @@ struct at_step_numbers autotune_execution_numbers(const autotune_execution *exec
         .scales = (uintptr_t)execution->block_scales,
         .kept_scales = (uintptr_t)execution->block_scales2,
         .sums = (uintptr_t)execution->sums,
+        .channel_stride = execution->channel_stride,
     };
 }

@@ -274,6 +274,7 @@ void at_buffers_put_args(struct at_call *call, const struct at_buffers *buffers,
         .skip = skip,
         .scratch = scratch.start,
         .sums = buffers->sums.pitch ? at_buffer_of(&buffers->sums, set) : 0,
+        .channel_stride = step->channels.stride,
     };
     struct at_scratch state;
 

@@ -162,6 +162,7 @@ enum at_outcome at_buffers_check(const struct at_bench *bench, const struct at_b
         memcpy(call.args + 2, whole, 4 * sizeof *whole);
         call.args[6] = what == AT_OF_KEPT ? buffers->groups.kept_lines : buffers->groups.start;
         call.args[7] = (uint64_t)p->groups.count;
+        call.args[8] = sets;
         return at_harness_start(bench, AT_CHECK_GROUPS, buffer->pitch / (int64_t)size, call, err);
     }
     if (filled || tensor)

@@ -42,17 +42,26 @@ int64_t at_group_tables_bytes(const struct at_problem *problem, int64_t sets)
     return problem->groups.count == 0 ? 0 : (int64_t)lay_out(&tables, problem, sets, 0);
 }
 
-static void write_lines(const struct tables *to, const struct at_group *all, int64_t count)
+static void write_lines(const struct tables *to, const struct at_group *all,
+                        const struct at_problem *problem)
 {
-    for (int64_t i = 0; i < count; i++) {
-        to->lines[i] = (struct at_group_lines){.start = all[i].dst,
-                                               .lines = all[i].cols,
-                                               .ld = all[i].ld_dst ? all[i].ld_dst : 1,
-                                               .length = all[i].rows,
-                                               .padded = all[i].padded_rows,
-                                               .index = all[i].src,
-                                               .line_step = 1,
-                                               .element_step = all[i].ld_src};
+    const struct at_channels *channels = &problem->step.channels;
+    const bool of_rows = channels->run == 1;
+    int64_t rows = 0; /* of the groups before */
+
+    for (int64_t i = 0; i < problem->groups.count; rows += all[i++].rows) {
+        to->lines[i] = (struct at_group_lines){
+            .start = all[i].dst,
+            .lines = all[i].cols,
+            .ld = all[i].ld_dst ? all[i].ld_dst : 1,
+            .length = all[i].rows,
+            .padded = all[i].padded_rows,
+            .index = all[i].src,
+            .line_step = 1,
+            .element_step = all[i].ld_src,
+            .channel = of_rows && problem->groups.total > 0 ? rows : i * channels->stride,
+            .channel_line_step = !of_rows,
+            .channel_element_step = of_rows};
         to->kept_lines[i] = (struct at_group_lines){.start = all[i].src,
                                                     .lines = all[i].rows,
                                                     .ld = all[i].ld_src ? all[i].ld_src : 1,
@@ -102,7 +111,7 @@ enum at_outcome at_group_tables_make(const struct at_bench *bench, struct at_buf
                          host + (tables->betas - start),
                          (void *)(host + (tables->lists - start)),
                          (void *)(host + (tables->offsets - start))};
-    write_lines(&to, all, problem->groups.count);
+    write_lines(&to, all, problem);
     write_numbers(buffers, buffers->operands.number, to.numbers);
     write_numbers(buffers, buffers->operands.beta, to.betas);
     for (int64_t set = 0; set < buffers->sets; set++)

@@ -104,13 +104,19 @@ static inline void fill_sized(unsigned char *extent, int64_t elements, size_t by
  * values of *index, *index + *step, ..., or poison if it returns false. */
 typedef bool origin(const void *extent, int64_t at, int64_t *index, int64_t *step, int64_t *count);
 
+struct check;
+
+/* The channel of the element `at`. */
+typedef int64_t channel_of(const struct check *check, int64_t at);
+
 struct check {
     int64_t elements;               /* of the extent */
     size_t bytes;                   /* of an element */
     at_address result, value_table; /* the table is 0 for problems without a step */
-    int64_t period, run;            /* of channels; the period is 0 without any */
     origin *find;
-    const void *extent; /* for find */
+    channel_of *channel; /* NULL: results have none */
+    int64_t period, run; /* of the channels of most problems */
+    const void *extent;  /* for find and channel */
 
     /* check_buffer's own. */
     const unsigned char *base, *values;
@@ -121,9 +127,9 @@ struct check {
 /* The table of the values of an element's channel. */
 static inline const unsigned char *values_at(const struct check *check, int64_t at, size_t bytes)
 {
-    if (check->period == 0)
-        return check->values;
-    return check->values + at_harness_set(at % check->period / check->run) * AT_STEP_VALUES * bytes;
+    return check->channel
+               ? check->values + at_harness_set(check->channel(check, at)) * AT_STEP_VALUES * bytes
+               : check->values;
 }
 
 /* Compare `count` elements with the values of indices `step` apart. */
@@ -188,7 +194,7 @@ static enum at_outcome check_buffer(struct at_device *device, const uint64_t *ar
         outcome = ops->view(device, &results, check.result, sizeof found, err);
     if (outcome == AT_CORRECT)
         outcome = view_values(device, &values, check.value_table, check.bytes,
-                              check.period ? AT_STEP_SETS : 1, err);
+                              check.channel ? AT_STEP_SETS : 1, err);
     if (outcome != AT_CORRECT)
         return outcome;
     check.base = base;
@@ -214,6 +220,11 @@ static enum at_outcome check_buffer(struct at_device *device, const uint64_t *ar
 }
 
 /* ---- extents ---- */
+
+static int64_t channel_by_period(const struct check *check, int64_t at)
+{
+    return at % check->period / check->run;
+}
 
 static bool source_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
                           int64_t *count)
@@ -297,29 +308,46 @@ struct groups_extent {
     int64_t count;
 };
 
-static bool groups_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
-                          int64_t *count)
+/* Find the lines that an element is among. */
+static const struct at_group_lines *lines_at(const struct groups_extent *all, int64_t at,
+                                             int64_t *line, int64_t *place)
 {
-    const struct groups_extent *all = extent;
-    int64_t begin = 0, end = all->count, line, place;
-    struct at_group_lines own;
+    int64_t begin = 0, end = all->count;
+    const struct at_group_lines *own;
 
     while (end - begin > 1) {
         int64_t middle = begin + (end - begin) / 2;
 
         *(all->groups[middle].start <= at ? &begin : &end) = middle;
     }
-    own = all->groups[begin];
-    line = (at - own.start) / own.ld;
-    place = at - own.start - line * own.ld;
+    own = &all->groups[begin];
+    *line = (at - own->start) / own->ld;
+    *place = at - own->start - *line * own->ld;
+    return own;
+}
+
+static bool groups_origin(const void *extent, int64_t at, int64_t *index, int64_t *step,
+                          int64_t *count)
+{
+    int64_t line, place;
+    const struct at_group_lines *own = lines_at(extent, at, &line, &place);
+
     *count = 1;
-    if (line >= own.lines || place >= own.padded)
+    if (line >= own->lines || place >= own->padded)
         return false;
-    *index =
-        place < own.length ? own.index + line * own.line_step + place * own.element_step : ZEROS;
-    *step = place < own.length ? own.element_step : 0;
-    *count = (place < own.length ? own.length : own.padded) - place;
+    *index = place < own->length ? own->index + line * own->line_step + place * own->element_step
+                                 : ZEROS;
+    *step = place < own->length ? own->element_step : 0;
+    *count = (place < own->length ? own->length : own->padded) - place;
     return true;
+}
+
+static int64_t channel_of_group(const struct check *check, int64_t at)
+{
+    int64_t line, place;
+    const struct at_group_lines *own = lines_at(check->extent, at, &line, &place);
+
+    return own->channel + line * own->channel_line_step + place * own->channel_element_step;
 }
 
 /* ---- the kernels as functions ---- */
@@ -419,9 +447,10 @@ static enum at_outcome check_matrix(struct at_device *device, const uint64_t *ar
             .bytes = args[10],
             .result = args[11],
             .value_table = args[12],
+            .find = matrix_origin,
+            .channel = args[13] ? channel_by_period : NULL,
             .period = (int64_t)args[13],
             .run = (int64_t)args[14],
-            .find = matrix_origin,
             .extent = &m,
         },
         err);
@@ -436,9 +465,10 @@ static enum at_outcome check_extent(struct at_device *device, const uint64_t *ar
                                        .bytes = args[3],
                                        .result = args[4],
                                        .value_table = args[5],
+                                       .find = find,
+                                       .channel = args[6] ? channel_by_period : NULL,
                                        .period = (int64_t)args[6],
                                        .run = (int64_t)args[7],
-                                       .find = find,
                                        .extent = args + 8},
                         err);
 }
@@ -455,15 +485,17 @@ static enum at_outcome check_groups(struct at_device *device, const uint64_t *ar
     struct groups_extent all;
     enum at_outcome outcome = view_groups(device, args + 6, &all, err);
 
-    return outcome == AT_CORRECT ? check_buffer(device, args,
-                                                (struct check){.elements = (int64_t)args[2],
-                                                               .bytes = args[3],
-                                                               .result = args[4],
-                                                               .value_table = args[5],
-                                                               .find = groups_origin,
-                                                               .extent = &all},
-                                                err)
-                                 : outcome;
+    return outcome == AT_CORRECT
+               ? check_buffer(device, args,
+                              (struct check){.elements = (int64_t)args[2],
+                                             .bytes = args[3],
+                                             .result = args[4],
+                                             .value_table = args[5],
+                                             .find = groups_origin,
+                                             .channel = args[8] ? channel_of_group : NULL,
+                                             .extent = &all},
+                              err)
+               : outcome;
 }
 
 static enum at_outcome check_source(struct at_device *device, const uint64_t *args,

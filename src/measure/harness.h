@@ -41,6 +41,7 @@ enum { AT_POISON_BYTE = 0xa5 };
 struct at_group_lines {
     int64_t start, lines, ld, length, padded;
     int64_t index, line_step, element_step;
+    int64_t channel, channel_line_step, channel_element_step; /* of a step with channels */
 };
 
 /* Which of the table's AT_STEP_VALUES elements is at this index of the source. */

@@ -539,15 +539,18 @@ static size_t put_numbers(struct writing *writing, const struct at_problem *prob
                           const struct at_step_numbers *numbers)
 {
     bool adds = at_step_has(&problem->step, AT_BETA);
+    bool has_channels = at_step_has(&problem->step, AT_AFFINE);
+    bool has_own = has_channels && problem->groups.count > 0; /* each matrix its own */
     const struct at_step_numbers ones = {
         .number.value = {1}, .beta.value = {adds}, .second = adds ? dst : 0};
     size_t began;
 
-    if (at_step_has(&problem->step, AT_AFFINE))
+    if (has_channels && !has_own)
         put_channels(writing, &problem->step.channels);
     began = writing->used;
     if (at_step_takes_numbers(&problem->step)) {
-        put(writing, numbers ? numbers : &ones, sizeof ones);
+        put(writing, numbers ? numbers : &ones,
+            has_own ? sizeof ones : offsetof(struct at_step_numbers, channel_stride));
         end_argument(writing, began);
     }
     return writing->argument;

@@ -40,6 +40,9 @@ struct at_step_numbers {
                        * after it */
     uint64_t scales, kept_scales; /* of a step with blocks: get the scales of both results */
     uint64_t sums;                /* gets at_problem_sum_bytes of floats */
+    /* Last, and only in the argument for many matrices with channels: from the numbers of one to
+     * those of the next. */
+    int64_t channel_stride;
 };
 
 /* The scratch memory that a launch needs for the largest magnitude, and for the sums of its tiles

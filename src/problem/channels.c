@@ -16,7 +16,7 @@ enum at_status at_channels_place(struct at_channels *channels, const struct at_a
     __int128 inner = 0; /* nothing has been checked to fit */
 
     if (axes[axis].extent == 1) {
-        *channels = (struct at_channels){AT_LAST_AXIS, 1, whole, whole};
+        *channels = (struct at_channels){AT_LAST_AXIS, 1, whole, whole, 0};
         return AT_OK;
     }
     if (axes[axis].extent > INT32_MAX)
@@ -30,7 +30,8 @@ enum at_status at_channels_place(struct at_channels *channels, const struct at_a
         return at_problem_fail(err, spec,
                                "affine: the destination's strides do not nest, so a result's "
                                "place does not tell its channel");
-    *channels = (struct at_channels){AT_LAST_AXIS, axes[axis].extent, run, period ? period : whole};
+    *channels =
+        (struct at_channels){AT_LAST_AXIS, axes[axis].extent, run, period ? period : whole, 0};
     return AT_OK;
 }
 
@@ -75,6 +76,46 @@ enum at_status at_channels_place_tensor(struct at_step *step, const struct at_ax
     return at_channels_place(&step->channels, axes, rank, at, spec, err);
 }
 
+/* Tuned problems have numbers for all matrices, unless these are so many that a table of as many
+ * numbers is too large. Then matrices share some. */
+enum { GROUP_NUMBERS = 1 << 22 };
+
+enum at_status at_channels_place_groups(struct at_problem *problem, const char *spec,
+                                        struct at_error *err)
+{
+    const struct at_groups *groups = &problem->groups;
+    const int64_t axis = problem->step.channels.axis;
+    const bool of_rows = axis == AT_ROWS_AXIS, has_offsets = groups->total > 0;
+    int64_t count = !of_rows ? groups->cols[1] : has_offsets ? groups->total : groups->rows[1];
+    int64_t stride = of_rows && has_offsets ? 0 : at_min(count, GROUP_NUMBERS / groups->count);
+
+    if (!at_step_has(&problem->step, AT_AFFINE))
+        return AT_OK;
+    if (axis >= AT_BATCH_AXIS)
+        return at_problem_fail(
+            err, spec,
+            "the channels of many matrices are affine=cols or rows; affine alone "
+            "is the columns");
+    problem->step.channels = (struct at_channels){.axis = AT_LAST_AXIS,
+                                                  .count = count + (groups->count - 1) * stride,
+                                                  .run = of_rows ? 1 : whole,
+                                                  .period = whole,
+                                                  .stride = stride};
+    return AT_OK;
+}
+
+/* Of many matrices: the channels of one of the mean size. */
+static struct at_channels channels_of_mean(const struct at_problem *problem)
+{
+    struct at_channels mean = problem->step.channels;
+
+    mean.stride = 0;
+    mean.count = mean.run == 1 ? problem->rows : problem->cols;
+    mean.run = mean.run == 1 ? 1 : problem->rows;
+    mean.period = mean.run * mean.count;
+    return mean;
+}
+
 struct at_channels at_channels_of_copy(const struct at_problem *problem)
 {
     struct at_channels copy = problem->step.channels;
@@ -84,6 +125,8 @@ struct at_channels at_channels_of_copy(const struct at_problem *problem)
 
     if (copy.count <= 1)
         return copy;
+    if (problem->groups.count > 0)
+        return channels_of_mean(problem);
     for (size_t i = 0; i < count; i++)
         if (axes[i].stride_dst < copy.run)
             run *= at_min(axes[i].extent, copy.run / axes[i].stride_dst);

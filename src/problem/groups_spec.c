@@ -330,13 +330,12 @@ enum at_status at_problem_of_groups(struct at_problem *problem, const char *spec
     if (problem->elem_size < 1 || problem->elem_size > 16 ||
         (problem->elem_size & (problem->elem_size - 1)) != 0)
         return at_problem_fail(err, spec, "elements of a group have 1, 2, 4, 8 or 16 bytes");
-    if (problem->step.operations &
-        (1U << AT_AFFINE | 1U << AT_AMAX | 1U << AT_BLOCKS | 1U << AT_SUMS))
-        return at_problem_fail(err, spec, "groups have no affine, amax, sums or blocks yet");
+    if (problem->step.operations & (1U << AT_AMAX | 1U << AT_BLOCKS | 1U << AT_SUMS))
+        return at_problem_fail(err, spec, "groups have no amax, sums or blocks yet");
     if (!problem->type[0])
         at_problem_name_type(problem);
     take_means(problem);
-    return AT_OK;
+    return at_channels_place_groups(problem, spec, err);
 }
 
 /* Add the elements of a part's largest matrices, with gaps. False: they do not fit. */

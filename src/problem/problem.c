@@ -112,6 +112,8 @@ bool at_problem_mixes_channels(const struct at_problem *problem)
 {
     int64_t adjacent = problem->rows == 1 && problem->ld_dst == 1 ? problem->cols : problem->rows;
 
+    if (problem->groups.count > 0) /* of any sizes */
+        return problem->step.channels.run == 1;
     return at_step_has(&problem->step, AT_AFFINE) && problem->step.channels.run < adjacent;
 }
 

@@ -80,6 +80,8 @@ char *at_step_put_operations(char *at, const struct at_step *step, const char *a
  * a tensor are the result's. */
 enum at_status at_channels_place_matrix(struct at_problem *problem, const char *spec,
                                         struct at_error *err);
+enum at_status at_channels_place_groups(struct at_problem *problem, const char *spec,
+                                        struct at_error *err);
 enum at_status at_channels_place_tensor(struct at_step *step, const struct at_axis *axes,
                                         const int64_t *perm, size_t rank, const char *spec,
                                         struct at_error *err);

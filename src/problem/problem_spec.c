@@ -571,7 +571,7 @@ static char *group_format(const struct at_problem *problem)
     char spec[AT_PROBLEM_CHARS], *at = at_groups_put(spec, &problem->groups);
 
     at = at_step_put_type(stpcpy(stpcpy(at, ":"), problem->type), &problem->step);
-    at_step_put_operations(at, &problem->step, "");
+    at_step_put_operations(at, &problem->step, at_problem_mixes_channels(problem) ? "=rows" : "");
     return at_strdup(spec);
 }
 

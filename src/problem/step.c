@@ -20,8 +20,9 @@ bool at_step_equal(const struct at_step *a, const struct at_step *b)
             (a->from == b->from && a->to == b->to && a->kept == b->kept &&
              a->operations == b->operations && a->channels.count == b->channels.count &&
              a->channels.run == b->channels.run && a->channels.period == b->channels.period &&
-             a->blocks.rows == b->blocks.rows && a->blocks.cols == b->blocks.cols &&
-             a->blocks.rule == b->blocks.rule && a->blocks.layout == b->blocks.layout));
+             a->channels.stride == b->channels.stride && a->blocks.rows == b->blocks.rows &&
+             a->blocks.cols == b->blocks.cols && a->blocks.rule == b->blocks.rule &&
+             a->blocks.layout == b->blocks.layout));
 }
 
 int64_t at_step_code(const struct at_step *step)

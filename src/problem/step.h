@@ -46,6 +46,10 @@ enum at_channel_axis { AT_LAST_AXIS, AT_ROWS_AXIS, AT_COLS_AXIS, AT_BATCH_AXIS, 
 struct at_channels {
     int64_t axis;               /* until the problem is made: AT_FIRST_AXIS + 2 is axis 2 */
     int64_t count, run, period; /* 0 until then */
+    /* Of many matrices, each has its own: its columns, or with a run of 1 its rows. `count` are the
+     * numbers of all, and as many numbers further are those of the next matrix. Rows of one matrix
+     * have one each, and then this is 0. */
+    int64_t stride;
 };
 
 /* The blocks of each result, in its own rows and columns, and how their scales are made and lie. */

@@ -126,5 +126,6 @@ int main(void)
     LINE("autotune_execution.sums", offsetof(autotune_execution, sums));
     LINE("autotune_execution.overflow", offsetof(autotune_execution, overflow));
     LINE("autotune_execution.most_rows", offsetof(autotune_execution, most_rows));
+    LINE("autotune_execution.channel_stride", offsetof(autotune_execution, channel_stride));
     return 0;
 }

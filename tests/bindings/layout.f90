@@ -222,6 +222,8 @@ program layout
         apart(c_loc(of_autotune_execution%overflow), c_loc(of_autotune_execution)))
     call line("autotune_execution.most_rows", &
         apart(c_loc(of_autotune_execution%most_rows), c_loc(of_autotune_execution)))
+    call line("autotune_execution.channel_stride", &
+        apart(c_loc(of_autotune_execution%channel_stride), c_loc(of_autotune_execution)))
 
 contains
 

@@ -306,7 +306,7 @@ END
 
 cudaError_t scale(void *dst, const void *src, double by)
 {
-    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const struct autotune_numbers numbers = {{0, {by, 0}}, {0, {0, 0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
     (void)&autotune_tuned_find;
     return autotune_tuned_entries[AUTOTUNE_R64_C64_B4_F32_BF16_INDEX].takes_numbers
@@ -351,6 +351,10 @@ END
     grep -qx "AUTOTUNE_G4_T96_C64_P16_B4_WORDS := $words" out
     grep -qx 'AUTOTUNE_G4_T96_C64_P16_B4_GROUPS := 2' out
     grep -qx 'AUTOTUNE_R512_C500_B2_GROUPS := 0' out
+    export_as make out -p "$rows,affine" # its numbers end with how far those of a group are from the next
+    grep -qx 'AUTOTUNE_G4_T96_C64_P16_B4_F32_F32_AFFINE_WORD_COUNTS := 12 17' out
+    export_as make out -p "$rows,affine=rows"
+    grep -q '^AUTOTUNE_G4_T96_C64_P16_B4_F32_F32_AFFINE_ROWS_DEFINES := .*-DSTEP_NUMBERS=3 ' out
     export_as json out -p "$rows"
     grep -q "\"words\": \"$words\"" out
     grep -q '"groups": 2' out

@@ -25,6 +25,8 @@ cases=(
     'micro group=7,rows=16..64,cols=16..64,multiple=16:f16,alpha,beta'
     'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:f32,alpha,beta'
     'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:e4m3,scale,both'
+    'micro group=7,rows=16..64,cols=16..64,multiple=16:u8:f16,affine'
+    'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:e4m3,affine=rows'
     'micro group=9,rows=0..96,cols=0..96,multiple=32:u8:f32,scale'
     'micro group=7,rows=4..60,cols=4..60,multiple=4:f32,alpha'
     'micro group=5,rows=2..30,cols=2..30,multiple=2:c64,conj,both'
@@ -36,10 +38,14 @@ cases=(
     'skew group=9,rows=0..40,cols=0..30:c64,alpha,beta'
     'skew group=7,total=111,cols=65:f16'
     'skew group=3,total=111,cols=65,pad=4,stack=1,draw=3:f16:f32,scale'
+    'skew group=9,rows=0..40,cols=0..30:f64:f32,scale,affine=rows,beta'
+    'skew group=5,rows=1..70,cols=1..90:f32:u8,affine'
+    'micro group=5,total=96,cols=32,law=sparse,multiple=16,pad=16,stack=1:f16,affine'
+    'micro group=6,total=90,cols=32,law=zipf,pad=8:i16:f32,affine=rows'
 )
 
 @test "kernels transpose each of many matrices" {
-    local count=6 configs=1 case family problem
+    local count=8 configs=1 case family problem
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=2
@@ -68,6 +74,9 @@ mistakes=(
     # The second source of all groups is that of the first; each number is that of the group before.
     "micro $list,beta s/numbers.second = own.second;/;/"
     "micro $ragged,beta s/second) + to \* step::result_bytes/second)/"
+    # All matrices have the numbers of the first one's channels. Groups of rows have those of the first rows.
+    "micro $list:f32,affine s/return group \* stride;/return 0;/"
+    "skew $ragged,affine=rows s/return of_rows ? offset(group)/return of_rows ? 0/"
     # A group is as long as the next one. The last tile is left out. Rows of a group begin one later.
     "micro $ragged s/offsets)\[group\]/offsets)[group + group % 2]/"
     "micro $list s/tile < tiles.total();)/tile + 1 < tiles.total();)/"

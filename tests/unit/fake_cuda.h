@@ -37,7 +37,7 @@ void fake_cuda_renew_context(int number);
 /* The last launch of a family's kernel: its context, and the addresses of its arguments. */
 extern _Thread_local void *fake_cuda_launched_in;
 extern _Thread_local uint64_t fake_cuda_launched[2]; /* dst and src */
-enum { FAKE_CUDA_WORDS = 16 };
+enum { FAKE_CUDA_WORDS = 17 };
 extern _Thread_local uint64_t
     fake_cuda_last[FAKE_CUDA_WORDS]; /* the words of argument number fake_cuda_last_at */
 extern int fake_cuda_last_at;        /* 0: none is read */

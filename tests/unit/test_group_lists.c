@@ -3,6 +3,7 @@
  * draws: empty ones, single elements, batches with gaps, a large matrix among small ones, a million
  * tiny ones, and groups that find no place. Sides and addresses are aligned as the kernel's problem
  * says, and no more. Results must be right, gaps unchanged, and no two accesses race. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "emulated/machine/machine.h"
@@ -46,6 +47,9 @@ static const struct {
     {"skew", "group=9,rows=0..144,cols=0..144:f32", true},
     {"micro", "group=9,total=500,cols=32,pad=4:u8", true},
     {"skew", "group=9,total=500,cols=33:f16,both", true},
+    {"micro", "group=9,rows=0..144,cols=0..144,multiple=8:u8:f16,affine", true},
+    {"skew", "group=9,rows=0..144,cols=0..144:i16:f32,affine", true},
+    {"skew", "group=9,total=500,cols=33:f16:f32,affine=rows", true},
     {"micro", "group=9,rows=0..144,cols=0..144,multiple=4:u8", false},
     {"micro", "group=9,rows=0..144,cols=0..144:c128", false},
     {"skew", "group=9,rows=0..144,cols=0..144:u8,both", false},
@@ -54,6 +58,11 @@ static const struct {
     {"micro", "group=9,total=500,cols=32,pad=8:f16", false},
     {"skew", "group=9,total=500,cols=33:u8", false},
     {"skew", "group=9,total=500,cols=33:c128", false},
+    {"micro", "group=9,total=500,cols=32,pad=4:f32:f16,affine", false},
+    {"micro", "group=9,total=500,cols=32,pad=8:u8,affine=rows", false},
+    {"micro", "group=9,rows=0..144,cols=0..144,multiple=2:f64,affine=rows", false},
+    {"skew", "group=9,rows=0..144,cols=0..144:f16,affine=rows", false},
+    {"skew", "group=9,total=500,cols=33:u8:f16,affine", false},
 };
 
 /* A config for each source, drawn from its space, and its kernel. */
@@ -163,7 +172,15 @@ struct scene {
     int64_t src_elements, dst_elements; /* of the buffers */
     uint64_t src, dst, kept;
     unsigned char *src_host, *dst_host, *kept_host;
+    /* Of a step with channels: the numbers of both kinds, and where those of each matrix begin. */
+    uint64_t scales, shifts;
+    int64_t *first_channel, stride;
 };
+
+static int64_t result_size(const struct scene *scene)
+{
+    return at_problem_elem_size(&scene->kernel->problem, AT_DESTINATION);
+}
 
 static int64_t below(struct scene *scene, int64_t bound)
 {
@@ -196,13 +213,43 @@ static void make_buffers(struct scene *scene)
     int64_t size = scene->kernel->problem.elem_size;
 
     scene->src_host = allocate(scene, &scene->src, scene->src_elements + 1, size);
-    scene->dst_host = allocate(scene, &scene->dst, scene->dst_elements + 1, size);
+    scene->dst_host = allocate(scene, &scene->dst, scene->dst_elements + 1, result_size(scene));
     scene->kept_host = allocate(scene, &scene->kept, scene->src_elements + 1, size);
     assert_true(scene->src_host && scene->dst_host && scene->kept_host);
     for (int64_t i = 0; i < scene->src_elements * size; i++)
         scene->src_host[i] = (unsigned char)((i * 2654435761u >> 13) & 0x3f);
-    memset(scene->dst_host, POISON, (size_t)(scene->dst_elements * size));
+    memset(scene->dst_host, POISON, (size_t)(scene->dst_elements * result_size(scene)));
     memset(scene->kept_host, POISON, (size_t)(scene->src_elements * size));
+}
+
+/* The numbers of a channel: none has those of its neighbours. */
+static double scale_of(int64_t number)
+{
+    return (double)(number % 61) / 4 - 7;
+}
+
+static double shift_of(int64_t number)
+{
+    return (double)(number % 53) * 3 - 64;
+}
+
+/* Put the numbers of channels into memory, `count` of each kind and no more. */
+static void make_channels(struct scene *scene, int64_t count)
+{
+    enum at_number type = at_step_computes_in(&scene->kernel->problem.step);
+    int64_t bytes = at_number_formats[type].bytes;
+    unsigned char *scales, *shifts;
+
+    if (!at_step_has(&scene->kernel->problem.step, AT_AFFINE) || count == 0)
+        return;
+    scales = allocate(scene, &scene->scales, count, bytes);
+    shifts = allocate(scene, &scene->shifts, count, bytes);
+    for (int64_t i = 0; i < count; i++) {
+        const double scale = scale_of(i), shift = shift_of(i);
+
+        at_number_cast(type, scales + i * bytes, AT_F64, &scale, false);
+        at_number_cast(type, shifts + i * bytes, AT_F64, &shift, false);
+    }
 }
 
 /* Run the kernel, without a fault. Returns how many blocks its grid has. */
@@ -213,7 +260,9 @@ static uint64_t run(struct scene *scene, const void *groups, size_t bytes, int64
     struct at_device_info of = device;
     uint64_t args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
-    const struct at_step_numbers numbers = {0};
+    const struct at_step_numbers numbers = {.channel_scale = scene->scales,
+                                            .channel_shift = scene->shifts,
+                                            .channel_stride = scene->stride};
     struct at_emu_launch launch = {.kernel = kernel->ptx,
                                    .args = args,
                                    .arg_words = AT_CALL_WORDS,
@@ -248,24 +297,41 @@ static void place(const struct at_group_matrix *m, const int64_t at[4], int64_t 
     *to = at[0] * m->stride_dst[0] + at[1] * m->stride_dst[1] + at[3] * m->ld_dst + at[2];
 }
 
+/* Compute the result of an element of a matrix. */
+static void compute(const struct scene *scene, size_t number, int64_t row, int64_t col,
+                    void *result, const void *element)
+{
+    const struct at_problem *problem = &scene->kernel->problem;
+    const int64_t channel = at_problem_mixes_channels(problem) ? row : col;
+    struct at_step_operands operands = {0};
+
+    if (!at_step_has(&problem->step, AT_AFFINE)) {
+        memcpy(result, element, (size_t)problem->elem_size);
+        return;
+    }
+    operands.channel_scale = scale_of(scene->first_channel[number] + channel);
+    operands.shift = shift_of(scene->first_channel[number] + channel);
+    at_step_apply(&problem->step, &operands, result, element, NULL);
+}
+
 /* Move the matrix in these buffers as the kernel should. */
 static void move(const struct scene *scene, size_t number, unsigned char *dst, unsigned char *kept)
 {
     const struct at_group_matrix *m = &scene->list[number];
-    size_t size = (size_t)scene->kernel->problem.elem_size;
+    size_t size = (size_t)scene->kernel->problem.elem_size, results = (size_t)result_size(scene);
     int64_t src_start = (int64_t)((m->src - scene->src) / size),
-            dst_start = (int64_t)((m->dst - scene->dst) / size), from, to;
+            dst_start = (int64_t)((m->dst - scene->dst) / results), from, to;
 
     for (int64_t i = 0; i < m->extent[0] * m->extent[1]; i++)
         for (int64_t c = 0; c < m->cols; c++)
             for (int64_t r = 0; r < m->rows || (m->rows > 0 && r < scene->padded[number]); r++) {
                 place(m, (const int64_t[]){i % m->extent[0], i / m->extent[0], r, c}, &from, &to);
                 if (r >= m->rows) {
-                    memset(dst + (size_t)(dst_start + to) * size, 0, size);
+                    memset(dst + (size_t)(dst_start + to) * results, 0, results);
                     continue;
                 }
-                memcpy(dst + (size_t)(dst_start + to) * size,
-                       scene->src_host + (size_t)(src_start + from) * size, size);
+                compute(scene, number, r, c, dst + (size_t)(dst_start + to) * results,
+                        scene->src_host + (size_t)(src_start + from) * size);
                 memcpy(kept + (size_t)(src_start + from) * size,
                        scene->src_host + (size_t)(src_start + from) * size, size);
             }
@@ -275,7 +341,7 @@ static void check(const struct scene *scene)
 {
     size_t size = (size_t)scene->kernel->problem.elem_size;
     size_t src_bytes = (size_t)scene->src_elements * size,
-           dst_bytes = (size_t)scene->dst_elements * size;
+           dst_bytes = (size_t)(scene->dst_elements * result_size(scene));
     unsigned char *dst = at_alloc(dst_bytes + 1), *kept = at_alloc(src_bytes + 1);
     bool keeps = at_step_has(&scene->kernel->problem.step, AT_BOTH);
 
@@ -295,6 +361,7 @@ static void end(struct scene *scene)
 {
     free(scene->list);
     free(scene->padded);
+    free(scene->first_channel);
     at_emu_memory_free(scene->memory);
 }
 
@@ -335,11 +402,28 @@ static void draw_matrix(struct scene *scene, const struct drawing *drawing, size
     m->stride_dst[0] = m->cols * m->ld_dst + draw_gap(scene);
     m->stride_src[1] = m->extent[0] * m->stride_src[0];
     m->stride_dst[1] = m->extent[0] * m->stride_dst[0] + draw_gap(scene);
+    if (m->cols == 1) /* then it has no meaning */
+        m->ld_dst = 0;
     m->src = (uint64_t)(scene->src_elements + draw_gap(scene));
     m->dst = (uint64_t)(scene->dst_elements + draw_gap(scene));
     scene->src_elements = (int64_t)m->src + m->extent[1] * m->stride_src[1];
     scene->dst_elements = (int64_t)m->dst + m->extent[1] * m->stride_dst[1];
     scene->padded[number] = 0;
+}
+
+/* Draw how far the numbers of channels are apart: matrices share some of them, or all, or none. */
+static void place_channels(struct scene *scene)
+{
+    const bool of_rows = at_problem_mixes_channels(&scene->kernel->problem);
+    int64_t most = 0;
+
+    scene->first_channel = at_alloc_array(scene->count + 1, sizeof *scene->first_channel);
+    for (size_t i = 0; i < scene->count; i++)
+        most = at_max(most, of_rows ? scene->list[i].rows : scene->list[i].cols);
+    scene->stride = below(scene, most + 2);
+    for (size_t i = 0; i < scene->count; i++)
+        scene->first_channel[i] = (int64_t)i * scene->stride;
+    make_channels(scene, most + (scene->count ? (int64_t)scene->count - 1 : 0) * scene->stride);
 }
 
 static struct at_group_list draw_list(struct scene *scene, const struct drawing *drawing)
@@ -354,12 +438,13 @@ static struct at_group_list draw_list(struct scene *scene, const struct drawing 
     for (size_t i = 0; i < scene->count; i++)
         draw_matrix(scene, drawing, i);
     make_buffers(scene);
+    place_channels(scene);
     for (size_t i = 0; i < scene->count; i++) {
         struct at_group_matrix *m = &scene->list[i];
 
         m->kept = scene->kept + m->src * size;
         m->src = scene->src + m->src * size;
-        m->dst = scene->dst + m->dst * size;
+        m->dst = scene->dst + m->dst * (uint64_t)result_size(scene);
     }
     if (bytes > 0)
         memcpy(allocate(scene, &list.matrices, (int64_t)bytes, 1), scene->list, bytes);
@@ -401,6 +486,15 @@ static void test_lists(void **state)
         }
 }
 
+static bool is_poison(const unsigned char *element, size_t size)
+{
+    static const unsigned char poison[16] = {POISON, POISON, POISON, POISON, POISON, POISON,
+                                             POISON, POISON, POISON, POISON, POISON, POISON,
+                                             POISON, POISON, POISON, POISON};
+
+    return memcmp(element, poison, size) == 0;
+}
+
 /* A few blocks of a launch for a million matrices, or in a sample, a tenth of them. Each matrix is
  * moved or left alone, and the blocks move their share. */
 static void test_a_million(void **state)
@@ -415,7 +509,8 @@ static void test_a_million(void **state)
         skip();
     for (size_t k = 0; k < kernel_count; k++) {
         struct scene scene = {.kernel = &kernels[k], .memory = at_emu_memory_new(), .rng = {k}};
-        size_t size = (size_t)kernels[k].problem.elem_size, moved = 0, wanted = 0;
+        size_t size = (size_t)at_problem_elem_size(&kernels[k].problem, AT_DESTINATION);
+        size_t moved = 0, wanted = 0;
         struct at_group_list list;
         uint64_t grid;
         unsigned char *dst, *kept;
@@ -427,14 +522,14 @@ static void test_a_million(void **state)
         list = draw_list(&scene, &drawing);
         grid = run(&scene, &list, sizeof list, MULTIPROCESSORS, blocks, chosen);
         dst = at_alloc((size_t)scene.dst_elements * size);
-        kept = at_alloc((size_t)scene.src_elements * size);
+        kept = at_alloc((size_t)(scene.src_elements * kernels[k].problem.elem_size));
         memset(dst, POISON, (size_t)scene.dst_elements * size);
         for (size_t i = 0; i < scene.count; i++) {
             const struct at_group_matrix *m = &scene.list[i];
             size_t at = m->dst - scene.dst;
 
             wanted += m->rows * m->cols > 0;
-            if (m->rows * m->cols == 0 || scene.dst_host[at] == POISON)
+            if (m->rows * m->cols == 0 || is_poison(scene.dst_host + at, size))
                 continue;
             move(&scene, i, dst, kept);
             moved++;
@@ -469,6 +564,7 @@ static int draw_rows(struct scene *scene, const struct row_drawing *drawing, int
     int64_t padded = 0, largest = 0;
     int overflow = 0;
 
+    scene->stride = at_problem_mixes_channels(&scene->kernel->problem) ? 0 : below(scene, cols + 2);
     offsets[0] = drawing->first;
     for (size_t i = 0; i < drawing->count; i++) {
         int64_t own = below(scene, 16) < drawing->empty ? 0 : below(scene, drawing->most + 1);
@@ -501,6 +597,9 @@ static int draw_rows(struct scene *scene, const struct row_drawing *drawing, int
             .ld_dst = drawing->stacked ? rows->most : with_padding,
             .extent = {1, 1}};
         scene->padded[scene->count] = with_padding;
+        scene->first_channel[scene->count] = at_problem_mixes_channels(&scene->kernel->problem)
+                                                 ? offsets[i]
+                                                 : (int64_t)i * scene->stride;
         scene->count += has_place;
         overflow |= !has_place;
         padded += with_padding;
@@ -518,8 +617,12 @@ static void place_rows(struct scene *scene, const int64_t *offsets, struct at_ra
 
     for (size_t i = 0; i < scene->count; i++) {
         scene->list[i].src = scene->src + scene->list[i].src * size;
-        scene->list[i].dst = scene->dst + scene->list[i].dst * size;
+        scene->list[i].dst = scene->dst + scene->list[i].dst * (uint64_t)result_size(scene);
     }
+    if (at_problem_mixes_channels(&scene->kernel->problem))
+        make_channels(scene, offsets[rows->count]);
+    else if (rows->count > 0)
+        make_channels(scene, (rows->count - 1) * scene->stride + rows->cols);
     rows->kept = scene->kept;
     for (int64_t i = 0; i <= rows->count; i++) /* little-endian, as the device is */
         memcpy(host + i * rows->offset_bytes, &offsets[i], (size_t)rows->offset_bytes);
@@ -542,12 +645,13 @@ static void test_rows(void **state)
     for (size_t i = 0; i < AT_COUNT(drawings); i++)
         for (size_t k = 0; k < kernel_count; k++) {
             const struct row_drawing *drawing = &drawings[i];
-            struct scene scene = {.kernel = &kernels[k],
-                                  .memory = at_emu_memory_new(),
-                                  .rng = {i * 100 + k},
-                                  .list = at_alloc_array(drawing->count + 1, sizeof *scene.list),
-                                  .padded =
-                                      at_alloc_array(drawing->count + 1, sizeof *scene.padded)};
+            struct scene scene = {
+                .kernel = &kernels[k],
+                .memory = at_emu_memory_new(),
+                .rng = {i * 100 + k},
+                .list = at_alloc_array(drawing->count + 1, sizeof *scene.list),
+                .padded = at_alloc_array(drawing->count + 1, sizeof *scene.padded),
+                .first_channel = at_alloc_array(drawing->count + 1, sizeof *scene.first_channel)};
             int64_t *offsets = at_alloc_array(drawing->count + 1, sizeof *offsets);
             struct at_ragged_groups rows;
 

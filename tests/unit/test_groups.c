@@ -70,6 +70,46 @@ static void spells(void **state)
     }
 }
 
+/* Each matrix has channels of its own: as many numbers as the largest one has columns or rows. Of
+ * very many matrices, some share numbers. */
+static void has_channels(void **state)
+{
+    static const struct {
+        const char *spec, *shortest;
+        bool mixes;
+        int64_t count, stride;
+    } cases[] = {
+        {"group=3,rows=2..9,cols=4..7:f32,affine=cols", "group=3,rows=2..9,cols=4..7:f32,affine",
+         false, 21, 7},
+        {"group=3,rows=2..9,cols=4..7:f32,affine=rows",
+         "group=3,rows=2..9,cols=4..7:f32,affine=rows", true, 27, 9},
+        {"group=3,rows=1,cols=4:u8:f32,affine=rows", "group=3,rows=1,cols=4:u8:f32,affine=rows",
+         true, 3, 1},
+        {"group=8,total=90,cols=33:f16,affine", "group=8,total=90,cols=33:f16,affine", false, 264,
+         33},
+        {"group=8,total=90,cols=33:f16,affine=rows", "group=8,total=90,cols=33:f16,affine=rows",
+         true, 90, 0},
+        {"group=1048575x1x2+1x1x999:f16,affine", "group=1048575x1x2+1x999:f16,affine", false,
+         999 + 4 * 1048575, 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        struct at_problem problem = problem_of(cases[i].spec), again, copy;
+        char *shortest = at_problem_format(&problem);
+
+        assert_string_equal(shortest, cases[i].shortest);
+        again = problem_of(shortest);
+        assert_true(at_problem_equal(&problem, &again));
+        assert_int_equal(at_problem_mixes_channels(&problem), cases[i].mixes);
+        assert_int_equal(problem.step.channels.count, cases[i].count);
+        assert_int_equal(problem.step.channels.stride, cases[i].stride);
+        copy = at_problem_copy_of(&problem);
+        assert_int_equal(copy.step.channels.count, cases[i].mixes ? problem.rows : problem.cols);
+        free(shortest);
+    }
+}
+
 static void refuses(void **state)
 {
     static const struct {
@@ -126,11 +166,11 @@ static void refuses(void **state)
         {"group=3,rows=5,cols=7:f32,ld_src=8", "groups have no layout of their own"},
         {"group=3,rows=5,cols=5:f32,inplace=1", "groups have no layout of their own"},
         {"group=3,rows=5,cols=7:f32,batch=2", "groups have no layout of their own"},
-        {"group=3,rows=5,cols=7:f32,affine", "groups have no affine, amax, sums or blocks yet"},
-        {"group=3,rows=5,cols=7:f32,sums", "groups have no affine, amax, sums or blocks yet"},
-        {"group=3,rows=5,cols=7:f32,amax", "groups have no affine, amax, sums or blocks yet"},
-        {"group=3,rows=5,cols=7:bf16:e4m3,blocks=1x32",
-         "groups have no affine, amax, sums or blocks yet"},
+        {"group=3,rows=5,cols=7:f32,affine=batch", "channels of many matrices are affine=cols or"},
+        {"group=3,rows=5,cols=7:f32,affine=1", "channels of many matrices are affine=cols or rows"},
+        {"group=3,rows=5,cols=7:f32,sums", "groups have no amax, sums or blocks yet"},
+        {"group=3,rows=5,cols=7:f32,amax", "groups have no amax, sums or blocks yet"},
+        {"group=3,rows=5,cols=7:bf16:e4m3,blocks=1x32", "groups have no amax, sums or blocks yet"},
         {"group=1048576,rows=2147483647,cols=2147483647:f64",
          "the matrices do not fit 62 bits of bytes"},
     };
@@ -447,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spells),
+        cmocka_unit_test(has_channels),
         cmocka_unit_test(refuses),
         cmocka_unit_test(differ),
         cmocka_unit_test(divides_rows),

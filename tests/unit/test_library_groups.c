@@ -16,7 +16,7 @@
 static autotune_profile *profile;
 
 /* A kernel's third argument is what groups need, and the fourth what a step needs. */
-enum { GROUPS_ARGUMENT = 2, NUMBERS_ARGUMENT = 3 };
+enum { GROUPS_ARGUMENT = 2, NUMBERS_ARGUMENT = 3, CHANNEL_STRIDE_WORD = 16 };
 
 /* What the driver has allocated, or a test has invented: fake_cuda.c takes low addresses for it. */
 static void *const on_device = (void *)65536;
@@ -147,14 +147,13 @@ static void test_nonsense(void **state)
 
 static void test_no_step(void **state)
 {
-    static const char *const steps[] = {"bf16:f32,affine", "bf16,amax", "bf16,sums",
-                                        "bf16:e4m3,blocks=1x128"};
+    static const char *const steps[] = {"bf16,amax", "bf16,sums", "bf16:e4m3,blocks=1x128"};
     autotune_groups groups = row_groups();
 
     (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         groups.step = steps[i];
-        refuse(&groups, "groups have no affine, amax, sums or blocks");
+        refuse(&groups, "groups have no amax, sums or blocks");
     }
     groups = row_groups();
     groups.count = 1;
@@ -408,6 +407,65 @@ static void test_second_source(void **state)
     autotune_plan_free(plan);
 }
 
+/* The numbers of channels, and how far those of a matrix are from those of the next. */
+static void test_channels(void **state)
+{
+    static const struct {
+        bool is_list;
+        const char *step;
+        uintptr_t scale, shift;
+        int64_t stride;
+        const char *words; /* of the refusal */
+    } cases[] = {
+        {true, "bf16:f32,affine", 1024, 2052, 40, NULL},
+        {true, "bf16:f32,affine=rows", 1024, 0, 3, NULL},
+        {true, "bf16:f32,affine", 0, 1024, 0, NULL},
+        {false, "bf16:f32,affine", 1024, 2048, 512, NULL},
+        {false, "bf16:f32,affine", 1024, 0, 0, NULL},
+        {false, "bf16:f32,affine=rows", 1024, 0, 0, NULL},
+        {false, "bf16:f32,affine=rows", 1024, 0, 512, "channel_stride is 512, and has to be"},
+        {false, "bf16:f32,affine", 1024, 0, -1, "channel_stride is -1, and has to be at least 0"},
+        {false, "bf16:f32,affine", 0, 0, 8, "channel_scale or channel_shift must be"},
+        {true, "bf16:f32,affine", 1026, 0, 8, "multiples of 4"},
+        {true, "bf16:f32,alpha", 0, 0, 8, "the member channel_stride of the execution"},
+    };
+    const autotune_matrix list[] = {matrix(24, 40, 4096, 8192), matrix(16, 8, 16384, 12288)};
+
+    (void)state;
+    fake_cuda_last_at = NUMBERS_ARGUMENT;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_groups groups = cases[i].is_list ? list_groups(list, 2) : row_groups();
+        autotune_execution execution = autotune_execution_init();
+        autotune_matrix copied[2];
+        autotune_plan *plan;
+
+        groups.step = cases[i].step;
+        plan = plan_for(&groups);
+        if (cases[i].is_list) {
+            execution.list = list;
+            execution.list_count = 2;
+            execution.scratch = copied;
+            execution.scratch_bytes = sizeof copied;
+        } else {
+            execution.dst = (void *)4096;
+            execution.src = (void *)8192;
+            execution.offsets = (void *)1024;
+            execution.offset_count = 9;
+        }
+        execution.channel_scale = (void *)cases[i].scale;
+        execution.channel_shift = (void *)cases[i].shift;
+        execution.channel_stride = cases[i].stride;
+        assert_int_equal(executes(plan, &execution, cases[i].words), !cases[i].words);
+        if (!cases[i].words) {
+            assert_int_equal(fake_cuda_last[7], cases[i].scale);
+            assert_int_equal(fake_cuda_last[8], cases[i].shift);
+            assert_int_equal(fake_cuda_last[CHANNEL_STRIDE_WORD], cases[i].stride);
+        }
+        autotune_plan_free(plan);
+    }
+    fake_cuda_last_at = 0;
+}
+
 static int set_up(void **state)
 {
     measure_set_up();
@@ -428,7 +486,7 @@ int main(void)
         cmocka_unit_test(test_lookup),         cmocka_unit_test(test_list_of_host),
         cmocka_unit_test(test_list_of_device), cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_list_refused),   cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_second_source),
+        cmocka_unit_test(test_second_source),  cmocka_unit_test(test_channels),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
