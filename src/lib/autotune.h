@@ -353,8 +353,9 @@ typedef struct autotune_plan_options {
  * cache counts. What does not fit is left out: too little time or memory is no error, and
  * autotune_plan_describe tells what was measured. A kernel that has begun is not stopped.
  *
- * While another thread measures on the device, the plan waits; measure_ms begins when that is over.
- * If the other thread has measured this very problem, the plan takes its winner.
+ * While another thread measures on the device, or this very problem on another device of this
+ * model, the plan waits; measure_ms begins when that is over. If the other thread has measured this
+ * very problem, the plan takes its winner: on eight equal GPUs it is measured once.
  *
  * AUTOTUNE_INVALID also for options that make no sense. AUTOTUNE_FAILED also if the looked-up
  * config proves wrong on this device and no rival proves right; AUTOTUNE_NO_DEVICE if a kernel made

@@ -3,6 +3,7 @@
  * what needs no GPU. */
 #include "lib/plan.h"
 
+#include "base/hash.h"
 #include "base/integer.h"
 #include "base/memory.h"
 #include "lib/execution.h"
@@ -282,20 +283,38 @@ static enum at_status improve(struct creating *creating, struct at_error *err)
     return take(creating, err);
 }
 
-/* Plans that measure on one device take turns, so that none falsifies the times of another. A turn
- * ends when others can take what it has learnt. */
+/* What is asked: the same for devices of one model. */
+static void name_question(char name[AT_HASH_CHARS], const struct autotune_answer *answer)
+{
+    char *problem = at_problem_format(&answer->problem);
+    char *text = at_format("%s %s %lld %lld", problem, answer->policy,
+                           (long long)answer->device.compute_capability,
+                           (long long)answer->device.multiprocessors);
+
+    at_hash(name, text, strlen(text));
+    at_free(text);
+    at_free(problem);
+}
+
+/* Only one plan at a time looks for the answer of a question, on whatever device of a model. Plans
+ * that measure on one device take turns, so that none falsifies the times of another. The turns end
+ * when others can take what was learnt. */
 static enum at_status improve_in_turn(struct creating *creating, struct at_error *err)
 {
-    struct autotune_turn turn;
+    struct autotune_turn of_question, of_device;
+    char question[AT_HASH_CHARS];
     enum at_status status;
 
-    autotune_turn_take(&turn, creating->answer.device.uuid);
+    name_question(question, &creating->answer);
+    autotune_turn_take(&of_question, question);
+    autotune_turn_take(&of_device, creating->answer.device.uuid);
     status = improve(creating, err);
     if (status == AT_OK)
         status = describe(creating, err);
     if (status == AT_OK && creating->learnt)
         autotune_learnt_keep(creating->learnt);
-    autotune_turn_end(&turn);
+    autotune_turn_end(&of_device);
+    autotune_turn_end(&of_question);
     return status;
 }
 

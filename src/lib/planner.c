@@ -72,8 +72,7 @@ void autotune_learnt_keep(struct autotune_learnt *learnt)
 static bool is_about(const struct autotune_learnt *learnt, const struct autotune_answer *answer,
                      const char *problem)
 {
-    return strcmp(learnt->record.device.uuid, answer->device.uuid) == 0 &&
-           at_device_relation(&learnt->record.device, &answer->device) == AT_SAME_DEVICE &&
+    return at_device_relation(&learnt->record.device, &answer->device) == AT_SAME_DEVICE &&
            strcmp(learnt->record.policy.name, answer->policy) == 0 &&
            strcmp(learnt->entry.problem, problem) == 0;
 }

@@ -20,9 +20,9 @@ void autotune_learnt_drop(struct autotune_learnt *learnt);
  * the last step of a call: what a call has allocated is freed if memory runs out later in it. */
 void autotune_learnt_keep(struct autotune_learnt *learnt);
 
-/* Find what was learnt of the answer's problem, device and policy, if its config is legal with the
- * profile's families. Fills answer->answer, which borrows from the entry that is returned. The
- * caller holds it until it drops it. NULL: nothing was learnt. */
+/* Find what was learnt of the answer's problem, model of device and policy, if its config is legal
+ * with the profile's families. Fills answer->answer, which borrows from the entry that is returned.
+ * The caller holds it until it drops it. NULL: nothing was learnt. */
 struct autotune_learnt *autotune_learnt_find(struct autotune_answer *answer,
                                              const autotune_profile *profile);
 

@@ -17,7 +17,7 @@ void autotune_unlock(struct at_cleanup *lock);
 
 /* What only one thread at a time may do for long, such as measuring on one device. */
 struct autotune_turn {
-    char of[48]; /* a device's UUID, or a kernel's key */
+    char of[48]; /* a device's UUID, or a hash of what is asked or loaded */
     struct autotune_turn *next;
     struct at_cleanup cleanup;
 };

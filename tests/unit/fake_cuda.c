@@ -16,7 +16,7 @@ _Thread_local void *fake_cuda_context = fake_cuda_contexts;
 _Thread_local void *fake_cuda_launched_in;
 _Thread_local uint64_t fake_cuda_launched[2], fake_cuda_last[FAKE_CUDA_WORDS];
 int fake_cuda_last_at;
-atomic_int fake_cuda_context_ids[FAKE_CUDA_CONTEXTS] = {1, 2};
+atomic_int fake_cuda_context_ids[FAKE_CUDA_CONTEXTS] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 bool fake_cuda_is_old;
 atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_cuda_calls;
 atomic_int fake_cuda_mistakes;
@@ -150,11 +150,14 @@ int cuDriverGetVersion(int *version);
 
 int cuDeviceGetAttribute(int *value, int which, int device)
 {
-    (void)device;
+    enum { MULTIPROCESSORS = 16 };
+
     *value = 0;
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].which == which)
             *value = attributes[i].value;
+    if (which == MULTIPROCESSORS && device == FAKE_CUDA_OTHER_MODEL)
+        *value = 78;
     return 0;
 }
 

@@ -16,12 +16,14 @@ extern bool fake_cuda_is_there;
 /* Whether the program that links it also defines CUPTI (fake_cupti.h). No other one is found. */
 extern bool fake_cupti_is_there;
 
-/* The device of this thread's context; 0 at first. Each has its own UUID. */
+/* The device of this thread's context; 0 at first. Each has its own UUID, and the last one fewer
+ * multiprocessors. */
+enum { FAKE_CUDA_OTHER_MODEL = 8, FAKE_CUDA_DEVICES };
 extern _Thread_local int fake_cuda_device;
 
 /* This thread's current context; NULL: none. Modules belong to the context in which they were
  * loaded, and are only unloaded there. */
-enum { FAKE_CUDA_CONTEXTS = 2 };
+enum { FAKE_CUDA_CONTEXTS = FAKE_CUDA_DEVICES };
 extern char fake_cuda_contexts[FAKE_CUDA_CONTEXTS]; /* the first one is current at first */
 extern _Thread_local void *fake_cuda_context;
 

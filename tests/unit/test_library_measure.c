@@ -552,7 +552,7 @@ static void test_meanwhile(void **state)
                  waiting = {.rows = 6032, .options = &ample},
                  plain[] = {{.rows = 6016}, {.rows = 8192}, {.device = 1, .rows = 6016}},
                  known = {.rows = 6000, .options = &ample},
-                 elsewhere = {.device = 1, .rows = 6016, .options = &ample};
+                 elsewhere = {.device = 1, .rows = 6048, .options = &ample};
     autotune_device *device = NULL;
     char path[4096];
 
@@ -600,10 +600,11 @@ static void test_forgotten_meanwhile(void **state)
 
 enum { THREADS = 4 };
 
-/* One thread measures, and all others wait and take what it found. */
+/* One thread measures, and all others wait and take what it found, on devices of that model. */
 static void test_measured_once(void **state)
 {
-    struct order orders[3 * THREADS];
+    struct order orders[3 * THREADS],
+        other = {.device = FAKE_CUDA_OTHER_MODEL, .rows = 6000, .options = &ample};
     const size_t count = sizeof orders / sizeof *orders;
     autotune_plan *plan;
     int once, fastest = others;
@@ -616,7 +617,8 @@ static void test_measured_once(void **state)
     begin();
     fake_cuda_kernels[fastest].ns = 10000;
     for (size_t i = 0; i < count; i++) {
-        orders[i] = (struct order){.rows = 6000, .options = &ample};
+        orders[i] = (struct order){
+            .device = (int)i % FAKE_CUDA_OTHER_MODEL, .rows = 6000, .options = &ample};
         start(&orders[i]);
     }
     for (size_t i = 0; i < count; i++)
@@ -624,6 +626,8 @@ static void test_measured_once(void **state)
     assert_int_equal(fake_cuda_kernels[fastest].launches, once);
     plan = measure_plan(profile, &ample);
     assert_int_equal(started(plan), fastest);
+    start(&other);
+    finish(&other, "  tier       3 of 6");
     end(plan);
 }
 
