@@ -36,6 +36,7 @@ module autotune_c
         integer(c_int64_t) :: align_bytes = 0
         integer(c_size_t) :: struct_size = 0
         type(c_ptr) :: step = c_null_ptr
+        integer(c_int64_t) :: explicit_strides = 0
     end type autotune_problem
 
     type, bind(c) :: autotune_tensor
@@ -48,6 +49,7 @@ module autotune_c
         integer(c_int64_t) :: align_bytes = 0
         integer(c_size_t) :: struct_size = 0
         type(c_ptr) :: step = c_null_ptr
+        integer(c_int64_t) :: explicit_strides = 0
     end type autotune_tensor
 
     type, bind(c) :: autotune_matrix

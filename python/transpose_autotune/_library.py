@@ -48,7 +48,8 @@ class MatrixStruct(ctypes.Structure):
     """autotune_problem"""
     _fields_ = [*((name, c_int64) for name in (
         "elem_size", "rows", "cols", "ld_src", "ld_dst", "batch", "stride_src", "stride_dst", "in_place",
-        "align_bytes")), ("struct_size", c_size_t), ("step", c_char_p)]
+        "align_bytes")), ("struct_size", c_size_t), ("step", c_char_p),
+                ("explicit_strides", c_int64)]
 
 
 class TensorStruct(ctypes.Structure):
@@ -56,7 +57,7 @@ class TensorStruct(ctypes.Structure):
     _fields_ = [("elem_size", c_int64), ("rank", c_int64), ("extents", c_int64 * RANK_MAX),
                 ("permutation", c_int64 * RANK_MAX), ("strides_src", c_int64 * RANK_MAX),
                 ("strides_dst", c_int64 * RANK_MAX), ("align_bytes", c_int64), ("struct_size", c_size_t),
-                ("step", c_char_p)]
+                ("step", c_char_p), ("explicit_strides", c_int64)]
 
 
 class MatrixOfListStruct(ctypes.Structure):

@@ -27,6 +27,12 @@ static inline int64_t at_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Return the absolute value. There is none of INT64_MIN. */
+static inline int64_t at_magnitude(int64_t a)
+{
+    return a < 0 ? -a : a;
+}
+
 /* Return the greatest common divisor; of 0 and another number, that number. */
 static inline uint64_t at_common_divisor(uint64_t a, uint64_t b)
 {

@@ -225,6 +225,8 @@ static enum at_status look_up(void *data, struct at_error *err)
     struct autotune_answer *made = at_alloc(sizeof *made);
     enum at_status status = autotune_take_problem(&made->problem, NULL, &looking_up->asked, err);
 
+    if (status == AT_OK && autotune_is_empty(&made->problem))
+        status = at_fail(err, AT_USAGE, "there are no elements, so there is no config to look up");
     made->device = looking_up->device->info;
     strcpy(made->policy, looking_up->policy); /* one of two */
     if (status == AT_OK && !recall(made, looking_up->profile)) {

@@ -97,13 +97,15 @@ AUTOTUNE_API void autotune_profile_free(autotune_profile *profile);
 
 /* ---- problems and devices ---- */
 
-/* Later versions may add members after struct_size. A program that sets one of them sets
- * struct_size to the sizeof of the struct; 0 stands for the members up to struct_size.
- * AUTOTUNE_INVALID if a member that the loaded library does not know is not 0. */
+/* Later versions may add members at the end. A program that sets one of them sets struct_size to
+ * the sizeof of the struct, as autotune_problem_init and its like do; 0 stands for the members of
+ * the first version, which are all that are here. AUTOTUNE_INVALID if a member that the loaded
+ * library does not know is not 0. */
 
 /* dst[b*stride_dst + c*ld_dst + r] = src[b*stride_src + r*ld_src + c] for b below batch, r below
  * rows and c below cols: all in elements. 0 stands for the value of a dense matrix: ld_src = cols,
- * ld_dst = rows, batch = 1, strides of one whole matrix. */
+ * ld_dst = rows, batch = 1, strides of one whole matrix. If rows or cols is 0, there is nothing to
+ * do: plans are made and executed, and launch nothing. */
 typedef struct autotune_problem {
     int64_t elem_size; /* bytes: 1 to 64 */
     int64_t rows, cols;
@@ -122,21 +124,29 @@ typedef struct autotune_problem {
      * of the source's type; ld_dst and stride_dst count results. NULL: elements are moved. Tensors
      * have no "blocks". */
     const char *step;
+    /* 1: ld_src, ld_dst, batch and both strides count as they are, and 0 is no default. Those of
+     * the source may then be 0 or negative, and its elements overlap; those of the destination may
+     * be negative. dst and src are the addresses of the elements with all indices 0, wherever the
+     * others lie. AUTOTUNE_INVALID for a stride below 1 in place, or with "affine", "both",
+     * "blocks" or "sums". Such problems are looked up, and never measured. */
+    int64_t explicit_strides;
 } autotune_problem;
 
 /* A permutation of a tensor, in the terms of NumPy and PyTorch: the first axis is the slowest, and
- * axis i of the result is axis permutation[i] of the source. Strides are in elements. */
+ * axis i of the result is axis permutation[i] of the source. Strides are in elements. An extent may
+ * be 0: there is nothing to do. */
 #define AUTOTUNE_RANK_MAX 24
 typedef struct autotune_tensor {
     int64_t elem_size;                  /* bytes: 1 to 64 */
     int64_t rank;                       /* 1 to AUTOTUNE_RANK_MAX */
     int64_t extents[AUTOTUNE_RANK_MAX]; /* of the source */
     int64_t permutation[AUTOTUNE_RANK_MAX];
-    int64_t strides_src[AUTOTUNE_RANK_MAX]; /* of the source's axes; the first 0: it is dense */
-    int64_t strides_dst[AUTOTUNE_RANK_MAX]; /* of the result's axes; the first 0: it is dense */
+    int64_t strides_src[AUTOTUNE_RANK_MAX]; /* of the source's axes; all 0: it is dense */
+    int64_t strides_dst[AUTOTUNE_RANK_MAX]; /* of the result's axes; all 0: it is dense */
     int64_t align_bytes;                    /* as in autotune_problem */
     size_t struct_size;                     /* as in autotune_problem */
     const char *step;                       /* as in autotune_problem */
+    int64_t explicit_strides;               /* 1: as in autotune_problem; all strides count */
 } autotune_tensor;
 
 /* ---- many matrices in one launch ---- */

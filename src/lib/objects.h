@@ -64,9 +64,13 @@ enum at_status autotune_take_struct(const struct autotune_layout *layout, void *
                                     const void *given, struct at_error *err);
 
 /* Convert what is asked, with its zeroes filled in; *align_bytes, unless NULL, is what the asked
- * addresses are multiples of. AT_USAGE if it makes no sense. */
+ * addresses are multiples of. AT_USAGE if it makes no sense. What has no elements is no problem for
+ * a lookup. */
 enum at_status autotune_take_problem(struct at_problem *problem, int64_t *align_bytes,
                                      const struct autotune_asked *asked, struct at_error *err);
+
+/* Has it no elements, so that there is nothing to do? */
+bool autotune_is_empty(const struct at_problem *problem);
 
 /* Fill answer->answer from the profile, by the answer's problem, device and policy. */
 enum at_status autotune_ask(struct autotune_answer *answer, const autotune_profile *profile,

@@ -228,8 +228,14 @@ static enum at_status look_up(struct creating *creating, struct at_error *err)
 
     if (status == AT_OK)
         status = take_options(&creating->budget, creating->options, err);
-    if (status == AT_OK)
-        status = autotune_find_current(&answer->device, &plan->context, err);
+    if (status != AT_OK || autotune_is_empty(&answer->problem))
+        return status;
+    if (creating->budget.limit_ns > 0 && answer->problem.is_view) {
+        creating->budget.limit_ns = 0;
+        snprintf(creating->note, sizeof creating->note,
+                 "nothing: the source has strides below 1, or elements that overlap");
+    }
+    status = autotune_find_current(&answer->device, &plan->context, err);
     if (status != AT_OK)
         return status;
     snprintf(answer->policy, sizeof answer->policy, "%s", creating->budget.policy->name);
@@ -323,10 +329,16 @@ static enum at_status fill(struct creating *creating, struct at_error *err)
     enum at_status status = look_up(creating, err);
 
     creating->made->problem = creating->answer.problem;
+    if (status == AT_OK && autotune_is_empty(&creating->answer.problem)) {
+        creating->made->description = at_strdup("there are no elements, and nothing to do\n");
+        return AT_OK;
+    }
     if (status == AT_OK)
         status = take(creating, err);
     if (status != AT_OK)
         return status;
+    if (creating->answer.problem.groups.count == 0)
+        at_problem_near(&creating->answer.problem, creating->made->near);
     if (creating->asked.groups)
         creating->made->rows = autotune_rows_of(creating->asked.groups);
     creating->made->words = autotune_execution_words(&creating->answer.problem);
@@ -345,7 +357,7 @@ static enum at_status create(void *data, struct at_error *err)
     creating->made->captured = at_alloc(sizeof *creating->made->captured);
     at_cleanup_push(&cleanup, release, creating);
     status = fill(creating, err);
-    if (status == AT_OK && creating->budget.limit_ns == 0)
+    if (status == AT_OK && creating->budget.limit_ns == 0 && creating->made->kernel_count > 0)
         autotune_remember(creating->profile, &creating->answer);
     at_cleanup_pop(&cleanup);
     autotune_learnt_drop(creating->known);

@@ -26,10 +26,11 @@ struct autotune_kernel {
 struct autotune_plan {
     struct at_problem problem;
     int64_t align_bytes;
+    int64_t near[2];                 /* at_problem_near, of plans with source and destination */
     uint64_t words;                  /* of an execution that the problem takes */
     struct autotune_context context; /* to which all of it belongs */
     struct autotune_kernel kernels[AUTOTUNE_KERNELS];
-    size_t kernel_count;   /* 1 if the tuned kernel takes any address */
+    size_t kernel_count;   /* 1 if the tuned kernel takes any address; 0: there is nothing to do */
     int64_t scratch_bytes; /* that each of the kernels has enough of; 0: none is needed */
     CUdeviceptr scratch;   /* for callers without one; or 0 */
     /* Has a graph captured the plan? Not of the plan itself, which is constant when it runs. */

@@ -32,7 +32,7 @@ static enum at_status tell(void *data, struct at_error *err)
     struct at_problem problem;
     enum at_status status = autotune_take_problem(&problem, NULL, &asked, err);
 
-    if (status == AT_OK) {
+    if (status == AT_OK && !autotune_is_empty(&problem)) {
         telling->scales[0] = scales_of(&problem, AT_DESTINATION);
         telling->scales[1] = scales_of(&problem, AT_SOURCE);
     }

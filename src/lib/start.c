@@ -5,12 +5,19 @@
 #include "lib/plan.h"
 #include "lib/process.h"
 
-/* `others`: the bits of all further addresses. */
-static const struct autotune_kernel *kernel_for(const autotune_plan *plan, const void *dst,
-                                                const void *src, uint64_t others)
+/* The addresses of the problem's first elements, where the caller's are those of the tensor's. */
+static struct at_cuda_given place_of(const autotune_plan *plan, const void *dst, const void *src)
 {
-    uintptr_t below = (uintptr_t)plan->align_bytes - 1; /* a power of two */
-    bool aligned = (((uintptr_t)dst | (uintptr_t)src | others) & below) == 0;
+    return (struct at_cuda_given){.dst = (uintptr_t)dst + (uint64_t)plan->problem.begin_dst,
+                                  .src = (uintptr_t)src + (uint64_t)plan->problem.begin_src};
+}
+
+/* `others`: the bits of all further addresses. */
+static const struct autotune_kernel *kernel_for(const autotune_plan *plan,
+                                                const struct at_cuda_given *place, uint64_t others)
+{
+    uint64_t below = (uint64_t)plan->align_bytes - 1; /* a power of two */
+    bool aligned = ((place->dst | place->src | others) & below) == 0;
 
     return &plan->kernels[plan->kernel_count > 1 && !aligned ? AUTOTUNE_ANY_ADDRESS
                                                              : AUTOTUNE_TUNED];
@@ -64,19 +71,36 @@ static enum at_status start_passes(const autotune_plan *plan, const struct autot
     return status;
 }
 
+/* Fail if a result overwrites an element before it is read. Sides that are known to be apart take
+ * no time; those that interleave take a search, which decides for the caller if it takes too long.
+ */
+static enum at_status check_apart(const autotune_plan *plan, const struct at_cuda_given *place,
+                                  struct at_error *err)
+{
+    int64_t distance = (int64_t)(place->dst - place->src);
+
+    if (distance <= plan->near[0] || distance >= plan->near[1] || plan->problem.in_place ||
+        at_problem_sides_overlap(&plan->problem, distance) != AT_OVERLAP)
+        return AT_OK;
+    return at_fail(err, AT_USAGE,
+                   "source and destination overlap: an element would be overwritten before it is "
+                   "read");
+}
+
 /* Start the plan's kernel. `numbers` is for a step that takes them, and NULL otherwise. */
 static enum at_status start(const autotune_plan *plan, void *dst, const void *src, void *stream,
                             const struct at_step_numbers *numbers, uint64_t scratch,
                             struct at_error *err)
 {
+    struct at_cuda_given given = place_of(plan, dst, src);
     const struct autotune_kernel *kernel =
-        kernel_for(plan, dst, src, numbers ? numbers->second | numbers->kept : 0);
-    const struct at_cuda_given given = {.dst = (uintptr_t)dst,
-                                        .src = (uintptr_t)src,
-                                        .other = numbers,
-                                        .other_number = kernel->arg_count - 1};
+        kernel_for(plan, &given, numbers ? numbers->second | numbers->kept : 0);
     enum at_status status = autotune_check_addresses(&plan->problem, dst, src, err);
 
+    given.other = numbers;
+    given.other_number = kernel->arg_count - 1;
+    if (status == AT_OK)
+        status = check_apart(plan, &given, err);
     if (status == AT_OK && kernel->call.launch.field[AT_LAUNCHES] > 0)
         return start_passes(plan, kernel, &given, stream, scratch, err);
     return status == AT_OK ? launch(plan, &kernel->call, &given, stream, err) : status;
@@ -152,8 +176,7 @@ static enum at_status start_rows(const autotune_plan *plan, const autotune_execu
     const struct at_cuda_given given = {.dst = (uintptr_t)taken->dst, .src = (uintptr_t)taken->src};
     struct at_ragged_groups rows = plan->rows;
     struct at_step_numbers own = *numbers;
-    struct at_call call =
-        kernel_for(plan, taken->dst, taken->src, numbers->kept | numbers->second)->call;
+    struct at_call call = kernel_for(plan, &given, numbers->kept | numbers->second)->call;
     enum at_status status = autotune_check_addresses(&plan->problem, taken->dst, taken->src, err);
 
     if (status == AT_OK && (uintptr_t)taken->offsets % (uintptr_t)rows.offset_bytes != 0)
@@ -199,6 +222,8 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
 
     if (!plan || !execution)
         return autotune_fail_null(error, plan ? "execution" : "plan");
+    if (plan->kernel_count == 0)
+        return AUTOTUNE_OK;
     /* A list takes as much as it is long. */
     status = autotune_take_execution(
         &taken, execution, &plan->problem, plan->words,
@@ -207,6 +232,8 @@ autotune_status autotune_plan_execute_with(const autotune_plan *plan,
         numbers = autotune_execution_numbers(&taken, &plan->problem.step);
         if (!numbers.scratch)
             numbers.scratch = plan->scratch;
+        if (numbers.second) /* lies like the destination */
+            numbers.second += (uint64_t)plan->problem.begin_dst;
         status = start_any(plan, &taken, &numbers, &err);
     }
     return status == AT_OK ? AUTOTUNE_OK : autotune_fail(error, &err);
@@ -220,6 +247,8 @@ autotune_status autotune_plan_execute(const autotune_plan *plan, void *dst, cons
 
     if (!plan)
         return autotune_fail_null(error, "plan");
+    if (plan->kernel_count == 0)
+        return AUTOTUNE_OK;
     status = autotune_check_plain(&plan->problem, &err);
     if (status == AT_OK)
         status = start(plan, dst, src, stream, NULL, plan->scratch, &err);
@@ -230,9 +259,11 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
                               autotune_launch *launches, size_t capacity)
 {
     const struct autotune_kernel *kernel;
+    struct at_cuda_given place;
 
-    if (!plan)
+    if (!plan || plan->kernel_count == 0)
         return 0;
-    kernel = kernel_for(plan, dst, src, 0);
+    place = place_of(plan, dst, src);
+    kernel = kernel_for(plan, &place, 0);
     return autotune_put_launches(launches, capacity, &kernel->call.launch, kernel->module->entry);
 }

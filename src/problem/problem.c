@@ -23,7 +23,10 @@ enum at_status at_problem_fail(struct at_error *err, const char *spec, const cha
     va_start(args, format);
     reason = at_vformat(format, args);
     va_end(args);
-    at_fail(err, AT_USAGE, "problem \"%.*s\": %s", AT_QUOTED(spec, 200), reason);
+    if (spec)
+        at_fail(err, AT_USAGE, "problem \"%.*s\": %s", AT_QUOTED(spec, 200), reason);
+    else
+        at_fail(err, AT_USAGE, "%s", reason);
     at_free(reason);
     return AT_USAGE;
 }
@@ -34,9 +37,7 @@ int64_t at_problem_elem_size(const struct at_problem *problem, enum at_side side
                                                          : problem->elem_size;
 }
 
-/* The bytes of an element on a side: with those of a second source on the destination's, and of a
- * second result on the source's. */
-static int64_t elem_bytes(enum at_side side, int64_t elem_size, const struct at_step *step)
+int64_t at_problem_crossing_bytes(enum at_side side, int64_t elem_size, const struct at_step *step)
 {
     if (side == AT_SOURCE || !step->given)
         return elem_size + at_step_kept_bytes(step);
@@ -45,20 +46,25 @@ static int64_t elem_bytes(enum at_side side, int64_t elem_size, const struct at_
 
 /* ---- from the axes of a tensor to the canonical form ---- */
 
+static int64_t length_of(const struct at_axis *axis, enum at_side side)
+{
+    return at_magnitude(at_axis_stride(axis, side));
+}
+
 void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side)
 {
     enum at_side other = side == AT_SOURCE ? AT_DESTINATION : AT_SOURCE;
 
     for (size_t i = 1; i < count; i++) {
         struct at_axis axis = axes[i];
-        int64_t stride = at_axis_stride(&axis, side);
+        int64_t stride = length_of(&axis, side);
         size_t at = i;
 
         for (; at > 0; at--) {
-            int64_t before = at_axis_stride(&axes[at - 1], side);
+            int64_t before = length_of(&axes[at - 1], side);
 
-            if (before < stride || (before == stride && at_axis_stride(&axes[at - 1], other) <=
-                                                            at_axis_stride(&axis, other)))
+            if (before < stride ||
+                (before == stride && length_of(&axes[at - 1], other) <= length_of(&axis, other)))
                 break;
             axes[at] = axes[at - 1];
         }
@@ -99,14 +105,12 @@ bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side,
     int64_t sum = 1, span;
 
     for (size_t i = 0; i < count; i++)
-        if (__builtin_mul_overflow(axes[i].extent - 1, at_axis_stride(&axes[i], side), &span) ||
+        if (__builtin_mul_overflow(axes[i].extent - 1, length_of(&axes[i], side), &span) ||
             __builtin_add_overflow(sum, span, &sum) || sum >> 62 != 0)
             return false;
     *extent = sum;
     return true;
 }
-
-enum { WORD_MAX = 16, LINE_BYTES = 128 };
 
 bool at_problem_mixes_channels(const struct at_problem *problem)
 {
@@ -170,7 +174,7 @@ int64_t at_problem_word_bytes(const struct at_problem *problem)
         if (axes[i].extent > 1)
             all |= run ? axes[i].extent : axes[i].stride_src | axes[i].stride_dst;
     }
-    all = runs ? all * problem->elem_size | WORD_MAX : problem->elem_size;
+    all = runs ? all * problem->elem_size | AT_WORD_MAX : problem->elem_size;
     return all & -all;
 }
 
@@ -203,27 +207,6 @@ struct at_runs at_problem_runs(const struct at_problem *problem)
     return runs.rows > 0 && runs.cols > 0 ? runs : (struct at_runs){0};
 }
 
-/* Words instead of elements: 3 of 4 bytes for 12. */
-static size_t split_elements(struct at_axis *axes, size_t count, int64_t elem_size,
-                             struct at_problem *problem)
-{
-    int64_t word = (elem_size | WORD_MAX) & -(elem_size | WORD_MAX), words = elem_size / word;
-
-    problem->elem_size = word;
-    if (words == 1)
-        return count;
-    for (size_t i = 0; i < count; i++) /* the extents of both sides fit 62 bits of bytes */
-        if (axes[i].extent > 1) {
-            axes[i].stride_src *= words;
-            axes[i].stride_dst *= words;
-        }
-    /* Alignment repeats with every line. */
-    problem->offset_src = problem->offset_src * words % (LINE_BYTES / word);
-    problem->offset_dst = problem->offset_dst * words % (LINE_BYTES / word);
-    axes[count] = (struct at_axis){words, 1, 1};
-    return count + 1;
-}
-
 /* Return the place of the axis that is adjacent on this side; `count` if there is none. */
 static size_t find_adjacent(const struct at_axis *axes, size_t count, enum at_side side)
 {
@@ -244,8 +227,7 @@ static bool fit_a_batch(const struct at_axis *axes, size_t count)
     return elements <= INT32_MAX;
 }
 
-/* The canonical form of axes that fit 62 bits. */
-static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t count)
+void at_problem_take_axes(struct at_problem *problem, struct at_axis *axes, size_t count)
 {
     struct at_axis cols = {1, 1, 1}, rows = {1, 1, 1};
     size_t col, row, kept = 0;
@@ -282,9 +264,8 @@ static void take_axes(struct at_problem *problem, struct at_axis *axes, size_t c
     memcpy(problem->outer, axes + 1, (count - 1) * sizeof *axes);
 }
 
-/* AT_USAGE if elements overlap on either side, or it is undecided. */
-static enum at_status check_overlap(const struct at_problem *problem, const char *spec,
-                                    struct at_error *err)
+enum at_status at_problem_check_overlap(const struct at_problem *problem, const char *spec,
+                                        struct at_error *err)
 {
     static const char *const reasons[2][2] = {
         {"elements of the source overlap", "elements of the destination overlap"},
@@ -293,116 +274,13 @@ static enum at_status check_overlap(const struct at_problem *problem, const char
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, axes);
 
-    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
+    for (int side = problem->is_view ? AT_DESTINATION : AT_SOURCE; side < AT_SIDES; side++) {
         enum at_overlap overlap = at_axes_overlap(axes, count, (enum at_side)side, 0);
 
         if (overlap != AT_APART)
             return at_problem_fail(err, spec, "%s", reasons[overlap == AT_UNDECIDED][side]);
     }
     return AT_OK;
-}
-
-/* Do both sides fit 62 bits of bytes together? All strides and extents are at least 1. */
-static bool fits(const struct at_axis *axes, size_t count, const struct at_elements *all)
-{
-    int64_t elements = 1, sum = 0, moved = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (__builtin_mul_overflow(elements, axes[i].extent, &elements))
-            return false;
-    for (int side = AT_SOURCE; side < AT_SIDES; side++) {
-        int64_t extent;
-
-        if (!at_axes_extent(axes, count, (enum at_side)side, &extent) ||
-            __builtin_mul_overflow(extent, elem_bytes((enum at_side)side, all->bytes, &all->step),
-                                   &extent) ||
-            __builtin_add_overflow(sum, extent, &sum) || sum >> 62 != 0)
-            return false;
-        moved += elem_bytes((enum at_side)side, all->bytes, &all->step);
-    }
-    return !__builtin_mul_overflow(elements, moved, &moved) && moved >> 62 == 0;
-}
-
-enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
-                                  size_t count, const struct at_elements *elements,
-                                  const char *spec, struct at_error *err)
-{
-    const int64_t *offsets = elements->offsets;
-    struct at_axis left[AT_AXES_MAX];
-    struct at_problem made = {
-        .offset_src = offsets[0], .offset_dst = offsets[1], .step = elements->step};
-    size_t used = 0;
-    enum at_status status;
-
-    if (at_step_has(&elements->step, AT_BLOCKS))
-        return at_problem_fail(err, spec, "blocks are of matrices and batches, not of tensors");
-    if (at_step_has(&elements->step, AT_SUMS))
-        return at_problem_fail(err, spec, "sums are of matrices and batches, not of tensors");
-    if (elements->bytes < 1 || elements->bytes > AT_ELEM_SIZE_MAX)
-        return at_problem_fail(err, spec, "elements have 1 to 64 bytes");
-    if (count > AT_RANK_MAX)
-        return at_problem_fail(err, spec, "a tensor has at most 24 axes");
-    for (size_t i = 0; i < count; i++) {
-        if (axes[i].extent < 1 ||
-            (axes[i].extent > 1 && (axes[i].stride_src < 1 || axes[i].stride_dst < 1)))
-            return at_problem_fail(err, spec, "extents and strides have to be at least 1");
-        if (axes[i].extent > 1)
-            left[used++] = axes[i];
-    }
-    if (offsets[0] > AT_OFFSET_MAX || offsets[1] > AT_OFFSET_MAX)
-        return at_problem_fail(err, spec, "an offset is more than 255 elements");
-    if (!fits(left, used, elements))
-        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
-    used = split_elements(left, used, elements->bytes, &made);
-    take_axes(&made, left, used);
-    at_problem_name_type(&made);
-    status = check_overlap(&made, spec, err);
-    if (status == AT_OK)
-        *problem = made;
-    return status;
-}
-
-/* Fill in dense strides. */
-static bool default_strides(struct at_tensor *t)
-{
-    for (int side = AT_SOURCE; side <= AT_DESTINATION; side++) {
-        int64_t *strides = t->strides[side], stride = 1;
-
-        for (size_t i = strides[0] == 0 ? t->rank : 0; i-- > 0;) {
-            strides[i] = stride;
-            if (__builtin_mul_overflow(
-                    stride, t->extents[side == AT_SOURCE ? i : (size_t)t->perm[i]], &stride))
-                return false;
-        }
-    }
-    return true;
-}
-
-enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_tensor *tensor,
-                                    const char *spec, struct at_error *err)
-{
-    struct at_tensor t = *tensor;
-    struct at_axis axes[AT_RANK_MAX];
-    uint32_t seen = 0;
-
-    if (t.rank < 1 || t.rank > AT_RANK_MAX)
-        return at_problem_fail(err, spec, "a tensor has 1 to 24 axes");
-    for (size_t i = 0; i < t.rank; i++)
-        if (t.perm[i] >= 0 && t.perm[i] < (int64_t)t.rank)
-            seen |= UINT32_C(1) << t.perm[i];
-    if (seen != (UINT32_C(1) << t.rank) - 1)
-        return at_problem_fail(err, spec, "a permutation has each axis once, from 0 on");
-    for (size_t i = 0; i < t.rank; i++)
-        if (t.extents[i] < 1)
-            return at_problem_fail(err, spec, "extents have to be at least 1");
-    if (!default_strides(&t))
-        return at_problem_fail(err, spec, "the tensors do not fit 62 bits of bytes");
-    for (size_t i = 0; i < t.rank; i++)
-        axes[i] = (struct at_axis){t.extents[t.perm[i]], t.strides[AT_SOURCE][t.perm[i]],
-                                   t.strides[AT_DESTINATION][i]};
-    if (at_channels_place_tensor(&t.elements.step, axes, t.perm, t.rank, spec, err) != AT_OK)
-        return AT_USAGE;
-    return at_problem_of_axes(problem, axes, t.rank, &t.elements, spec, err);
 }
 
 /* ---- matrices ---- */
@@ -419,7 +297,7 @@ void at_problem_reduce(struct at_problem *problem)
     struct at_matrix reduced;
     struct at_axis axes[AT_AXES_MAX];
 
-    take_axes(problem, axes, at_problem_axes(problem, axes));
+    at_problem_take_axes(problem, axes, at_problem_axes(problem, axes));
     reduced = matrix_of(problem);
     if (problem->outer_count > 0 || memcmp(&reduced, &given, sizeof given) != 0)
         problem->given = given;
@@ -487,8 +365,10 @@ static enum at_status check_sides(const struct at_problem *problem, const char *
             return at_problem_fail(err, spec, "%s=%lld is less than the %lld elements of a row",
                                    sides[i].ld_name, (long long)sides[i].ld,
                                    (long long)sides[i].line);
-        if (!side_bytes(problem, sides[i].stride, sides[i].lines, sides[i].ld,
-                        elem_bytes((enum at_side)i, problem->elem_size, &problem->step), &bytes) ||
+        if (!side_bytes(
+                problem, sides[i].stride, sides[i].lines, sides[i].ld,
+                at_problem_crossing_bytes((enum at_side)i, problem->elem_size, &problem->step),
+                &bytes) ||
             (total += bytes) >> 62 != 0)
             return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
         if (!are_whole_bytes(problem, (enum at_side)i))
@@ -519,11 +399,11 @@ static enum at_status check_strides(const struct at_problem *problem, const char
                  {"stride_dst", problem->stride_dst, (cols - 1) * problem->ld_dst + rows}};
 
     if (problem->outer_count > 0)
-        return check_overlap(problem, spec, err);
+        return at_problem_check_overlap(problem, spec, err);
     for (int exact = 0; exact < 2; exact++)
         for (size_t i = 0; i < AT_COUNT(sides); i++)
             if (exact ? sides[i].stride < sides[i].matrix &&
-                            check_overlap(problem, spec, NULL) != AT_OK
+                            at_problem_check_overlap(problem, spec, NULL) != AT_OK
                       : sides[i].stride < (problem->in_place ? sides[i].matrix : 1))
                 return at_problem_fail(
                     err, spec, "with %s=%lld the matrices overlap: one takes %lld elements",

@@ -65,6 +65,12 @@ struct at_problem {
     int64_t stride_src, stride_dst; /* from one matrix to the next, in elements */
     int64_t offset_src, offset_dst; /* of the first element from an aligned address, in elements */
     int64_t in_place;               /* 1 or 0 */
+    /* 1: strides of the source may be 0 or less, and its elements overlap. Those of the destination
+     * are at least 1. Elements are read, so that is harmless, but not every family takes it. */
+    int64_t is_view;
+    /* From the first element of the tensor that was given to that of the problem, in bytes: axes
+     * whose strides in the destination were negative are reversed. */
+    int64_t begin_src, begin_dst;
     /* Further axes of the batch, by their strides in the destination: `batch`, with stride_src and
      * stride_dst, is the fastest. */
     int64_t outer_count;
@@ -145,11 +151,12 @@ enum at_status at_problem_complete(struct at_problem *problem, struct at_error *
 struct at_elements {
     int64_t bytes, offsets[2];
     struct at_step step;
+    bool any_strides; /* all strides count, and may be 0 or less, where elements do not collide */
 };
 
 /* A tensor and its permutation, as NumPy and PyTorch have them: the first axis is the slowest. Axis
  * i of the result is axis perm[i] of the source. Strides are of the source's axes, and of the
- * result's, in elements; if the first is 0, they are dense. */
+ * result's, in elements; unless all of them count, 0 as the first makes them dense. */
 struct at_tensor {
     size_t rank;
     int64_t extents[AT_RANK_MAX], perm[AT_RANK_MAX], strides[2][AT_RANK_MAX];
@@ -162,7 +169,9 @@ enum at_status at_problem_of_tensor(struct at_problem *problem, const struct at_
                                     const char *spec, struct at_error *err);
 
 /* The same from the axes of a tensor, in any order. Errors are those of at_problem_parse, with
- * `spec` in the message; also for strides below 1. */
+ * `spec` in the message; also for strides below 1, unless any strides will do. Then elements of the
+ * source may overlap, too: AT_USAGE if the step has channels or a result that lies like the source.
+ */
 enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_axis *axes,
                                   size_t count, const struct at_elements *elements,
                                   const char *spec, struct at_error *err);
@@ -255,7 +264,7 @@ static inline int64_t at_axis_stride(const struct at_axis *axis, enum at_side si
     return side == AT_SOURCE ? axis->stride_src : axis->stride_dst;
 }
 
-/* Sort by the strides of one side, the shortest first; equal ones by the other side. */
+/* Sort by the lengths of one side's strides, the shortest first; equal ones by the other side. */
 void at_axes_sort(struct at_axis *axes, size_t count, enum at_side side);
 
 /* Drop axes of extent 1, merge neighbours on both sides, and sort by the source. Returns the number
@@ -270,8 +279,16 @@ enum at_overlap { AT_APART, AT_OVERLAP, AT_UNDECIDED };
 enum at_overlap at_axes_overlap(const struct at_axis *axes, size_t count, enum at_side side,
                                 int64_t distance);
 
-/* The number of elements from the first to the last one accessed, both included. False if it does
- * not fit 62 bits. */
+/* Bounds of the distance from the problem's first element in the source to that in the destination,
+ * in bytes: unless it is above near[0] and below near[1], the sides are apart. */
+void at_problem_near(const struct at_problem *problem, int64_t near[2]);
+
+/* Have the sides a byte in common if the first element of the destination is that far behind the
+ * source's? A search of bounded length, as above. */
+enum at_overlap at_problem_sides_overlap(const struct at_problem *problem, int64_t distance);
+
+/* The number of elements from the lowest to the highest one accessed, both included. False if it
+ * does not fit 62 bits. */
 bool at_axes_extent(const struct at_axis *axes, size_t count, enum at_side side, int64_t *extent);
 
 #endif

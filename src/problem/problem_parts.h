@@ -5,7 +5,7 @@
 
 #include "problem/problem.h"
 
-enum { AT_ELEM_SIZE_MAX = 64 };
+enum { AT_ELEM_SIZE_MAX = 64, AT_WORD_MAX = 16 };
 
 /* In elements. Alignment repeats before that: accesses have at most 16 bytes, cache lines 128. */
 enum { AT_OFFSET_MAX = 255 };
@@ -126,7 +126,18 @@ char *at_problem_put_number(char *at, int64_t value);
 enum at_status at_problem_check_layout(const struct at_problem *problem, const char *spec,
                                        struct at_error *err);
 
-/* Fail with AT_USAGE: the specification, and a reason. */
+/* AT_USAGE if elements overlap on a side where they must not, or it is undecided. */
+enum at_status at_problem_check_overlap(const struct at_problem *problem, const char *spec,
+                                        struct at_error *err);
+
+/* The bytes of an element on a side: with those of a second source on the destination's, and of a
+ * second result on the source's. */
+int64_t at_problem_crossing_bytes(enum at_side side, int64_t elem_size, const struct at_step *step);
+
+/* The canonical form of axes that fit 62 bits. */
+void at_problem_take_axes(struct at_problem *problem, struct at_axis *axes, size_t count);
+
+/* Fail with AT_USAGE: the specification, unless it is NULL, and a reason. */
 enum at_status at_problem_fail(struct at_error *err, const char *spec, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -28,7 +28,7 @@ struct at_family_record {
     int64_t schema;
     struct at_located family, template, tensors;
     char *summary;
-    int64_t preference, in_place, scales, steps, groups, tall_rows;
+    int64_t preference, in_place, scales, steps, groups, views, tall_rows;
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
@@ -94,6 +94,7 @@ static const struct at_field family_fields[] = {
              .max = INT64_MAX, AT_OPTIONAL),
     AT_FIELD(at_family_record, "template", template, LOCATED),
     AT_FIELD(at_family_record, "tensors", tensors, LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "views", views, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
 };
 const struct at_schema at_family_schema =
     AT_SCHEMA("a space file", at_family_record, family_fields);
@@ -353,6 +354,7 @@ static void make_rules(struct at_family *family)
     insert_rule(family, (struct at_rule){.kind = AT_RULE_IN_PLACE});
     insert_rule(family, (struct at_rule){.kind = AT_RULE_STEP});
     insert_rule(family, (struct at_rule){.kind = AT_RULE_GROUPS});
+    insert_rule(family, (struct at_rule){.kind = AT_RULE_VIEWS});
     insert_rule(family, (struct at_rule){.kind = AT_RULE_TENSORS});
     insert_expressions(family, AT_RULE_CONSTRAINT, family->constraints, family->constraint_count);
     insert_expressions(family, AT_RULE_NEED, family->needs, family->need_count);
@@ -490,6 +492,7 @@ enum at_status at_family_read(struct at_family **family, const char *path, const
     reading.family->scales = reading.record.scales;
     reading.family->groups = reading.record.groups;
     reading.family->steps = reading.record.steps;
+    reading.family->views = reading.record.views;
     status = take_name(&reading);
     if (status == AT_OK)
         status = take_tensors(&reading);

@@ -41,6 +41,7 @@ enum at_rule_kind {
     AT_RULE_IN_PLACE, /* family and problem are both in place, or both not */
     AT_RULE_STEP,     /* the family takes steps, if the problem has one */
     AT_RULE_GROUPS,   /* the family takes groups, if the problem is one */
+    AT_RULE_VIEWS,    /* the family takes views, if the problem is one */
     AT_RULE_TENSORS,  /* the family takes batches of as many axes */
     AT_RULE_CONSTRAINT,
     AT_RULE_NEED,
@@ -75,6 +76,7 @@ struct at_family {
     int64_t steps;      /* 1: takes steps; 2: also those whose results need their place;
                          * 3: and those with more outputs */
     int64_t groups;     /* 1: takes many matrices in one launch, too */
+    int64_t views;      /* 1: takes any strides of the source, too (at_problem.is_view) */
     int64_t tall_rows;  /* from as many rows on, the template is compiled with TALL; 0: never */
     enum at_tensors tensors;
     char *template_path;
@@ -142,7 +144,7 @@ struct at_config at_family_default(const struct at_family *family);
 
 /* Is this config legal for the problem on the device?
  * - The family is for problems in place if this is one, and for others if not; for a problem with
- *   a step it takes steps.
+ *   a step it takes steps, and for a view views.
  * - Each value is in its parameter's list; all constraints and needs hold.
  * - The block has 1 to max_threads_per_block threads, at most 1024 by 1024 by 64. The grid has at
  *   least 1 block, at most 2^31-1 by 65535 by 65535.

@@ -163,6 +163,9 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
     case AT_RULE_GROUPS:
         *holds = point->problem->groups.count == 0 || point->family->groups;
         break;
+    case AT_RULE_VIEWS:
+        *holds = !point->problem->is_view || point->family->views;
+        break;
     case AT_RULE_TENSORS:
         /* Divisors have 31 bits (problem/arguments.c). */
         *holds =
@@ -230,6 +233,9 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
                                                                  : "the family does not take beta");
     case AT_RULE_GROUPS:
         return at_strdup("the family does not take many matrices in one launch");
+    case AT_RULE_VIEWS:
+        return at_strdup("the family does not take sources whose elements overlap, or that have "
+                         "strides below 1");
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:

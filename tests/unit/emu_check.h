@@ -203,7 +203,7 @@ static void run_transpose(struct buffers *b, const struct at_ptx_kernel *kernel,
     }
 }
 
-static bool is_legal(const struct at_config *config, const struct at_problem *problem)
+static inline bool is_legal(const struct at_config *config, const struct at_problem *problem)
 {
     struct at_error err = {AT_OK, ""};
     bool legal = false;
@@ -212,8 +212,8 @@ static bool is_legal(const struct at_config *config, const struct at_problem *pr
     return legal;
 }
 
-static void check_on(const struct at_ptx_kernel *kernel, const struct at_config *config,
-                     const struct at_problem *problem)
+static inline void check_on(const struct at_ptx_kernel *kernel, const struct at_config *config,
+                            const struct at_problem *problem)
 {
     char *values = at_config_format(config), *spec = at_problem_format(problem);
     char *what = at_format("%s %s on %s", config->family->name, values, spec);

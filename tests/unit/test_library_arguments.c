@@ -141,7 +141,7 @@ static autotune_status save_wisdom(int missing, autotune_error **error)
 static autotune_status execute_plan(int missing, autotune_error **error)
 {
     (void)missing;
-    return autotune_plan_execute(NULL, (void *)4096, (void *)8192, NULL, error);
+    return autotune_plan_execute(NULL, (void *)4096, (void *)0x10000000000, NULL, error);
 }
 
 static autotune_status execute_plan_with(int missing, autotune_error **error)

@@ -17,7 +17,7 @@
 static autotune_profile *profile;
 static autotune_plan *plan;
 
-static void *const source = (void *)8192, *const destination = (void *)4096;
+static void *const source = (void *)0x10000000000, *const destination = (void *)4096;
 
 /* Executes, and returns whether the plan's kernel was launched. The message has the words. */
 static bool executes(const autotune_execution *execution, const char *words)
@@ -48,12 +48,12 @@ static void test_addresses(void **state)
         uintptr_t dst, src;
         const char *words; /* of the refusal */
     } cases[] = {
-        {4096, 8192, NULL},
-        {4100, 8196, NULL},
-        {0, 8192, "destination must be a device address"},
+        {4096, 0x10000000000, NULL},
+        {4100, 0x10000000004, NULL},
+        {0, 0x10000000000, "destination must be a device address"},
         {4096, 0, "source must be a device address"},
-        {4098, 8192, "destination must be a device address that is a multiple"},
-        {4096, 8191, "source must be a device address that is a multiple"},
+        {4098, 0x10000000000, "destination must be a device address that is a multiple"},
+        {4096, 0xffffffffff, "source must be a device address that is a multiple"},
         {4096, 4096, "source and destination are one"},
     };
 
@@ -544,7 +544,7 @@ static void test_scales_of_nonsense(void **state)
         int64_t rows;
         const char *step, *words;
     } cases[] = {
-        {0, "bf16:e4m3,blocks=1x128", "rows"},
+        {-1, "bf16:e4m3,blocks=1x128", "rows is -1"},
         {200, "bf16:e4m3,blocks=1x129", "blocks is \"1x129\""},
         {200, "bf16:e4m3,blocks=1x128,scales=best", "scales is \"best\""},
         {200, "u8:e4m3,blocks=1x128", "blocks are for elements"},
@@ -605,10 +605,10 @@ static void test_sides(void **state)
         uintptr_t dst, src;
         bool refused;
     } cases[] = {
-        {"bf16:e4m3", 2, 4097, 8194, false},
-        {"bf16:e4m3", 2, 4097, 8193, true},
-        {"f32:f64", 4, 4096, 8196, false},
-        {"f32:f64", 4, 4100, 8196, true},
+        {"bf16:e4m3", 2, 4097, 0x10000000002, false},
+        {"bf16:e4m3", 2, 4097, 0x10000000001, true},
+        {"f32:f64", 4, 4096, 0x10000000004, false},
+        {"f32:f64", 4, 4100, 0x10000000004, true},
     };
 
     (void)state;

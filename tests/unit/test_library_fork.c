@@ -100,7 +100,7 @@ static int use_gpu(void)
     status = autotune_device_current(&current, &error);
     if (!tells_of_fork(status, error))
         return 12;
-    status = autotune_plan_execute(plan, (void *)4096, (void *)8192, NULL, &error);
+    status = autotune_plan_execute(plan, (void *)4096, (void *)0x10000000000, NULL, &error);
     if (!tells_of_fork(status, error))
         return 13;
     autotune_plan_free(plan);

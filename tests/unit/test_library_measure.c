@@ -73,7 +73,7 @@ static int started(const autotune_plan *plan)
 
     for (int i = 0; i < kernels; i++)
         before[i] = fake_cuda_kernels[i].launches;
-    assert_int_equal(autotune_plan_execute(plan, (void *)4096, (void *)8192, NULL, NULL),
+    assert_int_equal(autotune_plan_execute(plan, (void *)4096, (void *)0x10000000000, NULL, NULL),
                      AUTOTUNE_OK);
     for (int i = 0; i < kernels; i++)
         if (fake_cuda_kernels[i].launches != before[i])
@@ -680,8 +680,8 @@ static void *do_all(void *number)
 
         make_plan(&order);
         failures += !order.plan || autotune_plan_describe(order.plan, text, sizeof text) == 0 ||
-                    autotune_plan_execute(order.plan, (void *)4096, (void *)8192, NULL, NULL) !=
-                        AUTOTUNE_OK;
+                    autotune_plan_execute(order.plan, (void *)4096, (void *)0x10000000000, NULL,
+                                          NULL) != AUTOTUNE_OK;
         autotune_plan_free(order.plan);
         if (i % 5 == thread % 5)
             failures += autotune_wisdom_save(path, NULL) != AUTOTUNE_OK;

@@ -266,9 +266,9 @@ static void create_plan(const struct scenario *scenario, struct result *result)
         return;
     }
     autotune_plan_describe(plan, result->text, sizeof result->text);
-    assert_int_equal(autotune_plan_execute(plan, (void *)4096, (void *)8192, NULL, NULL),
+    assert_int_equal(autotune_plan_execute(plan, (void *)4096, (void *)0x10000000000, NULL, NULL),
                      AUTOTUNE_OK);
-    assert_int_equal(autotune_plan_execute(plan, (void *)4100, (void *)8192, NULL, NULL),
+    assert_int_equal(autotune_plan_execute(plan, (void *)4100, (void *)0x10000000000, NULL, NULL),
                      AUTOTUNE_OK);
     assert_int_equal(fake_cuda_launches, launches + 2);
     autotune_plan_free(plan);
@@ -335,7 +335,7 @@ static void execute_plan(const struct scenario *scenario, struct result *result)
             autotune_plan_create(&plan, profile_at(scenario->profile), &scenario->problem, NULL),
             AUTOTUNE_OK);
     begin();
-    result->status = autotune_plan_execute(plan, NULL, (void *)8192, NULL, &error);
+    result->status = autotune_plan_execute(plan, NULL, (void *)0x10000000000, NULL, &error);
     end();
     take_failure(result, &untouched, error);
 }
@@ -457,7 +457,7 @@ static const struct scenario scenarios[] = {
      .run = create_plan,
      .subject = cache,
      .profile = small,
-     .problem = {.elem_size = 4, .rows = 0, .cols = 8},
+     .problem = {.elem_size = 4, .rows = -1, .cols = 8},
      .status = AUTOTUNE_INVALID},
     {.name = "plan: compiled",
      .run = create_plan,

@@ -27,7 +27,7 @@ int cuGraphLaunch(void *executable, void *stream);
 int cuGraphDestroy(void *graph);
 
 static autotune_profile *profile;
-static void *const destination = (void *)4096, *const source = (void *)8192;
+static void *const destination = (void *)4096, *const source = (void *)0x10000000000;
 static void *const stream = (void *)4096;
 
 static void begin(void)
