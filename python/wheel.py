@@ -5,6 +5,9 @@ The wheel has to run wherever glibc is 2.28 or newer (manylinux_2_28), and witho
 xxHash. So these are linked statically, and the compiler is Zig's, from its own wheel: its linker takes the
 version of glibc to link against, whatever this machine has.
 
+AUTOTUNE_WHEEL_MACHINE=aarch64 makes the wheel for another processor. pkg-config has to find its libraries:
+.ci/aarch64 has an example.
+
 If CC is set, that compiler and shared libraries are used. The wheel is then for machines like this one, until
 `auditwheel repair` makes more of it."""
 import os
@@ -28,6 +31,7 @@ PACKAGES = "libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev"
 # Where files are within the package. The program and the library find their data, and NVRTC's wheel, by these.
 PROGRAM, LIBRARY, DATA = "bin/autotune", "lib/libautotune.so.0", "share/transpose-autotune"
 NVRTC = "../../nvidia/cu13/lib"
+MACHINE = os.environ.get("AUTOTUNE_WHEEL_MACHINE") or platform.machine()
 
 
 def fail(message: str) -> NoReturn:
@@ -75,7 +79,7 @@ class Build:
         """configure's arguments: the compiler, its flags and the libraries."""
         if os.environ.get("CC"):
             return []
-        target = f"{platform.machine()}-linux-gnu.{GLIBC}"
+        target = f"{MACHINE}-linux-gnu.{GLIBC}"
         script = self.folder / "cc"
         script.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m ziglang cc -target {target} \"$@\"\n",
                           encoding="utf-8")
@@ -83,6 +87,8 @@ class Build:
         # Paths of this machine stay out of the wheel.
         flags = f"-O2 -g0 -ffile-prefix-map={self.source}=. -ffile-prefix-map={self.folder}=build"
         variables = {"CC": str(script), "CFLAGS": flags, "LDFLAGS": "-s", **static_libraries()}
+        if MACHINE != platform.machine():
+            variables["host_alias"] = f"{MACHINE}-linux-gnu"
         return [f"{name}={value}" for name, value in variables.items()]
 
     def make(self) -> None:
@@ -117,9 +123,8 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
             return
         build = Build(Path(self.root).resolve())
         build.make()
-        machine = platform.machine()
         tag = sysconfig.get_platform().replace("-", "_") if os.environ.get("CC") else \
-            f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
+            f"manylinux_{GLIBC.replace('.', '_')}_{MACHINE}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
         build_data["force_include"].update(
