@@ -185,7 +185,7 @@ def _permute_jax(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any,
     from . import _jax
     if out is not None or stream is not None:
         raise TypeError("JAX's arrays do not change, and it has no streams: give neither `out` nor `stream`")
-    if not _jax.is_registered:
+    if not _jax.is_registered and not _jax.is_on_host(x):
         return _permute_any(x, dims, None, None, given)
     return _jax.permute(x, swap_last(x.ndim) if dims is None else dims, given)
 

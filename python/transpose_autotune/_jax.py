@@ -13,8 +13,10 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import jax
 import jax.ffi
 import numpy
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
-from . import _cuda
+from . import _cuda, _host
 from ._arrays import View
 from ._calls import execute, plan_for, problem_of
 from ._objects import At, normalized
@@ -170,7 +172,49 @@ def register(platform: str) -> bool:
 is_registered = register("CUDA")
 
 
-# ---- what JAX calls ----
+# ---- what JAX calls: moves ----
+
+# A permutation is linear, and so is its transpose. What JAX has to know of it are an operation and its rules. On other
+# platforms than CUDA, as on a host where a program is tested, it is JAX's own transpose.
+
+move = Primitive("transpose_autotune_move")
+
+
+def _inverse(dims: Sequence[int]) -> Tuple[int, ...]:
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
+
+
+def _move_batch(arrays: Any, axes: Any, *, permutation: Tuple[int, ...]) -> Tuple[Any, int]:
+    """The batch becomes the first axis of the result."""
+    (x,), (axis,) = arrays, axes
+    return move.bind(x, permutation=(axis, *(dim + (dim >= axis) for dim in permutation))), 0
+
+
+def _move_by_call(x: Any, *, permutation: Tuple[int, ...]) -> Any:
+    shape = tuple(x.shape[dim] for dim in permutation)
+    if x.size == 0:
+        return jax.numpy.zeros(shape, x.dtype)
+    call = jax.ffi.ffi_call(TARGET, jax.ShapeDtypeStruct(shape, x.dtype))
+    return call(x, numbers=_write_numbers(x.dtype.itemsize, None, (), permutation))
+
+
+def _move_plainly(x: Any, *, permutation: Tuple[int, ...]) -> Any:
+    return jax.numpy.transpose(x, permutation)
+
+
+lower_call, lower_plainly = (mlir.lower_fun(function, multiple_results=False)
+                             for function in (_move_by_call, _move_plainly))
+_compiled_move = jax.jit(lambda x, permutation: move.bind(x, permutation=permutation), static_argnums=1)
+
+move.def_impl(lambda x, *, permutation: _compiled_move(x, permutation))
+move.def_effectful_abstract_eval(jax.lax.transpose_p.abstract_eval)
+ad.deflinear2(move, lambda gradient, _, *, permutation: [move.bind(gradient, permutation=_inverse(permutation))])
+batching.primitive_batchers[move] = _move_batch
+mlir.register_lowering(move, lower_plainly)
+mlir.register_lowering(move, lower_call, platform="cuda")
+
+
+# ---- what JAX calls: steps ----
 
 # Operands are in a dictionary, whose values JAX traces, and whose keys it keeps as constants.
 
@@ -229,7 +273,7 @@ def _compute(x: Any, operands: Dict[str, Any], dims: Tuple[int, ...], asked: Ope
         return tuple(jax.numpy.zeros(result.shape, result.dtype) for result in results.values())
     names = [name for name in _BUFFERS if name in operands or name in results]
     step = step_of(x.dtype, asked.dtype, asked._replace(**operands), x.ndim)
-    call = jax.ffi.ffi_call(TARGET, tuple(results.values()))
+    call = jax.ffi.ffi_call(TARGET, tuple(results.values()), vmap_method="sequential")
     return tuple(call(x, *(operands[name] for name in names if name in operands),
                       numbers=_write_numbers(x.dtype.itemsize, step, names, dims)))
 
@@ -248,9 +292,8 @@ def _backward(dims: Tuple[int, ...], asked: Operands, kept: Any, gradients: Any)
         return jax.numpy.zeros(x.shape[1:], x.dtype), jax.tree.map(jax.numpy.zeros_like, operands)
     if jax.numpy.issubdtype(x.dtype, jax.numpy.inexact):  # integers have no gradient
         factors = {name: operands[name] for name in ("scale", "alpha", "channel_scale") if name in operands}
-        inverse = tuple(sorted(range(len(dims)), key=dims.__getitem__))
         back = Operands(dtype=x.dtype, channel_axis=dims.index(axis) if dims else 0)
-        of_x = _compute(gradient, factors, inverse, back)[0]
+        of_x = _compute(gradient, factors, _inverse(dims), back)[0]
     if operands:
         of_operands = jax.vjp(lambda given: _plainly(x, given, dims, asked.dtype, axis), operands)[1](gradient)[0]
     return of_x, of_operands
@@ -260,11 +303,17 @@ _compute.defvjp(_forward, _backward)
 _compiled = jax.jit(_compute, static_argnums=(2, 3))
 
 
+def is_on_host(x: Any) -> bool:
+    return not isinstance(x, jax.core.Tracer) and any(device.platform == HOST for device in x.devices())
+
+
 def permute(x: Any, dims: Sequence[int], given: Operands) -> Any:
     """permute of a JAX array, or of a tracer within jax.jit."""
-    if not isinstance(x, jax.core.Tracer) and any(device.platform == HOST for device in x.devices()):
-        raise TypeError("the array is not in a CUDA device's memory")
     permutation, dtype = normalized(dims, x.ndim), x.dtype if given.dtype is None else jax.numpy.dtype(given.dtype)
+    if given.is_move:
+        return _compiled_move(x, permutation)
+    if is_on_host(x):
+        _host.check(None, given)
     given.operations(x.ndim)  # checks the axis of the channels
     given.check_blocks(permutation)
     shape = tuple(x.shape[dim] for dim in permutation)

@@ -99,7 +99,7 @@ class ExecutionStruct(ctypes.Structure):
                 ("block_scales", c_void_p), ("block_scales2", c_void_p), ("skip", c_void_p), ("list", c_void_p),
                 ("list_count", c_int64), ("offsets", c_void_p), ("offset_count", c_int64), ("scratch", c_void_p),
                 ("scratch_bytes", c_int64), ("sums", c_void_p), ("overflow", c_void_p),
-                ("most_rows", c_int64)]
+                ("most_rows", c_int64), ("channel_stride", c_int64)]
 
 
 class ScalesStruct(ctypes.Structure):

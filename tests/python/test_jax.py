@@ -102,7 +102,18 @@ def types_of(step):
     return step and ([names[name] for name in step.partition(",")[0].split(":")] * 2)[:2]
 
 
+def lower(rule):
+    """From now on moves become what the rule makes of them."""
+    jax.interpreters.mlir.register_lowering(_jax.move, rule, platform="cpu")
+    jax.clear_caches()
+
+
 class Calls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        lower(_jax.lower_call)
+        cls.addClassCleanup(lower, _jax.lower_plainly)
+
     def setUp(self):
         if not _jax.register("cpu"):
             self.skipTest(f"XLA of JAX {jax.__version__} does not take the callback")
@@ -319,19 +330,68 @@ class Calls(unittest.TestCase):
         gradient = jax.grad(lambda x: (permute(x, (2, 0, 1)) ** 2).sum())
         self.assertTrue((jax.jit(gradient)(x) == 2 * x).all())
 
+    def test_moves_are_linear(self):
+        """JAX's transformations of them, and of these again, are moves."""
+        x = jax.numpy.arange(120.0).reshape(2, 3, 4, 5)
+
+        def moved(x):
+            return permute(x, (2, 0, 1))
+
+        for axis in range(4):
+            batched = jax.vmap(moved, axis)(x)
+            self.assertTrue((batched == jax.numpy.moveaxis(x, axis, 0).transpose(0, 3, 1, 2)).all(), axis)
+            found = jax.vmap(moved, axis, 2)(x)
+            self.assertTrue((found == jax.numpy.moveaxis(batched, 0, 2)).all(), axis)
+        twice = jax.vmap(jax.vmap(transpose), 1)(jax.numpy.stack([x, x]))
+        self.assertTrue((twice == jax.numpy.stack([x, x], 1).swapaxes(-1, -2)).all())
+        y = x[0]
+        value, tangent = jax.jvp(moved, (y,), (y * 2,))
+        self.assertTrue((value == y.transpose(2, 0, 1)).all() and (tangent == 2 * value).all())
+        self.assertTrue((jax.linear_transpose(moved, y)(value)[0] == y).all())
+        numpy.testing.assert_array_equal(jax.jacfwd(moved)(y[:2, :2, :2]), jax.jacrev(moved)(y[:2, :2, :2]))
+        per_sample = jax.jit(jax.vmap(jax.grad(lambda x: (moved(x) ** 2).sum())))(x)
+        self.assertTrue((per_sample == 2 * x).all())
+        calls = str(jax.make_jaxpr(jax.vmap(jax.grad(lambda x: (moved(x) ** 2).sum())))(x))
+        self.assertEqual((calls.count("transpose_autotune_move["), calls.count(" transpose[")), (2, 0), calls)
+
+    def test_steps_of_a_batch(self):
+        """One call after the other, with an operand that all share or with one each."""
+        x, by = jax.numpy.arange(24.0).reshape(2, 3, 4), jax.numpy.array([2.0, 3.0])
+        for scale, axis in (by, 0), (by[0], None):
+            found = jax.vmap(lambda x, by: transpose(x, dtype="float32", scale=by), (0, axis))(x, scale)
+            wanted = (x * scale.reshape(-1, 1, 1)).swapaxes(1, 2).astype("float32")
+            self.assertTrue((found == wanted).all() and found.dtype == "float32")
+
     def test_errors(self):
         with self.assertRaisesRegex(Exception, "thirteen is refused"):
             permute(jax.numpy.ones((13, 13)), (1, 0)).block_until_ready()
         with self.assertRaisesRegex(ValueError, "no permutation"):
             permute(jax.numpy.ones((2, 3)), (0, 0))
-        with self.assertRaisesRegex(TypeError, "CUDA"), mock.patch.object(_jax, "HOST", "cpu"):
-            transpose(jax.numpy.ones((2, 3)))
+        with self.assertRaisesRegex(TypeError, "needs a GPU"), mock.patch.object(_jax, "HOST", "cpu"):
+            transpose(jax.numpy.ones((2, 3)), scale=2)
         with self.assertRaisesRegex(TypeError, "neither"):
             transpose(jax.numpy.ones((2, 3)), stream=0)
 
     def test_unknown_version(self):
         with mock.patch.object(_jax, "VERSIONS", []):
             self.assertFalse(_jax.register("cpu"))
+
+
+class Host(unittest.TestCase):
+    """Without a GPU, moves are JAX's own."""
+
+    def test_results(self):
+        x = jax.numpy.arange(24.0).reshape(2, 3, 4)
+        for function in transpose, jax.jit(transpose), jax.vmap(transpose):
+            self.assertTrue((function(x) == x.swapaxes(1, 2)).all())
+        self.assertTrue((permute(x, None) == x.T).all())
+        self.assertEqual(transpose(x[:, :0]).shape, (2, 4, 0))
+        with mock.patch.object(_jax, "is_registered", False):
+            self.assertTrue((transpose(x) == x.swapaxes(1, 2)).all())
+
+    def test_refused(self):
+        with self.assertRaisesRegex(TypeError, "needs a GPU"):
+            transpose(jax.numpy.ones((2, 3)), dtype="float16")
 
 
 if __name__ == "__main__":
