@@ -35,12 +35,12 @@ static enum at_status check(void *given, struct at_error *err)
         return at_fail(err, AT_USAGE, "which kernels? Name a profile, or problems");
     if (options->fill && options->clear)
         return at_fail(err, AT_USAGE, "--fill and --clear do not go together");
-    if (!options->fill &&
-        (common->file || common->device || common->run.gpu || at_run_problems_given(&common->run)))
+    if (!options->fill && (common->file || common->devices.count > 0 || common->run.gpu ||
+                           at_run_problems_given(&common->run)))
         return at_fail(
             err, AT_USAGE,
             "only --fill takes a profile, a device and problems; --clear empties the cache");
-    return at_lookup_options_check(common, err);
+    return at_lookup_options_check(common, false, err);
 }
 
 struct cache_record {
@@ -117,7 +117,7 @@ static enum at_status build(struct at_builder *builder, const struct at_export *
     status = wait_for_all(builder, missing, progress, err);
     if (status == AT_OK)
         at_note(progress, "compiled %zu kernel%s for %s; %zu were there", missing,
-                missing == 1 ? "" : "s", export->device->name, kernels - missing);
+                missing == 1 ? "" : "s", export->targets[0].device.name, kernels - missing);
     return status;
 }
 
@@ -133,7 +133,7 @@ static enum at_status fill_cache(struct at_lookup_options *options, struct at_er
     if (status == AT_OK)
         status = at_template_header_read(&header, err);
     if (status == AT_OK) {
-        const struct at_device_info *device = &chosen.target.device;
+        const struct at_device_info *device = &chosen.targets[0].device;
 
         build_options.compute_capability = device->compute_capability;
         /* What --device names is a GPU elsewhere; an emulated one is named by --gpu. */

@@ -47,9 +47,12 @@ static enum at_status check(void *given, struct at_error *err)
     if (!options->common.file && !at_run_problems_given(&options->common.run))
         return at_fail(err, AT_USAGE,
                        "name problems, or the profile whose tuned problems are all to be exported");
+    if (format->one_device && options->common.devices.count > 1)
+        return at_fail(err, AT_USAGE, "%s is about one device: name only one with --device",
+                       format->name);
     if (options->prefix && !format->has_names)
         return at_fail(err, AT_USAGE, "%s has no names that --prefix would change", format->name);
-    return at_lookup_options_check(&options->common, err);
+    return at_lookup_options_check(&options->common, true, err);
 }
 
 /* ---- guesses ---- */
@@ -77,7 +80,7 @@ static enum at_status tell_guesses(const struct at_export *export, struct export
     return at_fail(err, AT_FAILED,
                    "%zu of %zu kernels %s guessed, which --strict refuses: tune %s on %s first",
                    count, export->count, count == 1 ? "is" : "are",
-                   count == 1 ? "its problem" : "their problems", export->device->name);
+                   count == 1 ? "its problem" : "their problems", export->targets[0].device.name);
 }
 
 /* ---- writing ---- */

@@ -48,11 +48,11 @@ static enum at_status check(void *given, struct at_error *err)
     if (options->common.file && options->profiles.count > 0)
         return at_fail(err, AT_USAGE,
                        "give FILE, which is searched alone, or --profile, but not both");
-    if (options->measure_ns > 0 && options->common.device)
+    if (options->measure_ns > 0 && options->common.devices.count > 0)
         return at_fail(err, AT_USAGE,
                        "--measure runs kernels, so it needs a device that is there: --gpu, not "
                        "--device");
-    return at_lookup_options_check(&options->common, err);
+    return at_lookup_options_check(&options->common, false, err);
 }
 
 /* Measure an answer, unless that has been done. */

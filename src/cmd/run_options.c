@@ -458,21 +458,25 @@ const struct at_option at_lookup_table[] = {
     AT_ARGUMENT("profile", NULL, AT_CALLS(take_argument)),
     AT_GPU(1, at_lookup_options, run.gpu, "The device, as for tune (default: auto)"),
     {"device", 'd', "NAME", 1,
-     "A device described in tuning/devices, like h200; it need not be present",
-     AT_SETS_TEXT(at_lookup_options, device)},
+     "A device described in tuning/devices, like h200; it need not be present. May be repeated "
+     "for export",
+     AT_ADDS_TEXT(at_lookup_options, devices)},
     {"policy", 0, "NAME", 2, "Measurements to prefer; the first is the default",
      AT_SETS_ENTRY(at_lookup_options, run.session.policy, struct at_policy, at_policy_choice)},
     AT_SPACE(2, at_lookup_options, run.spaces),
     {0},
 };
 
-enum at_status at_lookup_options_check(const struct at_lookup_options *options,
+enum at_status at_lookup_options_check(const struct at_lookup_options *options, bool several,
                                        struct at_error *err)
 {
-    return options->run.gpu && options->device
-               ? at_fail(err, AT_USAGE,
-                         "--gpu and --device both name the device: give only one of them")
-               : AT_OK;
+    if (options->run.gpu && options->devices.count > 0)
+        return at_fail(err, AT_USAGE,
+                       "--gpu and --device both name the device: give only one of them");
+    return several || options->devices.count <= 1
+               ? AT_OK
+               : at_fail(err, AT_USAGE, "--device names %s and %s: this takes one device",
+                         options->devices.items[0], options->devices.items[1]);
 }
 
 struct at_environment at_environment_here(const struct at_device_info *device)
@@ -512,17 +516,40 @@ static enum at_status find_gpu(struct at_target *target, struct at_run_options *
     return AT_OK;
 }
 
+enum at_status at_targets_find(struct at_target **targets, size_t *count,
+                               struct at_lookup_options *options, struct at_error *err)
+{
+    const struct at_texts *names = &options->devices;
+    size_t found = names->count > 0 ? names->count : 1;
+    struct at_target *all = at_alloc_array(found, sizeof *all);
+    enum at_status status = AT_OK;
+
+    for (size_t i = 0; i < found; i++)
+        all[i].environment = at_environment_of("", "", NULL);
+    if (names->count == 0)
+        status = find_gpu(all, &options->run, err);
+    for (size_t i = 0; i < names->count && status == AT_OK; i++)
+        if ((status = at_description_by_any_name(&all[i].device, names->items[i], err)) != AT_OK)
+            at_advise(err, "autotune list --emulated describes them; --gpu names one that is here");
+    if (status != AT_OK) {
+        free(all);
+        return status;
+    }
+    *targets = all;
+    *count = found;
+    return AT_OK;
+}
+
 enum at_status at_target_find(struct at_target *target, struct at_lookup_options *options,
                               struct at_error *err)
 {
-    struct at_target found = {.environment = at_environment_of("", "", NULL)};
-    enum at_status status;
+    struct at_target *found;
+    size_t count;
+    enum at_status status = at_targets_find(&found, &count, options, err);
 
-    if (!options->device)
-        status = find_gpu(&found, &options->run, err);
-    else if ((status = at_description_by_any_name(&found.device, options->device, err)) != AT_OK)
-        at_advise(err, "autotune list --emulated describes them; --gpu names one that is here");
-    if (status == AT_OK)
-        *target = found;
+    if (status == AT_OK) {
+        *target = *found;
+        free(found);
+    }
     return status;
 }

@@ -4,6 +4,7 @@
 #define AT_CMD_RUN_OPTIONS_H
 
 #include "cmd/command_line.h"
+#include "lookup/lookup.h"
 #include "pipeline/session.h"
 #include "profile/profile.h"
 
@@ -77,27 +78,26 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
 
 struct at_lookup_options {
     struct at_run_options run;
-    const char *device; /* name of a description; NULL: use run.gpu */
-    const char *file;   /* the only profile to search; NULL: those on the search path */
+    struct at_texts devices; /* names of descriptions; none: use run.gpu */
+    const char *file;        /* the only profile to search; NULL: those on the search path */
 };
 
 /* The options of commands that look kernels up, with their arguments: problems and a profile. */
 extern const struct at_option at_lookup_table[];
 
-/* Check that only one option names the device. */
-enum at_status at_lookup_options_check(const struct at_lookup_options *options,
+/* Check that only one option names the device, and only one device unless it may be `several`. */
+enum at_status at_lookup_options_check(const struct at_lookup_options *options, bool several,
                                        struct at_error *err);
 
 /* Find the versions of a device's software that can be found without a kernel. Others are "". */
 struct at_environment at_environment_here(const struct at_device_info *device);
 
-/* A device and the versions of its software, which are unknown for a description. */
-struct at_target {
-    struct at_device_info device;
-    struct at_environment environment;
-};
+/* Find the devices that the options name, at least one. Warn if `auto` found no GPU. The caller
+ * frees. */
+enum at_status at_targets_find(struct at_target **targets, size_t *count,
+                               struct at_lookup_options *options, struct at_error *err);
 
-/* Find the device that the options name. Warn if `auto` found no GPU. */
+/* The same if they name one. */
 enum at_status at_target_find(struct at_target *target, struct at_lookup_options *options,
                               struct at_error *err);
 

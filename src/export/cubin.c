@@ -13,26 +13,33 @@
 #include <stdlib.h>
 
 struct kernel_record {
-    char *image, *kernel, *problem, *words;
+    char *arch, *image, *kernel, *problem, *words;
     struct at_list block, grid, scale_bytes, word_counts; /* of int64_t */
-    int64_t carveout_percent, elem_size, groups, registers, result_size, scratch_bytes,
-        shared_bytes, takes_numbers;
+    struct at_list align, past; /* of addresses of source and destination */
+    int64_t carveout_percent, elem_size, groups, launches, registers, result_size, scratch_bytes,
+        shared_bytes, takes_numbers, tier;
+    bool guess;
 };
 
 struct index {
-    char *arch, *device, *nvrtc;
+    char *device, *nvrtc;
     struct at_list kernels; /* of struct kernel_record */
     int64_t schema;
 };
 
 static const struct at_field kernel_fields[] = {
+    AT_WRITTEN(kernel_record, align, AT_FIELD_INTS),
+    AT_WRITTEN(kernel_record, arch, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, block, AT_FIELD_INTS),
     AT_WRITTEN(kernel_record, carveout_percent, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, elem_size, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, grid, AT_FIELD_INTS),
     AT_WRITTEN(kernel_record, groups, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, guess, AT_FIELD_FLAG),
     AT_WRITTEN(kernel_record, image, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, kernel, AT_FIELD_TEXT),
+    AT_WRITTEN(kernel_record, launches, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, past, AT_FIELD_INTS),
     AT_WRITTEN(kernel_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(kernel_record, registers, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, result_size, AT_FIELD_INT),
@@ -40,12 +47,12 @@ static const struct at_field kernel_fields[] = {
     AT_WRITTEN(kernel_record, scratch_bytes, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, shared_bytes, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, takes_numbers, AT_FIELD_INT),
+    AT_WRITTEN(kernel_record, tier, AT_FIELD_INT),
     AT_WRITTEN(kernel_record, word_counts, AT_FIELD_INTS),
     AT_WRITTEN(kernel_record, words, AT_FIELD_TEXT),
 };
 static const struct at_schema kernel_schema = AT_SCHEMA("a kernel", kernel_record, kernel_fields);
 static const struct at_field index_fields[] = {
-    AT_WRITTEN(index, arch, AT_FIELD_TEXT),
     AT_WRITTEN(index, device, AT_FIELD_TEXT),
     AT_WRITTEN(index, kernels, AT_FIELD_OBJECTS, .object = &kernel_schema),
     AT_WRITTEN(index, nvrtc, AT_FIELD_TEXT),
@@ -63,13 +70,24 @@ static enum at_status write_image(const char *folder, const char *name,
     return status;
 }
 
+static struct at_list sides_list(const int64_t of[AT_SIDES])
+{
+    return (struct at_list){at_memdup(of, AT_SIDES * sizeof *of), AT_SIDES};
+}
+
 static struct kernel_record record_of(const struct at_export_item *item, const char *image,
                                       const struct at_built *built)
 {
     const int64_t *launch = item->answer.launch.field;
     const struct at_export_arguments arguments = at_export_arguments(item);
 
+    char *guess = at_export_guess(item);
+    const bool is_guess = guess != NULL;
+
+    free(guess);
     return (struct kernel_record){
+        .align = sides_list(item->align),
+        .arch = at_format("sm_%d", (int)item->target->device.compute_capability),
         .image = at_strdup(image),
         .kernel = at_strdup(built->entry),
         .problem = at_strdup(item->spec),
@@ -78,22 +96,40 @@ static struct kernel_record record_of(const struct at_export_item *item, const c
         .carveout_percent = launch[AT_CARVEOUT_PERCENT],
         .elem_size = item->problem.elem_size,
         .groups = at_export_groups(item),
+        .guess = is_guess,
+        .launches = launch[AT_LAUNCHES],
+        .past = sides_list(item->offset),
         .registers = built->resources.registers,
         .result_size = at_problem_elem_size(&item->problem, AT_DESTINATION),
         .scale_bytes = at_export_scale_bytes(item),
         .scratch_bytes = at_export_scratch_bytes(item),
         .shared_bytes = launch[AT_SHARED_BYTES],
         .takes_numbers = at_export_takes_numbers(item),
+        .tier = (int64_t)item->answer.tier + 1,
         .word_counts = at_export_word_counts(&arguments),
         .words = at_export_words(&arguments, " "),
     };
 }
 
+/* What is being written. */
+struct folder {
+    const struct at_export *export;
+    const char *path, *header; /* the header that templates share */
+    struct kernel_record *records;
+    char *nvrtc; /* its version */
+};
+
+/* Do two items have one kernel for one target? */
+static bool share_image(const struct at_export_item *a, const struct at_export_item *b)
+{
+    return a->kernel == b->kernel && a->target == b->target;
+}
+
 /* Wait for the next kernel, write its image, and fill the records of the items that use it. */
-static enum at_status take_one(const struct at_export *export, struct at_builder *builder,
-                               const char *folder, struct kernel_record *records,
+static enum at_status take_one(struct folder *folder, struct at_builder *builder,
                                struct at_error *err)
 {
+    const struct at_export *export = folder->export;
     struct at_built built;
     const struct at_export_item *first;
     char *image;
@@ -106,10 +142,10 @@ static enum at_status take_one(const struct at_export *export, struct at_builder
         return at_fail(err, AT_FAILED, "%s does not compile: %s", first->key, built.message);
     image = at_format("%s.%s", built.program->hash,
                       at_builder_compiler(builder)->ptx ? "ptx" : "cubin");
-    status = write_image(folder, image, built.program, err);
+    status = write_image(folder->path, image, built.program, err);
     for (size_t i = 0; i < export->count && status == AT_OK; i++)
-        if (&export->items[export->items[i].kernel] == first)
-            records[i] = record_of(&export->items[i], image, &built);
+        if (share_image(&export->items[i], first))
+            folder->records[i] = record_of(&export->items[i], image, &built);
     free(image);
     at_program_release(built.program);
     return status;
@@ -127,49 +163,72 @@ static enum at_status write_index(const struct index *index, const char *folder,
     return status;
 }
 
+/* Add each kernel of a target once. */
+static void add_kernels(const struct at_export *export, const struct at_target *target,
+                        struct at_builder *builder)
+{
+    for (size_t i = 0; i < export->count; i++) {
+        struct at_export_item *item = &export->items[i];
+        size_t first = item->kernel;
+
+        while (!share_image(&export->items[first], item))
+            first++;
+        if (first == i && item->target == target)
+            at_builder_add(builder, &item->answer.config, at_problem_kind(&item->problem), item);
+    }
+}
+
 /* One worker and no cache, so that the same export always puts the same kernels into an image. */
-static enum at_status write_folder(const struct at_export *export, const char *folder,
+static enum at_status write_target(struct folder *folder, const struct at_target *target,
                                    struct at_error *err)
 {
-    char *header;
+    const struct at_builder_options options = {.compute_capability =
+                                                   target->device.compute_capability,
+                                               .image = AT_IMAGE_CUBIN,
+                                               .workers = 1,
+                                               .header = folder->header};
+    struct at_progress *progress = folder->export->progress;
     struct at_builder *builder;
-    struct kernel_record *records;
-    struct index index = {.schema = 1};
     size_t total;
+    enum at_status status = at_builder_open(&builder, &options, NULL, 0, err);
+
+    if (status != AT_OK)
+        return status;
+    add_kernels(folder->export, target, builder);
+    total = at_builder_pending(builder);
+    for (size_t done = 0; done < total && status == AT_OK; done++) {
+        at_progress_step(progress, "kernels", done, total);
+        status = take_one(folder, builder, err);
+    }
+    at_progress_clear(progress);
+    if (!folder->nvrtc)
+        folder->nvrtc = at_strdup(at_builder_compiler(builder)->version);
+    at_builder_close(builder);
+    return status;
+}
+
+static enum at_status write_folder(const struct at_export *export, const char *path,
+                                   struct at_error *err)
+{
+    struct folder folder = {.export = export, .path = path};
+    struct index index = {.schema = 1};
+    struct at_text_stream devices;
+    char *header;
     enum at_status status = at_template_header_read(&header, err);
 
     if (status != AT_OK)
         return status;
-    status = at_builder_open(
-        &builder,
-        &(struct at_builder_options){.compute_capability = export->device->compute_capability,
-                                     .image = AT_IMAGE_CUBIN,
-                                     .workers = 1,
-                                     .header = header},
-        NULL, 0, err);
-    if (status != AT_OK)
-        goto free_header;
-    records = at_alloc_array(export->count, sizeof *records);
-    for (size_t i = 0; i < export->count; i++)
-        if (at_export_is_kernel(export, i))
-            at_builder_add(builder, &export->items[i].answer.config,
-                           at_problem_kind(&export->items[i].problem), &export->items[i]);
-    total = at_builder_pending(builder);
-    for (size_t done = 0; done < total && status == AT_OK; done++) {
-        at_progress_step(export->progress, "kernels", done, total);
-        status = take_one(export, builder, folder, records, err);
-    }
-    at_progress_clear(export->progress);
-    index.arch = at_format("sm_%d", (int)export->device->compute_capability);
-    index.device = at_strdup(export->device->name);
-    index.nvrtc = at_strdup(at_builder_compiler(builder)->version);
-    index.kernels = (struct at_list){records, export->count};
+    folder.header = header;
+    folder.records = at_alloc_array(export->count, sizeof *folder.records);
+    for (size_t i = 0; i < export->target_count && status == AT_OK; i++)
+        status = write_target(&folder, &export->targets[i], err);
+    at_export_write_devices(export, at_text_open(&devices));
+    index.device = at_text_close(&devices, NULL);
+    index.nvrtc = folder.nvrtc;
+    index.kernels = (struct at_list){folder.records, export->count};
     if (status == AT_OK)
-        status = write_index(&index, folder, err);
+        status = write_index(&index, path, err);
     at_schema_clear(&index_schema, &index);
-    at_builder_close(builder);
-
-free_header:
     free(header);
     return status;
 }

@@ -13,14 +13,19 @@
 
 enum { AT_EXPORT_KEY_CHARS = 256, AT_EXPORT_PREFIX_CHARS = 33 };
 
-/* A problem with the config that lookup chose for it. */
+/* A problem with the config that lookup chose for it on a device. */
 struct at_export_item {
     struct at_problem problem;
     struct at_answer answer;
-    char *spec;                    /* the problem as at_problem_format has it */
-    char key[AT_EXPORT_KEY_CHARS]; /* "R8192_C8192_B4": a unique identifier */
-    char *defines;                 /* the macros of its kernel, "-DELEM_SIZE=4 -DTILE_COLS=64" */
-    size_t kernel;                 /* the first item with the same kernel */
+    const struct at_target *target;
+    char *told;                     /* the device's name, if it is one of several; else NULL */
+    char *spec;                     /* the problem as at_problem_format has it */
+    char key[AT_EXPORT_KEY_CHARS];  /* "R8192_C8192_B4": a unique identifier of the problem */
+    char name[AT_EXPORT_KEY_CHARS]; /* of the item: the key, and what tells it from its variants */
+    char *defines;                  /* the macros of its kernel, "-DELEM_SIZE=4 -DTILE_COLS=64" */
+    size_t kernel;                  /* the first item with the same kernel */
+    /* The addresses that it takes on each side: `offset` bytes behind a multiple of `align`. */
+    int64_t align[AT_SIDES], offset[AT_SIDES];
 };
 
 /* The arguments of an item's kernel after dst and src. The words of one follow those of another. */
@@ -31,12 +36,12 @@ struct at_export_arguments {
 };
 
 struct at_export {
-    const struct at_device_info *device;
-    const struct at_environment *environment; /* of the device, as in a query */
+    const struct at_target *targets; /* by compute capability, which differs */
+    size_t target_count;
     const char *policy;
     char prefix[AT_EXPORT_PREFIX_CHARS]; /* of functions and types, and in capitals of macros */
     char macro_prefix[AT_EXPORT_PREFIX_CHARS];
-    struct at_export_item *items;
+    struct at_export_item *items; /* variants of a problem follow each other: by target */
     size_t count;
     struct at_progress *progress; /* of compiling; borrowed */
 };
@@ -45,6 +50,7 @@ struct at_export_format {
     const char *name;
     const char *summary; /* for the manual page; plain text */
     bool has_names;      /* that begin with the prefix */
+    bool one_device;     /* it cannot tell of several */
     enum at_status (*write)(const struct at_export *export, FILE *out, struct at_error *err);
     /* Instead of write: writes several files into an existing folder. */
     enum at_status (*write_folder)(const struct at_export *export, const char *folder,
@@ -59,17 +65,25 @@ at_choice_fn at_export_choice;
 enum at_status at_export_set_prefix(struct at_export *export, const char *prefix,
                                     struct at_error *err);
 
-/* AT_USAGE, with a message, for a problem that no format can tell: one at an offset. */
-enum at_status at_export_check(const struct at_problem *problem, struct at_error *err);
-
-/* Look up each problem, equal ones once. The caller clears the export. AT_USAGE: see
- * at_export_check. */
+/* Look up each problem for each target, equal ones once. The caller clears the export. */
 enum at_status at_export_make(struct at_export *export, const struct at_lookup *lookup,
                               const struct at_problem *problems, size_t count,
                               struct at_error *err);
 void at_export_clear(struct at_export *export);
 
 /* ---- shared by formats ---- */
+
+/* Make the key of a problem: sizes and strides, and of a step its types and operations. */
+void at_export_make_key(char key[AT_EXPORT_KEY_CHARS], const struct at_problem *problem);
+
+/* The number of items that are variants of the same problem, from this one on. */
+size_t at_export_variants(const struct at_export *export, size_t item);
+
+/* Is this the first variant of its problem? */
+bool at_export_is_problem(const struct at_export *export, size_t item);
+
+/* Is it launched several times in a row? Then it takes scratch memory. */
+bool at_export_is_many(const struct at_export_item *item);
 
 struct at_export_arguments at_export_arguments(const struct at_export_item *item);
 
@@ -90,11 +104,13 @@ struct at_list at_export_word_counts(const struct at_export_arguments *arguments
  * caller frees the items, of int64_t. */
 struct at_list at_export_scale_bytes(const struct at_export_item *item);
 
-/* The bytes of scratch memory that a launch needs for a largest magnitude and sums. */
+/* The bytes of scratch memory that a launch needs for a largest magnitude and sums, or that several
+ * launches share. */
 int64_t at_export_scratch_bytes(const struct at_export_item *item);
 
 /* Write "8192LL, 8192LL, ...": rows, cols, ld_src, ld_dst, batch, stride_src and stride_dst. All
- * are 0 if it is no matrix, or has a step, or is many, so that no search by sizes finds it. */
+ * are 0 if it is no matrix, has a step or an offset, is many, or takes scratch memory, so that no
+ * search by sizes finds it. */
 void at_export_write_sizes(const struct at_export_item *item, FILE *out);
 
 /* Write "7, {1, 1, 1, 1, 3, 2, 2}": how many arguments, and the words of each. */
@@ -107,11 +123,11 @@ struct at_export_lines {
     const char *text; /* instead of write */
 };
 
-/* Write a text with marks: @p, the prefix; @P, the same in capitals; @D, the device's name; @C, its
- * compute capability; @N, the number of problems; @I, 32 bits that two exports are unlikely to
- * share. Alone on a line: @O, the lines of at_export_write_origin; @S, the structs of numbers.h.in
- * and groups.h.in, if a kernel takes them; @W, the words of all items, an item a line; and the
- * marks of `lines`, whose last one is 0. */
+/* Write a text with marks: @p, the prefix; @P, the same in capitals; @D, the device's name, or
+ * several; @C, the compute capability of the first; @N, the number of items; @I, 32 bits that two
+ * exports are unlikely to share. Alone on a line: @O, the lines of at_export_write_origin; @S, the
+ * structs of numbers.h.in and groups.h.in, if a kernel takes them; @W, the words of all items, an
+ * item a line; and the marks of `lines`, whose last one is 0. */
 void at_export_write_text(const struct at_export *export, const char *text,
                           const struct at_export_lines *lines, FILE *out);
 
@@ -123,6 +139,9 @@ extern const char at_asset_numbers_h[], at_asset_groups_h[], at_asset_tuned_h[],
 /* Copy text for comments and strings of any language: everything but letters, digits, blanks and
  * "._+()-" becomes '_'. The caller frees it. */
 char *at_export_plain(const char *text);
+
+/* Write the names of the devices, safe in any language: "NVIDIA A100 + NVIDIA H200". */
+void at_export_write_devices(const struct at_export *export, FILE *out);
 
 /* Tell why an item's kernel is a guess: it was not measured for its problem on this model of
  * device. "640x640:f32: tier 2 of 6, shape, from 512x512:f32"; NULL: it was. The caller frees it.

@@ -8,7 +8,7 @@
 struct arguments_record {
     char *problem, *words;
     struct at_list scale_bytes, word_counts; /* of int64_t */
-    int64_t groups, scratch_bytes, takes_numbers;
+    int64_t groups, launches, scratch_bytes, takes_numbers;
 };
 
 struct document {
@@ -19,6 +19,7 @@ struct document {
 
 static const struct at_field arguments_fields[] = {
     AT_WRITTEN(arguments_record, groups, AT_FIELD_INT),
+    AT_WRITTEN(arguments_record, launches, AT_FIELD_INT),
     AT_WRITTEN(arguments_record, problem, AT_FIELD_TEXT),
     AT_WRITTEN(arguments_record, scale_bytes, AT_FIELD_INTS),
     AT_WRITTEN(arguments_record, scratch_bytes, AT_FIELD_INT),
@@ -47,8 +48,8 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
     for (size_t i = 0; i < export->count; i++) {
         const struct at_export_item *item = &export->items[i];
         const struct at_query query = {.problem = &item->problem,
-                                       .device = export->device,
-                                       .environment = export->environment,
+                                       .device = &item->target->device,
+                                       .environment = &item->target->environment,
                                        .policy = export->policy};
 
         const struct at_export_arguments made = at_export_arguments(item);
@@ -58,6 +59,7 @@ static enum at_status write(const struct at_export *export, FILE *out, struct at
             .problem = at_strdup(item->spec),
             .words = at_export_words(&made, " "),
             .groups = at_export_groups(item),
+            .launches = item->answer.launch.field[AT_LAUNCHES],
             .scale_bytes = at_export_scale_bytes(item),
             .scratch_bytes = at_export_scratch_bytes(item),
             .word_counts = at_export_word_counts(&made),

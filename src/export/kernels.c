@@ -243,8 +243,6 @@ struct writing {
     FILE *out;
     struct body *bodies;
     size_t count, capacity;
-    struct at_rendering *renderings; /* of kernels without a body */
-    size_t rendering_count;
 };
 
 void at_export_name_kernel(char name[AT_ENTRY_NAME_CHARS], size_t kernel)
@@ -271,22 +269,25 @@ static char *list_of(const struct macros *macros, const char *first, bool values
     return at_text_close(&stream, NULL);
 }
 
-/* Copy code with the linkage that entry points have in an exported file. */
-static void write_adapted(const char *text, FILE *out)
+/* Copy code with the linkage that entry points have in an exported file. With several targets, only
+ * the architectures of a kernel's own compile its body; all of them have to have the kernel. */
+static void write_adapted(const struct at_export *export, const char *text, FILE *out)
 {
-    static const struct {
-        const char *text, *instead;
-    } changes[] = {{"#include \"" AT_TEMPLATE_HEADER "\"\n", "\n"},
-                   {"extern \"C\" __global__", "AUTOTUNE_ENTRY __global__"}};
+    static const char include[] = "#include \"" AT_TEMPLATE_HEADER "\"\n",
+                      entry[] = "extern \"C\" __global__";
+    bool is_entry = false; /* before its body */
 
     while (*text) {
-        size_t i = 0;
-
-        while (i < AT_COUNT(changes) && !begins(text, changes[i].text))
-            i++;
-        if (i < AT_COUNT(changes)) {
-            fputs(changes[i].instead, out);
-            text += strlen(changes[i].text);
+        if (begins(text, include)) {
+            text += strlen(include);
+        } else if (begins(text, entry)) {
+            fputs("AUTOTUNE_ENTRY __global__", out);
+            text += strlen(entry);
+            is_entry = export->target_count > 1;
+        } else if (is_entry && *text == '{') {
+            fputs("{ if (!has_body(AUTOTUNE_HAS_BODY)) return;", out);
+            text++;
+            is_entry = false;
         } else {
             fputc(*text++, out);
         }
@@ -310,12 +311,84 @@ static size_t use_body(struct writing *writing, struct body *made)
     AT_PUSH(writing->bodies, writing->count, writing->capacity, *made);
     fprintf(writing->out, "/* %s */\n#define AUTOTUNE_BODY_%zu(%s) \\\n", made->family->name,
             made->kernel, made->parameters);
-    write_adapted(made->text, writing->out);
+    write_adapted(writing->export, made->text, writing->out);
     fputc('\n', writing->out);
     return made->kernel;
 }
 
-/* Write a kernel as one of a body; or keep it for later. */
+/* Does an item for this target have the kernel? */
+static bool is_for(const struct at_export *export, size_t kernel, const struct at_target *target)
+{
+    for (size_t i = kernel; i < export->count; i++)
+        if (export->items[i].kernel == kernel && export->items[i].target == target)
+            return true;
+    return false;
+}
+
+/* Say which architectures compile a kernel's body. Each target stands for those from its own to the
+ * next one's, and the first one for older ones, too. */
+static void write_condition(const struct writing *writing, size_t kernel)
+{
+    const struct at_export *export = writing->export;
+
+    if (export->target_count == 1)
+        return;
+    fputs("#undef AUTOTUNE_HAS_BODY\n#define AUTOTUNE_HAS_BODY (0", writing->out);
+    for (size_t i = 0; i < export->target_count; i++) {
+        const int least = (int)export->targets[i].device.compute_capability * 10;
+
+        if (!is_for(export, kernel, &export->targets[i]))
+            continue;
+        if (i + 1 == export->target_count)
+            fprintf(writing->out, " || AUTOTUNE_ARCH >= %d", least);
+        else
+            fprintf(writing->out, " || (AUTOTUNE_ARCH >= %d && AUTOTUNE_ARCH < %d)",
+                    i > 0 ? least : 0, (int)export->targets[i + 1].device.compute_capability * 10);
+    }
+    fputs(")\n", writing->out);
+}
+
+/* What the conditions need. */
+static void write_architecture(const struct at_export *export, FILE *out)
+{
+    if (export->target_count > 1)
+        fputs("#ifdef __CUDA_ARCH__\n#define AUTOTUNE_ARCH __CUDA_ARCH__\n#else\n"
+              "#define AUTOTUNE_ARCH 0\n#endif\n"
+              "__device__ __forceinline__ bool has_body(bool has) { return has; }\n",
+              out);
+}
+
+/* Write a kernel with the text of its body, which is written if it is the first one. */
+static void write_with_body(struct writing *writing, const char *name, struct body *body,
+                            const struct macros *macros)
+{
+    const struct macro *numbers = find_macro(macros, "STEP_NUMBERS", strlen("STEP_NUMBERS"));
+    char *values = list_of(macros, name, true);
+    const size_t kernel = body->kernel, used = use_body(writing, body);
+
+    write_condition(writing, kernel);
+    fprintf(writing->out,
+            "#define STEP_NUMBERS %s\nnamespace %s_source { AUTOTUNE_BODY_%zu(%s) }\n"
+            "#undef STEP_NUMBERS\n",
+            numbers ? numbers->value : "0", name, used, values);
+    free(values);
+}
+
+/* Write a kernel whose template no macro can have. */
+static void write_whole(const struct writing *writing, const char *name, size_t kernel)
+{
+    const struct at_export_item *item = &writing->export->items[kernel];
+    struct at_rendering rendering = {.config = &item->answer.config,
+                                     .kind = at_problem_kind(&item->problem)};
+    char *program;
+
+    write_condition(writing, kernel);
+    snprintf(rendering.entry, sizeof rendering.entry, "%s", name);
+    program = at_render_program(&rendering, 1);
+    write_adapted(writing->export, program, writing->out);
+    free(program);
+}
+
 static void write_kernel(struct writing *writing, size_t kernel)
 {
     const struct at_export_item *item = &writing->export->items[kernel];
@@ -323,28 +396,15 @@ static void write_kernel(struct writing *writing, size_t kernel)
     struct macros macros = read_defines(item->defines);
     struct body body = {.family = family, .kernel = kernel};
     char name[AT_ENTRY_NAME_CHARS], *code = at_source_code(family->source);
-    const struct macro *numbers;
 
     at_export_name_kernel(name, kernel);
-    body.text = at_source_includes(family->source) ? NULL : make_body(&macros, code);
-    numbers = find_macro(&macros, "STEP_NUMBERS", strlen("STEP_NUMBERS"));
+    if (!at_source_includes(family->source))
+        body.text = make_body(&macros, code);
     if (body.text) {
-        char *values = list_of(&macros, name, true);
-        size_t used;
-
         body.parameters = list_of(&macros, "transpose", false);
-        used = use_body(writing, &body);
-        fprintf(writing->out,
-                "#define STEP_NUMBERS %s\nnamespace %s_source { AUTOTUNE_BODY_%zu(%s) }\n"
-                "#undef STEP_NUMBERS\n",
-                numbers ? numbers->value : "0", name, used, values);
-        free(values);
+        write_with_body(writing, name, &body, &macros);
     } else {
-        struct at_rendering *rendering = &writing->renderings[writing->rendering_count++];
-
-        rendering->config = &item->answer.config;
-        rendering->kind = at_problem_kind(&item->problem);
-        memcpy(rendering->entry, name, sizeof name);
+        write_whole(writing, name, kernel);
     }
     free(code);
     clear_macros(&macros);
@@ -353,9 +413,8 @@ static void write_kernel(struct writing *writing, size_t kernel)
 void at_export_write_kernels(const struct at_export *export, FILE *out)
 {
     struct writing writing = {.export = export, .out = out};
-    char *program;
 
-    writing.renderings = at_alloc_array(export->count, sizeof *writing.renderings);
+    write_architecture(export, out);
     for (size_t i = 0; i < export->count; i++)
         if (at_export_is_kernel(export, i))
             write_kernel(&writing, i);
@@ -364,13 +423,9 @@ void at_export_write_kernels(const struct at_export *export, FILE *out)
         free(writing.bodies[i].parameters);
         free(writing.bodies[i].text);
     }
-    if (writing.rendering_count > 0) {
-        program = at_render_program(writing.renderings, writing.rendering_count);
-        write_adapted(program, out);
-        free(program);
-    }
+    if (export->target_count > 1)
+        fputs("#undef AUTOTUNE_HAS_BODY\n#undef AUTOTUNE_ARCH\n", out);
     free(writing.bodies);
-    free(writing.renderings);
 }
 
 /* ---- the header ---- */

@@ -47,17 +47,18 @@ static json_t *results_of(const struct at_export *export)
 
 static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
 {
+    const char *device = export->targets[0].device.name;
     json_t *results = results_of(export), *root;
     int failed;
 
     if (json_array_size(results) == 0) {
         json_decref(results);
         return at_fail(err, AT_MISMATCH,
-                       "none of these problems was measured on %s under the policy %s",
-                       export->device->name, export->policy);
+                       "none of these problems was measured on %s under the policy %s", device,
+                       export->policy);
     }
     root = json_pack("{s:s, s:{s:s, s:s}, s:o}", "schema_version", "1.0.0", "metadata", "timeunit",
-                     "milliseconds", "device", export->device->name, "results", results);
+                     "milliseconds", "device", device, "results", results);
     failed = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(DIGITS)) != 0 ||
              fputc('\n', out) == EOF;
     json_decref(root);
@@ -69,5 +70,6 @@ const struct at_export_format at_export_t4 = {
     .summary =
         "T4 results, which other auto-tuners read. They have what was measured of the winner and "
         "the default of each problem, and nothing else.",
+    .one_device = true,
     .write = write,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Variables for a Makefile or a CMakeLists.txt to include. Only their syntax differs:
- *   DEVICE, ARCH (sm_90), PROBLEMS (the keys), and for each key
- *   KEY_PROBLEM, KEY_FAMILY, KEY_DEFINES, KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT,
- *   KEY_WORD_COUNTS (of the kernel's arguments after dst and src), KEY_WORDS, KEY_TAKES_NUMBERS,
- *   KEY_GROUPS (0, or which struct of groups.h.in the words begin with: 1 of a list, 2 of rows). */
+ *   DEVICE, ARCH (sm_90, or a list), PROBLEMS (the keys; of several devices, KEY_SM90), and for
+ * each KEY_PROBLEM, KEY_ARCH, KEY_TIER (1 to 6), KEY_GUESS (1: it is one), KEY_FAMILY, KEY_DEFINES,
+ * KEY_GRID, KEY_BLOCK, KEY_SHARED_BYTES, KEY_CARVEOUT, KEY_WORD_COUNTS (of the kernel's arguments
+ * after dst and src), KEY_WORDS, KEY_TAKES_NUMBERS, KEY_LAUNCHES (in a row; 0: one, without an
+ * argument that says which it is), KEY_GROUPS (0, or which struct of groups.h.in the words begin
+ * with: 1 of a list, 2 of rows). */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -68,6 +70,7 @@ static void put_arguments(const struct target *target, const struct at_export_it
     put(target, "SCALE_BYTES", true, "%jd %jd",
         (intmax_t)at_problem_scale_bytes(&item->problem, AT_DESTINATION),
         (intmax_t)at_problem_scale_bytes(&item->problem, AT_SOURCE));
+    put(target, "LAUNCHES", false, "%jd", (intmax_t)item->answer.launch.field[AT_LAUNCHES]);
     put(target, "SCRATCH_BYTES", false, "%jd", (intmax_t)at_export_scratch_bytes(item));
     free(counts);
     free(words);
@@ -76,8 +79,12 @@ static void put_arguments(const struct target *target, const struct at_export_it
 static void put_item(const struct target *target, const struct at_export_item *item)
 {
     const int64_t *launch = item->answer.launch.field;
+    char *guess = at_export_guess(item);
 
     put(target, "PROBLEM", false, "%s", item->spec);
+    put(target, "ARCH", false, "sm_%d", (int)item->target->device.compute_capability);
+    put(target, "TIER", false, "%d", (int)item->answer.tier + 1);
+    put(target, "GUESS", false, "%d", guess != NULL);
     put(target, "FAMILY", false, "%s", item->answer.config.family->name);
     put(target, "DEFINES", true, "%s", item->defines);
     put_extents(target, "GRID", &launch[AT_GRID_X]);
@@ -85,29 +92,35 @@ static void put_item(const struct target *target, const struct at_export_item *i
     put(target, "SHARED_BYTES", false, "%jd", (intmax_t)launch[AT_SHARED_BYTES]);
     put(target, "CARVEOUT", false, "%jd", (intmax_t)launch[AT_CARVEOUT_PERCENT]);
     put_arguments(target, item);
+    free(guess);
 }
 
 static enum at_status write_all(const struct at_export *export, const struct syntax *syntax,
                                 FILE *out)
 {
     struct target target = {.syntax = syntax, .out = out, .prefix = export->macro_prefix};
-    char *device = at_export_plain(export->device->name), *keys;
-    struct at_text_stream stream;
-    FILE *list = at_text_open(&stream);
+    struct at_text_stream devices, architectures, names;
+    FILE *list = at_text_open(&names), *all = at_text_open(&architectures);
+    char *texts[3];
 
     for (size_t i = 0; i < export->count; i++)
-        fprintf(list, "%s%s", i ? " " : "", export->items[i].key);
-    keys = at_text_close(&stream, NULL);
+        fprintf(list, "%s%s", i ? " " : "", export->items[i].name);
+    for (size_t i = 0; i < export->target_count; i++)
+        fprintf(all, "%ssm_%d", i ? " " : "", (int)export->targets[i].device.compute_capability);
+    at_export_write_devices(export, at_text_open(&devices));
+    texts[0] = at_text_close(&devices, NULL);
+    texts[1] = at_text_close(&architectures, NULL);
+    texts[2] = at_text_close(&names, NULL);
     at_export_write_origin(export, "# ", out);
-    put(&target, "DEVICE", false, "%s", device);
-    put(&target, "ARCH", false, "sm_%d", (int)export->device->compute_capability);
-    put(&target, "PROBLEMS", true, "%s", keys);
+    put(&target, "DEVICE", false, "%s", texts[0]);
+    put(&target, "ARCH", true, "%s", texts[1]);
+    put(&target, "PROBLEMS", true, "%s", texts[2]);
     for (size_t i = 0; i < export->count; i++) {
-        target.key = export->items[i].key;
+        target.key = export->items[i].name;
         put_item(&target, &export->items[i]);
     }
-    free(keys);
-    free(device);
+    for (size_t i = 0; i < AT_COUNT(texts); i++)
+        free(texts[i]);
     return AT_OK;
 }
 

@@ -22,6 +22,12 @@ enum at_tier {
 };
 extern const char *const at_tier_names[AT_TIERS];
 
+/* A device and the versions of its software, which are unknown for a description. */
+struct at_target {
+    struct at_device_info device;
+    struct at_environment environment;
+};
+
 struct at_query {
     const struct at_problem *problem;
     const struct at_device_info *device;

@@ -135,6 +135,29 @@ END
     [ "$(wc -c <out.cu)" -lt 200000 ] # of 50 problems
 }
 
+@test "several devices are in one file, and guesses say of which" {
+    local problems=(-p 8192x8192:f32 -p '1000x1500:f32,inplace=1')
+    for format in header cu make json; do
+        run --separate-stderr -0 "$AUTOTUNE" export --as "$format" -d h200 -d a100 "${problems[@]}" --out out
+        [[ $stderr == *'a guess: 8192x8192:f32 on NVIDIA A100-SXM4-80GB: tier '* ]]
+        [[ $stderr != *'8192x8192:f32 on NVIDIA H200'* ]]
+        cp out "of-$format"
+        "$AUTOTUNE" export --quiet --as "$format" -d a100 -d h200 "${problems[@]}" --out out
+        cmp out "of-$format" # whatever the order
+    done
+    grep -qx 'AUTOTUNE_ARCH := sm_80 sm_90' of-make
+    grep -qx 'AUTOTUNE_PROBLEMS := R8192_C8192_B4_SM80 R8192_C8192_B4_SM90 R1000_C1500_B4_IP_SM80 R1000_C1500_B4_IP_SM90' \
+        of-make
+    grep -qx 'AUTOTUNE_R8192_C8192_B4_SM80_GUESS := 1' of-make
+    grep -qx 'AUTOTUNE_R8192_C8192_B4_SM90_GUESS := 0' of-make
+    grep -qx 'AUTOTUNE_R1000_C1500_B4_IP_SM90_LAUNCHES := 3' of-make
+    [ "$(grep -c '"device": "NVIDIA' of-json)" -eq 4 ]
+    run "$AUTOTUNE" export --quiet --as cubin -d h200 -d a100 "${problems[@]}" --out folder
+    [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
+    [ "$(grep -o '"arch": "sm_[0-9]*"' folder/index.json | sort | uniq -c | tr -d '\n ')" = \
+        '2"arch":"sm_80"2"arch":"sm_90"' ]
+}
+
 @test "in-place problems are exported beside out-of-place ones" {
     find_nvcc
     export_as header out.h -p 512x512:f32,inplace=1 -p 512x512:f32
@@ -192,9 +215,9 @@ END
     cd exports
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make AUTOTUNE="$AUTOTUNE" NVCC="$nvcc"
     run -0 ./program
-    [ "$output" = "10 launches of two exports" ]
+    [ "$output" = "25 launches of two exports" ]
     run -0 ./program-shared
-    [ "$output" = "10 launches of two exports" ]
+    [ "$output" = "25 launches of two exports" ]
     # No name but the launchers' is visible, with relocatable device code too.
     "$nvcc" -std=c++17 -arch=sm_90 -dc one.cu -o relocatable.o
     for object in one.o relocatable.o; do
@@ -262,7 +285,7 @@ END
     export_as json out -p "$spec"
     grep -q "\"scratch_bytes\": $bytes" out
     export_as header out -p "$spec"
-    grep -q ", 2, 1, 1, 0, {0LL, 0LL}, ${bytes}LL, 0, [0-9]*,\$" out
+    grep -q ", 2, 1, 1, 0, {0LL, 0LL}, ${bytes}LL, 0, 0, 90, 1,\$" out
 }
 
 @test "exports say how many bytes of scales a kernel with blocks writes, and where" {
@@ -277,7 +300,7 @@ END
     grep -qx ' \* numbers->scales gets 8000 bytes \*/' out
     grep -qx ' \* numbers->scales gets 8192 bytes, numbers->kept_scales 8192 \*/' out
     export_as header out -p "$both"
-    grep -q ', 2, 1, 1, 0, {8192LL, 8192LL}, 0LL, 0, 0,$' out
+    grep -q ', 2, 1, 1, 0, {8192LL, 8192LL}, 0LL, 0, 0, 90, 1,$' out
     export_as json out -p "$plain"
     tr -d ' \n' <out | grep -q '"scale_bytes":\[8000,0\]'
     run "$AUTOTUNE" export --as cubin --out folder -p "$plain" "$profile"
@@ -512,7 +535,7 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     )
     for format in header cu make cmake; do
         run --separate-stderr -0 "$AUTOTUNE" export --as "$format" --strict -p "$exact" "$profile"
-        [[ -z $stderr && $output != *'uess'* ]]
+        [[ -z $stderr && $output != *'Guesses, not'* ]]
         for spec in "${!why[@]}"; do
             run --separate-stderr -0 "$AUTOTUNE" export --as "$format" -p "$exact" -p "$spec" "$profile"
             # shellcheck disable=SC2053 # patterns
@@ -533,8 +556,9 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     refused "none.yaml" export --as header none.yaml
     refused "name a format with --as" export "$profile"
     refused 'unknown format "xml" (did you mean cu, t4, make?); known are header, cu' export --as xml "$profile"
-    refused "a transpose at an offset cannot be exported; the library runs it" export --as header \
-        -p 64x64:f32,offset_src=1 "$profile"
+    refused "t4 is about one device" export --as t4 -d h200 -d a100 -p 8x8:f32
+    refused "have one compute capability, by which programs choose" export --as cu -d h200 -d h100 -p 8x8:f32
+    refused "--device names h200 and a100: this takes one device" lookup -d h200 -d a100 -p 8x8:f32
     refused "several files" export --as cubin "$profile"
     refused "name problems, or the profile whose tuned problems" export --as make --device h200
     refused "one profile at a time" export --as make a.yaml b.yaml

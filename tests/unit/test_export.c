@@ -27,7 +27,6 @@
 
 static struct at_profiles profiles;
 static struct at_lookup *lookup;
-static const struct at_environment nothing_known;
 
 static int set_up(void **state)
 {
@@ -55,11 +54,12 @@ static int tear_down(void **state)
 static struct at_export export_of(const char *const *specs, size_t count)
 {
     const struct at_device_record *record = profiles.files[0].profile.devices.items;
-    struct at_export export = {
-        .device = &record->device, .environment = &nothing_known, .policy = "cold"};
-    struct at_problem problems[10];
+    static struct at_target target;
+    struct at_export export = {.targets = &target, .target_count = 1, .policy = "cold"};
+    struct at_problem problems[12];
     struct at_error err = {AT_OK, ""};
 
+    target.device = record->device;
     assert_true(count <= AT_COUNT(problems));
     for (size_t i = 0; i < count; i++)
         assert_int_equal(at_problem_parse(&problems[i], specs[i], &err), AT_OK);
@@ -91,6 +91,8 @@ static void test_keys(void **state)
         {"512x256:f16,batch=7,stride_src=262144", "R512_C256_B2_N7_SS262144"},
         {"512x256:f16,batch=7,stride_dst=262144", "R512_C256_B2_N7_SD262144"},
         {"6x5x8x32:f16,perm=0213", "T6_5_8_32_B2_P0213"},
+        {"512x256:f16,offset_src=3,offset_dst=1", "R512_C256_B2_OS3_OD1"},
+        {"6x5x8x32:f16,perm=0213,offset_src=3", "T6_5_8_32_B2_P0213_OS3"},
         {"33x9:b12", "T33_9_3_B4_P102"},
         {"2x3x4x5:f32,perm=3210,strides_src=1000x100x10x1", "T2_3_4_5_B4_P3210_SS1000_100_10_1"},
         {"2x3x4x5:f32,perm=3210,strides_dst=1000x100x10x2", "T2_3_4_5_B4_P3210_SD1000_100_10_2"},
@@ -486,6 +488,7 @@ static void run_item(const struct at_export_item *item, const struct at_ptx_modu
     struct tensor tensor = make_tensor(&item->problem);
     struct at_error err = {AT_OK, ""};
     uint64_t words[2 + AT_CALL_WORDS] = {tensor.dst, tensor.src};
+    uint64_t time[2] = {0, 0}; /* scratch, and which launch it is */
     struct at_export_arguments arguments = at_export_arguments(item);
     char *name = at_format("autotune_kernel_%zu", item->kernel);
 
@@ -494,14 +497,24 @@ static void run_item(const struct at_export_item *item, const struct at_ptx_modu
     assert_int_equal(words_of(text, item->spec, words + 2), arguments.word_count);
     if (at_export_groups(item))
         put_groups(&item->problem, &tensor, words);
+    if (item->problem.in_place) {
+        memcpy(tensor.dst_host, tensor.src_host, tensor.dst_bytes);
+        words[1] = tensor.dst;
+    }
+    if (at_export_is_many(item))
+        time[0] = at_emu_memory_allocate(tensor.memory, at_export_scratch_bytes(item));
     launch.kernel = kernel;
     launch.args = words;
     launch.arg_count = 2 + arguments.count;
     at_emu_launch_take(&launch, &item->answer.launch);
-    if (at_emu_run(tensor.memory, &launch, &fault, &err) != AT_OK)
-        fail_msg("%s: %s", item->spec, err.message);
-    if (fault.kind != AT_EMU_NO_FAULT)
-        fail_msg("%s: %s", item->spec, fault.message);
+    for (; time[1] < (uint64_t)at_launch_passes(&item->answer.launch); time[1]++) {
+        if (at_export_is_many(item)) /* the last argument */
+            memcpy(words + 2 + arguments.word_count - AT_COUNT(time), time, sizeof time);
+        if (at_emu_run(tensor.memory, &launch, &fault, &err) != AT_OK)
+            fail_msg("%s: %s", item->spec, err.message);
+        if (fault.kind != AT_EMU_NO_FAULT)
+            fail_msg("%s: %s", item->spec, fault.message);
+    }
     if (at_export_groups(item))
         check_groups(&item->problem, &tensor);
     else
@@ -522,6 +535,8 @@ static void test_cu_on_emulated_device(void **state)
         "37x41:f32,batch=2",
         "500x1:f32,batch=2",
         "37x1:f32,ld_src=3,batch=2",
+        "100x130:f32,inplace=1",
+        "300x270:f32,inplace=1",
         "group=7,rows=0..90,cols=0..70:f16",
         "group=6,total=90,cols=32,law=zipf,multiple=2,pad=8:f32",
     };
@@ -531,7 +546,7 @@ static void test_cu_on_emulated_device(void **state)
     struct at_error err = {AT_OK, ""};
     struct at_compilation compiled;
     char *text;
-    size_t packed = 0, rows = 0;
+    size_t packed = 0, rows = 0, many = 0;
 
     (void)state;
     if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, &err) != AT_OK)
@@ -551,10 +566,12 @@ static void test_cu_on_emulated_device(void **state)
         run_item(&export.items[i], module, text);
         packed += strcmp(family, "packed") == 0;
         rows += strcmp(family, "rows") == 0;
+        many += at_export_is_many(&export.items[i]);
     }
     /* Their arguments differ most from those of matrices. */
     assert_in_range(packed, 1, AT_COUNT(specs) - 1);
     assert_in_range(rows, 1, AT_COUNT(specs) - 1);
+    assert_in_range(many, 1, AT_COUNT(specs) - 1);
     at_ptx_free(module);
     free(compiled.image);
     free(compiled.log);

@@ -79,6 +79,84 @@ static void check_numbers(void)
         fail(step->launcher, "sizes");
 }
 
+/* An entry's variants are for two devices, and so is the launcher. Those of another device are not
+ * told apart from the nearest below. */
+static void check_devices(void)
+{
+    static const struct {
+        int device, chosen;
+    } cases[] = {{75, 80}, {80, 80}, {86, 80}, {90, 90}, {100, 90}};
+    const struct two_tuned *first = &two_tuned_entries[TWO_R512_C512_B4_INDEX];
+
+    if (first->variants != 2 || first[1].variants != 1)
+        fail(first->launcher, "number of variants");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct two_tuned *chosen = two_tuned_choose(
+            first, cases[i].device, (unsigned long long)dst, (unsigned long long)src);
+
+        if (!chosen || chosen->compute_capability != cases[i].chosen)
+            fail(first->launcher, "variant");
+        device_capability = cases[i].device;
+        CHECK(two, R512_C512_B4, chosen, two_transpose_R512_C512_B4(dst, src, 0), src);
+        CHECK(two, R512_C512_B4, chosen, two_transpose(4, 512, 512, 512, 512, 1, 0, 0, dst, src, 0),
+              src);
+    }
+    if (TWO_R512_C512_B4_SM80_LAUNCH_GRID_X != first->grid[0] ||
+        TWO_R512_C512_B4_SM90_LAUNCH_GRID_X != first[1].grid[0])
+        fail(first->launcher, "macros");
+    device_capability = 90;
+}
+
+/* Of a problem at an offset: one element behind a multiple of 16, or anywhere. */
+static void check_addresses(void)
+{
+    const struct two_tuned *entry = &two_tuned_entries[TWO_R512_C512_B4_OS1_INDEX] + 1;
+
+    CHECK(two, R512_C512_B4_OS1, entry, two_transpose_R512_C512_B4_OS1(dst, src + 1, 0), src + 1);
+    if (entry->rows ||
+        two_transpose_R512_C512_B4_OS1(dst, (char *)src + 1, 0) != cudaErrorMisalignedAddress)
+        fail(entry->launcher, "answer to addresses");
+}
+
+/* Several launches in a row share scratch memory, and know which one they are. */
+static void check_launches_in_a_row(void)
+{
+    const struct two_tuned *entry = &two_tuned_entries[TWO_R1000_C1500_B4_IP_INDEX] + 1;
+    static _Alignas(16) char scratch[16];
+    const int before = last_launch.count;
+
+    if (entry->launches < 2 || entry->scratch_bytes <= 0 || entry->argument_count != 8 ||
+        entry->word_counts[7] != 2)
+        fail(entry->launcher, "entry");
+    if (two_transpose_R1000_C1500_B4_IP(dst, dst, scratch, 0) != cudaSuccess ||
+        last_launch.count - before != entry->launches || last_launch.time.scratch != scratch ||
+        last_launch.time.number != entry->launches - 1)
+        fail(entry->launcher, "launches");
+    if (two_transpose_R1000_C1500_B4_IP(dst, dst, 0, 0) != cudaErrorInvalidValue ||
+        two_transpose_R1000_C1500_B4_IP(dst, dst, scratch + 4, 0) != cudaErrorMisalignedAddress ||
+        two_transpose(4, 1000, 1500, 1500, 1000, 1, 0, 0, dst, dst, 0) != cudaErrorNotSupported)
+        fail(entry->launcher, "refusal");
+    launched++;
+}
+
+/* Attributes are set at the first launch, and again after one that failed. */
+static void check_attributes(void)
+{
+    const struct two_tuned *entry = &two_tuned_entries[TWO_R100_C150_B4_N256_IP_INDEX] + 1;
+    const int before = last_launch.attributes;
+
+    for (int i = 0; i < 3; i++)
+        CHECK(two, R100_C150_B4_N256_IP, entry, two_transpose_R100_C150_B4_N256_IP(dst, dst, 0),
+              dst);
+    if (entry->shared_bytes <= 48 * 1024 || last_launch.attributes != before + 1)
+        fail(entry->launcher, "number of times that its attribute was set");
+    fail_next_launch = 1;
+    if (two_transpose_R100_C150_B4_N256_IP(dst, dst, 0) == cudaSuccess ||
+        two_transpose_R100_C150_B4_N256_IP(dst, dst, 0) != cudaSuccess ||
+        last_launch.attributes != before + 2)
+        fail(entry->launcher, "attributes after a failure");
+}
+
 /* Kernels for many matrices get the caller's list or rows. */
 static void check_groups(void)
 {
@@ -128,9 +206,9 @@ int main(void)
           src);
     CHECK(one, R512_C512_B4, one_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 0),
           one_transpose(4, 512, 512, 512, 512, 1, 0, 0, dst, src, 0), src);
-    CHECK(two, R512_C512_B4, &two[TWO_R512_C512_B4_INDEX], two_transpose_R512_C512_B4(dst, src, 0),
-          src);
-    CHECK(two, R512_C512_B4_IP, two_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 1),
+    CHECK(two, R512_C512_B4, &two[TWO_R512_C512_B4_INDEX] + 1,
+          two_transpose_R512_C512_B4(dst, src, 0), src);
+    CHECK(two, R512_C512_B4_IP, two_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 1) + 1,
           two_transpose(4, 512, 512, 512, 512, 1, 0, 0, dst, dst, 0), dst);
     CHECK(one, T6_5_8_32_B2_P0213, &one[ONE_T6_5_8_32_B2_P0213_INDEX],
           one_transpose_T6_5_8_32_B2_P0213(dst, src, 0), src);
@@ -138,9 +216,13 @@ int main(void)
         fail("one", "axes");
     check_numbers();
     check_groups();
+    check_devices();
+    check_addresses();
+    check_launches_in_a_row();
+    check_attributes();
     CHECK(one, R512_C512_B8_C64_C64_CONJ, &one[ONE_R512_C512_B8_C64_C64_CONJ_INDEX],
           one_transpose_R512_C512_B8_C64_C64_CONJ(dst, src, 0), src);
-    CHECK(two, T3_3_3_3_3_3_B8_P543210, &two[TWO_T3_3_3_3_3_3_B8_P543210_INDEX],
+    CHECK(two, T3_3_3_3_3_3_B8_P543210, &two[TWO_T3_3_3_3_3_3_B8_P543210_INDEX] + 1,
           two_transpose_T3_3_3_3_3_3_B8_P543210(dst, src, 0), src);
     /* A tensor is neither one of its matrices nor the one whose sizes are all 0. A step is not the
      * move of its sizes, and 256x256 was not exported. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 struct noted_launch last_launch;
+int device_capability = 90, fail_next_launch;
 
 static struct {
     const void *function;
@@ -14,8 +15,12 @@ static int kernel_count;
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                              size_t shared_bytes, cudaStream_t stream)
 {
+    const int count = last_launch.count + 1, attributes = last_launch.attributes;
+
     (void)stream;
     memset(&last_launch, 0, sizeof last_launch);
+    last_launch.count = count;
+    last_launch.attributes = attributes;
     for (int i = 0; i < kernel_count; i++)
         if (kernels[i].function == function)
             last_launch.kernel = kernels[i].name;
@@ -25,6 +30,12 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     last_launch.dst = *(void **)arguments[0];
     last_launch.src = *(void **)arguments[1];
     memcpy(last_launch.arguments, arguments, sizeof last_launch.arguments);
+    if (arguments[TIME])
+        memcpy(&last_launch.time, arguments[TIME], sizeof last_launch.time);
+    if (fail_next_launch) {
+        fail_next_launch = 0;
+        return cudaErrorInvalidValue;
+    }
     return last_launch.kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
@@ -33,6 +44,21 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
     (void)function;
     (void)attribute;
     (void)value;
+    last_launch.attributes++;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    (void)device;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? device_capability / 10
+                                                            : device_capability % 10;
     return cudaSuccess;
 }
 
