@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from . import _cuda
 from ._calls import alignment, kept_plan
 from ._library import ExecutionStruct, GroupsStruct, call, create, text
-from ._objects import Handle, default_profile, free_plan, scalar_struct
+from ._objects import Handle, default_profile, free_plan, scalar_struct, swap_last
 from ._scratch import place_list
 
 PADDING_MOST = 4096
@@ -95,8 +95,12 @@ def parts_of(shape: Tuple[int, ...], strides: Tuple[int, ...], out_strides: Tupl
     rest = _merged([Axis(shape[dim], strides[dim], stride) for dim, stride in zip(dims, out_strides) if shape[dim] > 1])
     rows, cols = _sides(rest)
     rest.sort(key=lambda axis: -axis.extent)
-    batch = rest[:1 if len(rest) > 1 and rest[0].extent * rest[1].extent > _MOST else 2]
-    others = rest[len(batch):]
+    return _parts(rows, cols, rest, 1 if len(rest) > 1 and rest[0].extent * rest[1].extent > _MOST else 2)
+
+
+def _parts(rows: Axis, cols: Axis, rest: List[Axis], batches: int) -> Tuple[Part, ...]:
+    """Matrices with these rows and columns. The first axes of the rest are a batch, and the others are taken apart."""
+    batch, others = rest[:batches], rest[batches:]
     first, second = sorted((*batch, _ONE, _ONE)[:2], key=lambda axis: axis.dst)
     numbers = (rows.extent, cols.extent, max(rows.src, cols.extent) if rows.extent == 1 else rows.src,
                max(cols.dst, rows.extent) if cols.extent == 1 else cols.dst,
@@ -108,6 +112,23 @@ def parts_of(shape: Tuple[int, ...], strides: Tuple[int, ...], out_strides: Tupl
             bits |= 0 if axis is cols else axis.src
     return tuple(Part(sum(i * axis.src for i, axis in zip(at, others)), sum(i * axis.dst for i, axis in zip(at, others)),
                       numbers, bits) for at in itertools.product(*(range(axis.extent) for axis in others)))
+
+
+@lru_cache(4096)
+def whole_matrix(shape: Tuple[int, ...], strides: Tuple[int, ...], out_strides: Tuple[int, ...],
+                 dims: Tuple[int, ...]) -> Tuple[Part, ...]:
+    """A tensor whose last two axes change places, as one matrix with these rows and columns, or a batch of such."""
+    if dims != swap_last(len(shape)):
+        raise ValueError("with channels, the last two axes change places: dims cannot be given")
+    if 0 in shape:
+        return (_NONE,)
+    check_nested([shape[dim] for dim in dims], out_strides)
+    rows, cols = Axis(shape[-2], strides[-2], out_strides[-1]), Axis(shape[-1], strides[-1], out_strides[-2])
+    if cols.extent > 1 and (cols.src != 1 or cols.dst < rows.extent) or \
+            rows.extent > 1 and (rows.dst != 1 or rows.src < cols.extent):
+        raise ValueError("with channels, the elements of a row have to be neighbours, and rows must not overlap: the "
+                         f"strides are {strides}, and {out_strides} in the result")
+    return _parts(rows, cols, [Axis(*axis) for axis in zip(shape[:-2], strides, out_strides)], 2)
 
 
 class GroupsPlan(Handle):
@@ -177,8 +198,9 @@ class MatrixList:
         return bits & -bits, *((low + high).bit_length() for low, high in (
             (len(rows), 0), (min(rows), max(rows)), (min(cols), max(cols))))
 
-    def start(self, device: int, stream: int, step: Optional[str], numbers: Dict[str, Any], skip: int) -> None:
-        """Start the launch, if there is anything to move."""
+    def start(self, device: int, stream: int, step: Optional[str], numbers: Dict[str, Any],
+              members: Dict[str, int]) -> None:
+        """Start the launch, if there is anything to move. The members are those of autotune_execution."""
         if all(part is _NONE for part in self._parts):
             return
         count, matrices = len(self._parts), (ctypes.c_int64 * len(self.words))(*self.words)
@@ -186,7 +208,7 @@ class MatrixList:
         key = device, ("list", self.itemsizes, step, *self._alike())
         plan = kept_plan(key, stream, lambda: GroupsPlan(_groups(self.itemsizes[0], step, count, list=at), device))
         with _turn:
-            plan.execute(stream, numbers, list_count=count, skip=skip, **place_list(device, stream, at, size))
+            plan.execute(stream, numbers, list_count=count, **members, **place_list(device, stream, at, size))
 
 
 # ---- groups of rows ----
@@ -228,7 +250,7 @@ class RaggedRows(NamedTuple):
 
     def start(self, device: int, stream: int, step: Optional[str], itemsize: int, numbers: Dict[str, Any],
               members: Dict[str, int]) -> None:
-        """Start the launch. The members are addresses."""
+        """Start the launch. The members are those of autotune_execution."""
         align = alignment(members["dst"] | members["src"] | members["dst2"])
         exact = {"cols": self.cols, "ld_src": self.ld_src, "padding": self.padding, "stacked": int(self.stacked),
                  "offset_bytes": self.offset_bytes, "align_bytes": align}

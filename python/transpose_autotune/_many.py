@@ -9,7 +9,7 @@ from . import _cuda, _host
 from ._arrays import View, dense, kind_of, place_of, stream_number, type_name
 from ._calls import check_out, check_outputs, new_results, permute, view_there
 from ._cuda import HOST
-from ._groups import MatrixList, RaggedRows, Rows, check_nested, parts_of
+from ._groups import MatrixList, Part, RaggedRows, Rows, check_nested, parts_of, whole_matrix
 from ._objects import At, checked_dims, normalized, swap_last
 from ._operands import MOVE, Operands, expected_operands, step_of
 
@@ -25,11 +25,30 @@ def dims_of(dims: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
     return swap_last(rank) if dims is None else normalized(dims, rank)
 
 
+def _channel_members(given: Operands, source: View, target: View, shapes: Sequence[Tuple[int, ...]],
+                     view: Callable[[Any], View]) -> Dict[str, int]:
+    """Where the numbers of channels are. Their arrays have one of these shapes."""
+    members, strides = {}, set()
+    for name, expected in expected_operands(given, source, target).items():
+        if not name.startswith("channel_"):
+            continue
+        found = view(getattr(given, name))
+        shape = found.shape if found.shape in shapes else shapes[0]
+        expected._replace(shape=shape, strides=dense(shape)).check(name, found, source.device)
+        members[name] = found.pointer
+        strides.add(shape[-1] if len(shape) > 1 else 0)
+    if len(strides) > 1:
+        raise ValueError("channel_scale and channel_shift have different shapes")
+    return {**members, "channel_stride": strides.pop()} if strides else {}
+
+
 def _numbers(given: Operands, source: View, target: View, count: int,
              view: Callable[[Any], View]) -> Tuple[Dict[str, Any], int]:
     """The numbers that the step takes, each a value or the address of `count` of them; and the address of skip."""
     numbers: Dict[str, Any] = {}
     for name, expected in expected_operands(given, source, target).items():
+        if name.startswith("channel_"):
+            continue
         value = getattr(given, name)
         if not isinstance(value, expected.host):
             found = view(value)
@@ -42,17 +61,29 @@ def _numbers(given: Operands, source: View, target: View, count: int,
 
 def _step(source: View, target: View, given: Operands) -> Optional[str]:
     is_moved = given.dtype is None and not given.operations(2)
-    return None if is_moved else step_of(source.type, target.type, given, 2)
+    step = None if is_moved else step_of(source.type, target.type, given, 2)
+    return step and step.replace(",affine=0", ",affine=rows").replace(",affine=1", ",affine")
 
 
-def start_list(matrices: MatrixList, source: View, target: View, stream: int, given: Operands,
-               view: Callable[[Any], View]) -> None:
-    """Start the launch for a list whose elements are like those of these two arrays."""
+def part_of(given: Operands) -> Callable[..., Tuple[Part, ...]]:
+    """How arrays become matrices."""
+    if given.has_channels and given.channel_axis not in (-1, -2):
+        raise ValueError(f"channel_axis is {given.channel_axis}, and has to be -1, the columns, or -2, the rows")
+    return whole_matrix if given.has_channels else parts_of
+
+
+def start_list(matrices: MatrixList, shapes: Sequence[Sequence[int]], source: View, target: View, stream: int,
+               given: Operands, view: Callable[[Any], View]) -> None:
+    """Start the launch for a list of arrays with these shapes, whose elements are like those of two arrays."""
     numbers, skip = _numbers(given, source, target, matrices.tensors, view)
     if not matrices.has_one_each and any(isinstance(value, At) for value in numbers.values()):
         raise ValueError("an array of numbers goes with arrays that are one matrix each, and one of the list has too "
                          "many axes with strides of their own")
-    matrices.start(source.device, stream, _step(source, target, given), numbers, skip)
+    members = {"skip": skip}
+    if given.has_channels:
+        most = max(shape[given.channel_axis] for shape in shapes)
+        members.update(_channel_members(given, source, target, [(most,), (len(shapes), most)], view))
+    matrices.start(source.device, stream, _step(source, target, given), numbers, members)
 
 
 def check_alike(i: int, found: View, first: View) -> None:
@@ -64,7 +95,7 @@ def check_alike(i: int, found: View, first: View) -> None:
 def run_many(sources: Sequence[View], targets: Sequence[Tuple[View, ...]], dims: Sequence[Tuple[int, ...]], stream: int,
              given: Operands, view: Callable[[Any], View]) -> None:
     """Check the results, and start the launch. Each source has one target, or two with `both`."""
-    matrices = MatrixList(sources[0].itemsize, *(target.itemsize for target in targets[0]))
+    matrices, parts = MatrixList(sources[0].itemsize, *(target.itemsize for target in targets[0])), part_of(given)
     for i, (source, results, permutation) in enumerate(zip(sources, targets, dims)):
         shape = tuple(source.shape[dim] for dim in permutation)
         for found, first in (source, sources[0]), *zip(results, targets[0]):
@@ -76,9 +107,9 @@ def run_many(sources: Sequence[View], targets: Sequence[Tuple[View, ...]], dims:
             check_nested(source.shape, strides)
         if source.size and results[0].pointer == source.pointer:
             raise ValueError(f"array {i} of out is the source: lists are not transposed in place")
-        matrices.add(parts_of(source.shape, strides, results[0].strides or dense(shape), permutation),
+        matrices.add(parts(source.shape, strides, results[0].strides or dense(shape), permutation),
                      source.pointer, *(result.pointer for result in results))
-    start_list(matrices, sources[0], targets[0][0], stream, given, view)
+    start_list(matrices, [source.shape for source in sources], sources[0], targets[0][0], stream, given, view)
 
 
 def lists_of(out: Any, given: Operands, count: int) -> List[Tuple[Any, ...]]:
@@ -174,10 +205,12 @@ def run_ragged(x: View, offsets: View, targets: Dict[str, View], rows: Rows, str
         most = rows.stacked_rows if rows.stacked_rows is not None else targets["dst"].size // cols
         ragged = RaggedRows(count, cols, strides[0] if count > 1 else cols, offsets.itemsize, groups, rows.padding, most,
                             rows.stacked_rows is not None)
-        numbers, skip = _numbers(given, x, targets["dst"], groups, view)
+        step, (numbers, skip) = _step(x, targets["dst"], given), _numbers(given, x, targets["dst"], groups, view)
+        channels = [(cols,), (groups, cols)] if given.channel_axis % 2 else [(count,)]
         members = {name: targets[name].pointer if name in targets else 0 for name in ("dst", "dst2", "overflow")}
-        ragged.start(x.device, stream, _step(x, targets["dst"], given), x.itemsize, numbers,
-                     {**members, "src": x.pointer, "offsets": offsets.pointer, "skip": skip})
+        ragged.start(x.device, stream, step, x.itemsize, numbers,
+                     {**members, "src": x.pointer, "offsets": offsets.pointer, "skip": skip,
+                      **_channel_members(given, x, targets["dst"], channels, view)})
 
 
 def ragged_targets(out: Any, names: Sequence[str]) -> Tuple[Any, ...]:
@@ -235,14 +268,15 @@ def _torch_calls(x: Any) -> Any:
     return _torch_many
 
 
-def _operands(out: Any, dtype: Any, scale: Any, alpha: Any, both: Any, skip: Any) -> Operands:
+def _operands(out: Any, both: Any, skip: Any, **others: Any) -> Operands:
     if skip is not None and out is None:
         raise TypeError("skip leaves arrays as they are: give `out`")
-    return Operands(dtype=dtype, scale=scale, alpha=alpha, both=None if both is False else both, skip=skip)
+    return Operands(both=None if both is False else both, skip=skip, **others)
 
 
 def transpose_many(xs: Sequence[T], out: Any = None, stream: Any = None, *, dims: Optional[Sequence[int]] = None,
-                   dtype: Any = None, scale: Any = None, alpha: Any = None, both: Any = False, skip: Any = None) -> Any:
+                   dtype: Any = None, scale: Any = None, alpha: Any = None, channel_scale: Any = None,
+                   channel_shift: Any = None, channel_axis: int = -1, both: Any = False, skip: Any = None) -> Any:
     """Returns a list of the transposes of all xs, which one launch makes; or writes them to `out`, a list.
 
     Each x has two to four axes, any shape, which may be empty, and any strides. All have one type and are on one
@@ -251,8 +285,12 @@ def transpose_many(xs: Sequence[T], out: Any = None, stream: Any = None, *, dims
     `dtype`, `scale`, `alpha`, `both`, `skip` and `stream` are those of transpose. A number is the same for all xs, or an
     array on the device with one for each. With `both`, the result is a tuple of two lists: transposed, as they lie.
 
+    `channel_scale` and `channel_shift` are arrays on the device, of one shape. They have a number for each column of the
+    widest x, or with a channel_axis of -2 for each row of the longest. With two axes they have a row of them for each x.
+
     A captured graph keeps addresses and shapes. Raises AutotuneError if the library refuses."""
-    given, xs = _operands(out, dtype, scale, alpha, both, skip), list(xs)
+    given, xs = _operands(out, both, skip, dtype=dtype, scale=scale, alpha=alpha, channel_scale=channel_scale,
+                          channel_shift=channel_shift, channel_axis=channel_axis), list(xs)
     if not xs:
         return as_lists([], given) if out is None else out
     many = getattr(_torch_calls(xs[0]), "many", _many_any)
@@ -261,8 +299,8 @@ def transpose_many(xs: Sequence[T], out: Any = None, stream: Any = None, *, dims
 
 def transpose_ragged(x: T, offsets: Any, out: Any = None, stream: Any = None, *, padding: int = 1,
                      stacked_rows: Optional[int] = None, most_rows: Optional[int] = None, overflow: bool = False,
-                     dtype: Any = None, scale: Any = None, alpha: Any = None, both: Any = False,
-                     skip: Any = None) -> Any:
+                     dtype: Any = None, scale: Any = None, alpha: Any = None, channel_scale: Any = None,
+                     channel_shift: Any = None, channel_axis: int = -1, both: Any = False, skip: Any = None) -> Any:
     """Returns the transposes of groups of rows of the matrix x, which one launch makes; or writes them to `out`.
 
     Group g has the rows from offsets[g] to before offsets[g + 1]. `offsets` is an array on the device, int32 or int64.
@@ -278,8 +316,13 @@ def transpose_ragged(x: T, offsets: Any, out: Any = None, stream: Any = None, *,
 
     `dtype`, `scale`, `alpha`, `both`, `skip` and `stream` are those of transpose. A number is the same for all groups,
     or an array on the device with one for each. Results as they lie have the shape of x; rows of no group are not
-    written. Several results are a tuple, and so is `out`. Raises AutotuneError if the library refuses."""
+    written. Several results are a tuple, and so is `out`. Raises AutotuneError if the library refuses.
+
+    `channel_scale` and `channel_shift` are arrays on the device, of one shape: a number for each column of x, or a row of
+    them for each group. With a channel_axis of -2, they have a number for each row of x."""
     rows = Rows(padding, stacked_rows, most_rows)
     rows.check()
     ragged = getattr(_torch_calls(x), "ragged", _ragged_any)
-    return ragged(x, offsets, out, stream, rows, overflow, _operands(out, dtype, scale, alpha, both, skip))
+    given = _operands(out, both, skip, dtype=dtype, scale=scale, alpha=alpha, channel_scale=channel_scale,
+                      channel_shift=channel_shift, channel_axis=channel_axis)
+    return ragged(x, offsets, out, stream, rows, overflow, given)

@@ -5,9 +5,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import torch
 
 from ._arrays import View, stream_number
-from ._groups import MatrixList, Rows, parts_of
-from ._many import (as_lists, check_axes, dims_of, lists_of, many_on_host, ragged_on_host, ragged_results, ragged_targets,
-                    run_many, run_ragged, start_list)
+from ._groups import MatrixList, Rows
+from ._many import (as_lists, check_axes, dims_of, lists_of, many_on_host, part_of, ragged_on_host, ragged_results,
+                    ragged_targets, run_many, run_ragged, start_list)
 from ._operands import MOVE, Operands
 from . import _torch
 from ._torch import _conjugate, _dtype, _joined, _split
@@ -22,8 +22,8 @@ def _is_plain(tensors: Sequence[Any]) -> bool:
 
 
 def _check_numbers(given: Operands) -> None:
-    if torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad
-                                       for value in (given.scale, given.alpha)):
+    numbers = given.scale, given.alpha, given.channel_scale, given.channel_shift
+    if torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in numbers):
         raise TypeError("arrays of numbers have no gradient here: give them detached")
 
 
@@ -45,8 +45,7 @@ def many(xs: List[Any], dims: _Dims, out: Any, stream: Any, given: Operands) -> 
     _check_numbers(given)
     if not _is_plain(xs):
         _torch.refuse_places(out, stream)
-        made = operator(xs, None if dims is None else list(dims), given.dtype, *_split(given.scale),
-                        *_split(given.alpha), _torch._both_type(xs[0], given))
+        made = operator(xs, None if dims is None else list(dims), *_inputs(xs[0], given))
         return made if given.both is None else (made[:len(xs)], made[len(xs):])
     if stream is None:
         return _many_here(xs, dims, out, given)
@@ -79,21 +78,28 @@ def _many_here(xs: List[Any], dims: _Dims, out: Any, given: Operands) -> Any:
 def _run_new(xs: Sequence[Any], results: Sequence[Tuple[Any, ...]], permutations: Sequence[Tuple[int, ...]],
              given: Operands) -> None:
     """Start the launch into new tensors, which need no check."""
-    kind, device = xs[0].dtype, xs[0].get_device()
+    kind, device, parts = xs[0].dtype, xs[0].get_device(), part_of(given)
     matrices = MatrixList(xs[0].element_size(), *(one.element_size() for one in results[0]))
     for i, (x, made, permutation) in enumerate(zip(xs, results, permutations)):
         if x.dtype != kind or x.get_device() != device or x.layout != torch.strided:
             raise TypeError(f"tensor {i} of the list has another type or layout than the first one, or is on another "
                             "device")
-        matrices.add(parts_of(x.shape, x.stride(), made[0].stride(), permutation), x.data_ptr(),
+        matrices.add(parts(x.shape, x.stride(), made[0].stride(), permutation), x.data_ptr(),
                      *[one.data_ptr() for one in made])
-    start_list(matrices, _torch._view(xs[0]), _torch._view(results[0][0]), _torch._current_stream(device), given,
-               _torch._view_operand)
+    start_list(matrices, [x.shape for x in xs], _torch._view(xs[0]), _torch._view(results[0][0]),
+               _torch._current_stream(device), given, _torch._view_operand)
+
+
+def _inputs(x: Any, given: Operands) -> Tuple[Any, ...]:
+    """What the operators get of the operands, for an x of this type."""
+    return (given.dtype, *_split(given.scale), *_split(given.alpha), _torch._both_type(x, given), given.channel_scale,
+            given.channel_shift, given.channel_axis)
 
 
 def _taken(dtype: Any = None, scale: Any = None, scale_at: Any = None, alpha: Any = None, alpha_at: Any = None,
-           both: Any = None) -> Operands:
-    return Operands(dtype=dtype, scale=_joined(scale, scale_at), alpha=_joined(alpha, alpha_at), both=both)
+           both: Any = None, channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> Operands:
+    return Operands(dtype=dtype, scale=_joined(scale, scale_at), alpha=_joined(alpha, alpha_at), both=both,
+                    channel_scale=channel_scale, channel_shift=channel_shift, channel_axis=channel_axis)
 
 
 def _all(results: Sequence[Tuple[Any, ...]]) -> List[Any]:
@@ -111,25 +117,27 @@ def _fake(xs: List[Any], dims: _Dims, *inputs: Any) -> List[Any]:
     return _all([_torch._new_results(x, dims_of(dims, x.dim()), _taken(*inputs)) for x in xs])
 
 
-_INPUTS = "xs", "dims", "dtype", "scale", "scale_at", "alpha", "alpha_at", "both"
+_INPUTS = ("xs", "dims", "dtype", "scale", "scale_at", "alpha", "alpha_at", "both", "channel_scale", "channel_shift",
+           "channel_axis")
 
 
 def _keep(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
     given = dict(zip(_INPUTS, inputs))
     xs, dims = given["xs"], given["dims"]
     ctx.dims, ctx.count, ctx.x_dtype = dims and dims_of(dims, xs[0].dim()), len(xs), xs[0].dtype
-    ctx.numbers = given.get("scale"), given.get("alpha")
+    ctx.numbers, ctx.channel_axis = (given.get("scale"), given.get("alpha")), given.get("channel_axis", -1)
     ctx.mark_non_differentiable(*output[len(xs):])
-    ctx.save_for_backward(given.get("scale_at"), given.get("alpha_at"))
+    ctx.save_for_backward(given.get("scale_at"), given.get("alpha_at"), given.get("channel_scale"))
 
 
 def _backward(ctx: Any, gradients: Sequence[Any]) -> Tuple[Any, ...]:
-    """Of the transposed results. Those that lie as the sources do have none."""
-    scale, alpha = map(_joined, ctx.numbers, ctx.saved_tensors)
+    """Of the transposed results. Those that lie as the sources do have none. Their columns are the sources' rows."""
+    *numbers, channel_scale = ctx.saved_tensors
+    scale, alpha = map(_joined, ctx.numbers, numbers)
     dims = None if ctx.dims is None else sorted(range(len(ctx.dims)), key=ctx.dims.__getitem__)
-    given = list(gradients[:ctx.count])
+    given = [one if channel_scale is None else one.contiguous() for one in gradients[:ctx.count]]
     found = operator(given, dims, None if ctx.x_dtype == given[0].dtype else ctx.x_dtype, *_split(scale),
-                     *_split(_conjugate(alpha)))
+                     *_split(_conjugate(alpha)), None, channel_scale, None, -3 - ctx.channel_axis)
     return (found, *[None] * (len(ctx.needs_input_grad) - 1))
 
 
@@ -140,8 +148,7 @@ def ragged(x: Any, offsets: Any, out: Any, stream: Any, rows: Rows, has_overflow
     _check_numbers(given)
     if not _is_plain((x, offsets)):
         _torch.refuse_places(out, stream)
-        made = ragged_operator(x, offsets, *rows, has_overflow, given.dtype, *_split(given.scale),
-                               *_split(given.alpha), _torch._both_type(x, given))
+        made = ragged_operator(x, offsets, *rows, has_overflow, *_inputs(x, given))
         return made[0] if len(made) == 1 else tuple(made)
     with _in_stream(x, stream):
         results = _ragged_here(x, offsets, out, rows, has_overflow, given)
@@ -194,7 +201,8 @@ def _fake_ragged(x: Any, offsets: Any, padding: int, stacked_rows: Any, most_row
 # ---- the operators ----
 
 _NUMBERS = ("ScalarType? dtype=None, Scalar? scale=None, Tensor? scale_at=None, Scalar? alpha=None, "
-            "Tensor? alpha_at=None, ScalarType? both=None")
+            "Tensor? alpha_at=None, ScalarType? both=None, Tensor? channel_scale=None, Tensor? channel_shift=None, "
+            "int channel_axis=-1")
 
 operator = _torch._register("many", f"(Tensor[] xs, int[]? dims, {_NUMBERS}) -> Tensor[]", _run_operator, _fake,
                             _backward, _keep)

@@ -55,6 +55,25 @@ def compare_numbers():
         assert all(torch.equal(found, torch.zeros_like(found) if turn else x.mT) for found, x in zip(out, xs))
 
 
+def with_channels(x, number, numbers, axis):
+    """The array of this number, times one number of each channel, plus the other."""
+    scale, shift = ((one if one.dim() == 1 else one[number])[:x.shape[axis]] for one in numbers)
+    return x * scale + shift if axis == -1 else x * scale[:, None] + shift[:, None]
+
+
+def compare_channels():
+    """Numbers for columns and for rows, for all arrays or for each."""
+    xs = [torch.randn(shape, device="cuda") for shape in ((30, 50), (1, 1), (0, 7), (3, 65, 129), (700, 1), (700, 900))]
+    for axis in -1, -2:
+        most = max(x.shape[axis] for x in xs)
+        for shape in (most,), (len(xs), most):
+            numbers = torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda")
+            found = transpose_many(xs, dtype=torch.bfloat16, channel_scale=numbers[0], channel_shift=numbers[1],
+                                   channel_axis=axis)
+            for i, x in enumerate(xs):
+                assert torch.equal(found[i], with_channels(x, i, numbers, axis).mT.to(torch.bfloat16)), (axis, shape, i)
+
+
 def replay_list():
     """A graph keeps the list, while other lists take its stream and the host's memory."""
     xs = [torch.rand(20 + i, 30, device="cuda") for i in range(100)]
@@ -88,6 +107,7 @@ def many():
     assert transpose_many(mixed, target) is target
     assert all(torch.equal(words(found), words(x.mT)) for found, x in zip(target, mixed))
     compare_numbers()
+    compare_channels()
     replay_list()
     leaves = [torch.rand(5, 7, device="cuda", requires_grad=True) for _ in range(3)]
     sum(one.sum() for one in transpose_many(leaves, scale=2.0)).backward()
@@ -189,6 +209,12 @@ def ragged():
     scaled = x * torch.cat([by[:1].expand(300), by[2:].expand(600)])[:, None]
     assert torch.equal(found, torch.cat([scaled[:300].t().flatten(), scaled[300:].t().flatten()]).to(torch.float16))
     assert torch.equal(kept, scaled.to(torch.bfloat16))
+    for shape, axis in ((50,), -1), ((3, 50), -1), ((900,), -2):
+        numbers = torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda")
+        found = transpose_ragged(x, offsets, channel_scale=numbers[0], channel_shift=numbers[1], channel_axis=axis)
+        first, last = (with_channels(x[own], group, [one[own] if axis == -2 else one for one in numbers], axis)
+                       for group, own in ((0, slice(300)), (2, slice(300, 900))))
+        assert torch.equal(found, torch.cat([first.t().flatten(), last.t().flatten()])), (shape, axis)
     try:
         transpose_ragged(x, offsets, padding=1, most_rows=0)
     except ValueError as error:

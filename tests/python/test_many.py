@@ -84,7 +84,7 @@ class Parts(unittest.TestCase):
 
 class WithKernel(WithPlans):
     """What the last launch was given."""
-    words = (ctypes.c_uint64 * 15).in_dll(driver, "fake_cuda_last")
+    words = (ctypes.c_uint64 * 17).in_dll(driver, "fake_cuda_last")
     place = ctypes.c_int.in_dll(driver, "fake_cuda_last_at")
 
     def setUp(self):
@@ -141,6 +141,38 @@ class Lists(WithKernel):
                 transpose_many(xs, out, **more)
                 self.place.value = 2
                 self.assertEqual(tuple(self.words[:2]), number)
+
+    def test_channels(self):
+        """One array for all, or a row for each. Rows and columns stay what they are, also of a single column."""
+        xs = Interface((30, 50), "<f4"), Interface((4, 60, 1), "<f4", 1 << 21), Interface((0, 7), "<f4", 0)
+        out = [Interface((50, 30), "<f4", 1 << 24), Interface((4, 1, 60), "<f4", 1 << 25), Interface((7, 0), "<f4", 0)]
+
+        def numbers(*shape, at=1 << 27):
+            return Interface(shape, "<f4", at)
+
+        for more, scale, shift, stride in (
+                ({"channel_scale": numbers(50)}, 1 << 27, 0, 0),
+                ({"channel_shift": numbers(3, 50)}, 0, 1 << 27, 50),
+                ({"channel_scale": numbers(3, 60), "channel_shift": numbers(3, 60, at=1 << 28), "channel_axis": -2},
+                 1 << 27, 1 << 28, 60)):
+            with self.subTest(more=more):
+                transpose_many(xs, out, **more)
+                self.assertEqual(self.matrices(), [
+                    (1 << 24, 1 << 20, 0, 0, 30, 50, 50, 30, *[1] * 6),
+                    (1 << 25, 1 << 21, 0, 0, 60, 1, 1, 60, 1, 4, 1, 60, 1, 60), (0,) * WORDS])
+                self.place.value = 3
+                transpose_many(xs, out, **more)
+                self.place.value = 2
+                self.assertEqual((self.words[7], self.words[8], self.words[16]), (scale, shift, stride))
+        apart = [Interface((30, 50), "<f4", strides=(4, 120))]
+        for lists, more, words in (
+                ((xs, out), {"channel_scale": numbers(50), "channel_axis": 1}, "channel_axis is 1, and has to be -1"),
+                ((xs, out), {"channel_scale": numbers(2, 50)}, "50 numbers of type f32, and this is 100"),
+                ((xs, out), {"channel_scale": numbers(50), "channel_shift": numbers(3, 50)}, "different shapes"),
+                ((xs[:1], out[:1]), {"channel_scale": numbers(50), "dims": (0, 1)}, "dims cannot be given|out has shape"),
+                ((apart, out[:1]), {"channel_scale": numbers(50)}, "elements of a row have to be neighbours")):
+            with self.subTest(words=words), self.assertRaisesRegex((ValueError, TypeError), words):
+                transpose_many(*lists, **more)
 
     def test_many_parts(self):
         """Three axes beside a run take matrices of their own."""
@@ -247,6 +279,25 @@ class Ragged(WithKernel):
                 self.assertEqual(tuple(self.words[:12]), wanted)
                 if "overflow" in more:
                     self.assertEqual((get("cleared", ctypes.c_uint64), get("cleared_in", ctypes.c_void_p)), (1 << 27, 7))
+
+    def test_channels(self):
+        """A number for each column, or such a row for each group; or a number for each row of all groups."""
+        out = Interface((48000,), "<f2", 1 << 24)
+
+        def numbers(*shape):
+            return Interface(shape, "<f4", 1 << 27)
+
+        self.place.value = 3
+        for more, stride in (({"channel_scale": numbers(48)}, 0), ({"channel_scale": numbers(8, 48)}, 48),
+                             ({"channel_scale": numbers(1000), "channel_axis": -2}, 0),
+                             ({"channel_scale": numbers(1000), "channel_axis": 0}, 0)):
+            with self.subTest(more=more):
+                transpose_ragged(self.x, self.offsets, out, **more)
+                self.assertEqual((self.words[7], self.words[8], self.words[16]), (1 << 27, 0, stride))
+        for more, words in (({"channel_shift": numbers(1000)}, "48 numbers of type f32, and this is 1000"),
+                            ({"channel_shift": numbers(48), "channel_axis": -3}, "channel_axis is -3")):
+            with self.subTest(words=words), self.assertRaisesRegex((ValueError, TypeError), words):
+                transpose_ragged(self.x, self.offsets, out, **more)
 
     def test_new_arrays(self):
         made = []

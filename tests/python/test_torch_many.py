@@ -22,14 +22,23 @@ def numbers_of(given, count):
     return [1] * count if number is None else list(number) if isinstance(number, torch.Tensor) else [number] * count
 
 
+def with_channels(x, number, given):
+    """The array of this number, or the group, with what its channels add and multiply."""
+    for value, apply in (given.channel_scale, torch.mul), (given.channel_shift, torch.add):
+        if value is not None:
+            own = (value if value.dim() == 1 else value[number])[:x.shape[given.channel_axis]]
+            x = apply(x, own if given.channel_axis == -1 else own[:, None])
+    return x
+
+
 def many_on_host(xs, dims, out, given):
     assert out is None
     results = []
-    for x, number in zip(xs, numbers_of(given, len(xs))):
-        made = _torch._new_results(x, _many.dims_of(dims, x.dim()), given)
-        made[0].copy_((x * number).permute(_many.dims_of(dims, x.dim())))
+    for i, (x, number) in enumerate(zip(xs, numbers_of(given, len(xs)))):
+        made, moved = _torch._new_results(x, _many.dims_of(dims, x.dim()), given), with_channels(x * number, i, given)
+        made[0].copy_(moved.permute(_many.dims_of(dims, x.dim())))
         for kept in made[1:]:
-            kept.copy_(x * number)
+            kept.copy_(moved)
         results.append(made)
     return _many.as_lists(results, given)
 
@@ -107,7 +116,10 @@ class Lists(WithHost):
     def test_gradients(self):
         xs = [torch.rand(shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 4), (2, 3, 4))]
         numbers = torch.tensor([2.0, 3.0], dtype=torch.float64)
-        for given in {}, {"scale": 3.0}, {"scale": numbers}, {"both": True}:
+        channels = {"channel_scale": torch.rand(4, dtype=torch.float64)}, \
+            {"channel_shift": torch.rand(2, 4, dtype=torch.float64), "scale": 2.0}, \
+            {"channel_scale": torch.rand(2, 3, dtype=torch.float64), "channel_axis": -2}
+        for given in {}, {"scale": 3.0}, {"scale": numbers}, {"both": True}, *channels:
             def function(*xs):
                 found = transpose_many(list(xs), **given)
                 return tuple(found[0] if "both" in given else found)
