@@ -483,17 +483,24 @@ inline sides sides_of(const autotune_problem &problem)
         return problem.elem_size * ((batch - 1) * (stride ? stride : rows * step) + matrix);
     };
 
-    if (problem.step)
+    if (problem.step || problem.explicit_strides)
         return {0, 0};
     return {side(problem.rows, problem.cols, problem.ld_src, problem.stride_src),
             side(problem.cols, problem.rows, problem.ld_dst, problem.stride_dst)};
 }
 
+inline sides sides_of(const autotune_groups &)
+{
+    return {0, 0};
+}
+
 inline sides sides_of(const autotune_tensor &tensor)
 {
-    const bool dense = tensor.strides_src[0] == 0 && tensor.strides_dst[0] == 0;
-    std::int64_t bytes = tensor.step || !dense ? 0 : tensor.elem_size;
+    std::int64_t bytes = tensor.step || tensor.explicit_strides ? 0 : tensor.elem_size;
 
+    for (std::int64_t i = 0; i < tensor.rank; i++)
+        if (tensor.strides_src[i] || tensor.strides_dst[i])
+            bytes = 0;
     for (std::int64_t i = 0; i < tensor.rank; i++)
         bytes *= tensor.extents[i];
     return {bytes, bytes};
@@ -507,26 +514,25 @@ class plan
 {
   public:
     plan(const profile &profile, const autotune_problem &problem)
-        : plan(autotune_plan_create, detail::sides_of(problem), profile, problem)
+        : plan(autotune_plan_create, profile, problem)
     {
     }
     plan(const profile &profile, const autotune_tensor &tensor)
-        : plan(autotune_tensor_plan_create, detail::sides_of(tensor), profile, tensor)
+        : plan(autotune_tensor_plan_create, profile, tensor)
     {
     }
     plan(const profile &profile, const autotune_groups &groups)
-        : plan(autotune_groups_plan_create, detail::sides(), profile, groups)
+        : plan(autotune_groups_plan_create, profile, groups)
     {
     }
     plan(const profile &profile, const autotune_problem &problem,
          const autotune_plan_options &options)
-        : plan(autotune_plan_create_with, detail::sides_of(problem), profile, problem, &options)
+        : plan(autotune_plan_create_with, profile, problem, &options)
     {
     }
     plan(const profile &profile, const autotune_tensor &tensor,
          const autotune_plan_options &options)
-        : plan(autotune_tensor_plan_create_with, detail::sides_of(tensor), profile, tensor,
-               &options)
+        : plan(autotune_tensor_plan_create_with, profile, tensor, &options)
     {
     }
 
@@ -540,7 +546,8 @@ class plan
     }
 
     // The same for spans of device memory. Throws AUTOTUNE_INVALID if one is too short for a
-    // problem without a step; of tensors with strides, and of many matrices, that is not known.
+    // problem without a step. With explicit strides, strides of tensors or many matrices that is not
+    // known.
     template <class Dst, class Src, class = detail::if_range<Dst>, class = detail::if_range<Src>>
     void execute(Dst &&dst, Src &&src, void *stream = nullptr) const
     {
@@ -584,23 +591,13 @@ class plan
     }
 
   private:
-    template <class Create, class... Arguments>
-    plan(const Create &create, detail::sides sides, const profile &profile,
-         const Arguments &...arguments)
+    template <class Create, class Problem, class... Options>
+    plan(const Create &create, const profile &profile, const Problem &problem, Options... options)
         : owner_(detail::made<autotune_plan>([&](autotune_plan **made, autotune_error **failure) {
-              return create(made, profile.get(), address(arguments)..., failure);
+              return create(made, profile.get(), &problem, options..., failure);
           })),
-          sides_(sides)
+          sides_(detail::sides_of(problem))
     {
-    }
-
-    template <class T> static const T *address(const T &object)
-    {
-        return &object;
-    }
-    template <class T> static const T *address(const T *object)
-    {
-        return object;
     }
 
     static void require(const char *side, std::size_t bytes, std::int64_t needed)
@@ -612,7 +609,7 @@ class plan
     }
 
     detail::owned<autotune_plan, autotune_plan_free> owner_;
-    detail::sides sides_;
+    detail::sides sides_; // of a problem that makes sense: the plan was made
 };
 
 // ---- kernels that no plan uses ----

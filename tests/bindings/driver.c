@@ -45,22 +45,23 @@ SUCCESS(cuThreadExchangeStreamCaptureMode)
 
 /* ---- objects of libautotune ---- */
 
-/* The objects that were freed. A program that finds these functions first counts so. */
-int driver_freed;
+/* The objects and the errors that were freed. The library frees errors of its own, too. A program
+ * that finds these functions first counts so. */
+int driver_freed, driver_errors_freed;
 
-#define COUNTED(name)                                                                              \
+#define COUNTED(name, count)                                                                       \
     void name(void *object);                                                                       \
     void name(void *object)                                                                        \
     {                                                                                              \
         void (*real)(void *) = NULL;                                                               \
                                                                                                    \
         *(void **)&real = dlsym(RTLD_NEXT, #name);                                                 \
-        driver_freed += object != NULL;                                                            \
+        count += object != NULL;                                                                   \
         real(object);                                                                              \
     }
 
-COUNTED(autotune_answer_free)
-COUNTED(autotune_device_free)
-COUNTED(autotune_error_free)
-COUNTED(autotune_plan_free)
-COUNTED(autotune_profile_free)
+COUNTED(autotune_answer_free, driver_freed)
+COUNTED(autotune_device_free, driver_freed)
+COUNTED(autotune_error_free, driver_errors_freed)
+COUNTED(autotune_plan_free, driver_freed)
+COUNTED(autotune_profile_free, driver_freed)

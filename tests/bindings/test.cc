@@ -14,7 +14,7 @@
 
 extern "C" {
 extern void *driver_stream;
-extern int driver_launches;
+extern int driver_launches, driver_freed, driver_errors_freed, fake_cuda_modules;
 }
 
 static int failures;
@@ -202,6 +202,26 @@ static void test_groups(const autotune::profile &profile)
     CHECK(status_of([&] { rows.execute(nullptr, nullptr); }) == AUTOTUNE_INVALID);
 }
 
+// What was made has been freed, by now or by a move.
+static void test_owners()
+{
+    const int freed = driver_freed, errors = driver_errors_freed;
+
+    {
+        autotune::profile profile;
+        autotune::device device = autotune::device::current(), other(std::move(device));
+        const autotune::answer answer =
+            autotune::lookup(profile, other, autotune::matrix<float>(64, 64));
+        autotune::plan plan(profile, autotune::matrix<float>(64, 64));
+
+        plan = autotune::plan(profile, autotune::matrix<float>(64, 65));
+        CHECK(driver_freed == freed + 1);
+    }
+    CHECK(driver_freed == freed + 5);
+    CHECK(status_of([] { autotune::device::described("abacus"); }) == AUTOTUNE_INVALID);
+    CHECK(driver_errors_freed > errors);
+}
+
 int main()
 {
     const autotune::profile profile;
@@ -214,7 +234,14 @@ int main()
     test_tensor(profile);
     test_steps(profile);
     test_groups(profile);
+    test_owners();
     autotune::wisdom::forget();
+    CHECK(fake_cuda_modules > 0);
+    autotune::clear();
+    CHECK(fake_cuda_modules == 0);
+    autotune::keep_unused(0);
+    test_tensor(profile);
+    CHECK(fake_cuda_modules == 0);
     if (failures == 0)
         std::puts("ok");
     return failures > 0 ? EXIT_FAILURE : EXIT_SUCCESS;

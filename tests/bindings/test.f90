@@ -5,7 +5,9 @@ module checks
     implicit none
     integer :: failures = 0
     integer(c_int), bind(c, name='driver_freed') :: freed
+    integer(c_int), bind(c, name='driver_errors_freed') :: errors_freed
     integer(c_int), bind(c, name='driver_launches') :: launched
+    integer(c_int), bind(c, name='fake_cuda_modules') :: modules
     type(c_ptr), bind(c, name='driver_stream') :: last_stream
 
 contains
@@ -60,12 +62,12 @@ contains
         character(200) :: errmsg
         integer :: stat, before
 
-        before = freed
+        before = errors_freed
         call profile%open('/nowhere/best.yaml', stat, errmsg)
         call check(stat == AUTOTUNE_INVALID .and. index(errmsg, '/nowhere/best.yaml') > 0, 'a missing file')
         call device%described('abacus', stat, errmsg)
         call check(stat == AUTOTUNE_INVALID .and. index(errmsg, 'abacus') > 0, 'an unknown device')
-        call check(freed >= before + 2, 'errors are freed')
+        call check(errors_freed >= before + 2, 'errors are freed')
         call check(.not. c_associated(profile%handle()), 'a profile that is not open')
         call autotune_save_wisdom('/nowhere/wisdom.yaml', stat)
         call check(stat == AUTOTUNE_OK, 'no wisdom to save')
@@ -218,6 +220,9 @@ program test
     call test_groups(profile)
     call test_final()
     call autotune_wisdom_forget()
+    call check(modules > 0, 'kernels stay loaded')
+    call autotune_clear()
+    call check(modules == 0, 'kernels are unloaded')
     call profile%free()
     if (failures > 0) error stop 1
     print '(a)', 'ok'

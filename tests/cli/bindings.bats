@@ -40,7 +40,7 @@ check_cpp() {
     for standard; do
         "$compiler" "-std=$standard" -O1 -Wall -Wextra -Wpedantic -Wconversion -Wold-style-cast -Wshadow -Werror \
             "-I$srcdir/src/lib" "-I$srcdir/bindings/cpp" "$srcdir/tests/bindings/test.cc" -o "test-$standard" \
-            "-L$build/.libs" -lautotune libcuda.so.1
+            libcuda.so.1 "-L$build/.libs" -lautotune
         says_ok "./test-$standard"
     done
 }
@@ -86,4 +86,32 @@ build_fortran() {
     build_fortran "$srcdir/examples/transpose.f90"
     run -0 ./transpose
     [ "$output" = '0 of 3000000 elements are wrong' ]
+}
+
+# cargo_offline ARGUMENT...: in a copy of the crate, with the driver before all libraries.
+cargo_offline() {
+    needs cargo
+    cp -r "$srcdir/bindings/rust" rust
+    chmod -R u+w rust
+    ln -s libcuda.so.1 libcuda.so
+    cd rust || return
+    AUTOTUNE_LIB_DIR=$build/.libs RUSTFLAGS="-D warnings -L $BATS_TEST_TMPDIR" AUTOTUNE_TEST_DRIVER=libcuda.so.1 \
+        CARGO_TARGET_DIR=$BATS_TEST_TMPDIR/target \
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='env LD_PRELOAD=libcuda.so.1' cargo "$1" --offline "${@:2}"
+}
+
+@test "Rust: the crate's tests, and structs are those of C" {
+    needs cargo
+    cc "-I$srcdir/src/lib" "$srcdir/tests/bindings/layout.c" -o layout-c
+    ./layout-c >layout
+    AUTOTUNE_TEST_LAYOUT=$PWD/layout run cargo_offline test
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *'test structs_are_those_of_c ... ok'*'test plans ... ok'* ]]
+}
+
+@test "Rust: the example" {
+    needs cargo
+    run cargo_offline run --quiet --example transpose --features cuda
+    [ "${lines[-1]}" = '0 of 3000000 elements are wrong' ]
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! libautotune for Rust: tuned matrix transposes for NVIDIA GPUs.
+//!
+//! ```no_run
+//! # fn transpose(dst: *mut f32, src: *const f32) -> autotune::Result<()> {
+//! use autotune::{Matrix, Plan, Profile};
+//!
+//! let profile = Profile::open()?; // all on the search path
+//! let plan = Plan::new(&profile, &Matrix::of::<f32>(6000, 6000))?;
+//! unsafe { plan.execute(dst.cast(), src.cast(), std::ptr::null_mut())? };
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Matrices are row-major, as in C. `autotune.h` explains the members of problems and the functions,
+//! which [`sys`] has under their own names. Objects are freed when they are dropped. Each may be used
+//! and dropped by any thread, and by several at once.
+#![warn(missing_docs)]
+
+mod error;
+mod lookup;
+mod plan;
+mod problem;
+/// What `autotune.h` declares.
+#[allow(missing_docs)]
+#[rustfmt::skip]
+pub mod sys;
+mod text;
+
+pub use error::{Error, Result, Status};
+pub use lookup::{Answer, Device, Policy, Profile, Tier};
+pub use plan::{Launch, Options, Plan};
+pub use problem::{scales, Groups, Matrix, Measurable, Problem, Tensor};
+
+/// The version of the library that is loaded.
+pub fn version() -> String {
+    // SAFETY: the text is static.
+    text::copied(unsafe { sys::autotune_version() }).unwrap_or_default()
+}
+
+/// Unload the kernels that no plan uses. Call it before a device is reset, or a context destroyed that
+/// had plans.
+pub fn clear() {
+    // SAFETY: any thread may call it at any time.
+    unsafe { sys::autotune_clear() }
+}
+
+/// Keep at most so many kernels that no plan uses, in each context.
+pub fn keep_unused(most: usize) {
+    // SAFETY: as above.
+    unsafe { sys::autotune_keep_unused(most) }
+}
+
+/// What plans have measured.
+pub mod wisdom {
+    use crate::{error, sys, text, Result};
+    use std::path::Path;
+
+    /// Add it to a profile; without a path, to the one that `$AUTOTUNE_WISDOM` names.
+    pub fn save(path: Option<&Path>) -> Result<()> {
+        let path = path.map(text::of_path).transpose()?;
+
+        // SAFETY: the text lives as long as the call.
+        error::check(|error| unsafe { sys::autotune_wisdom_save(text::pointer(&path), error) })
+    }
+
+    /// Forget it. Plans stay as they are.
+    pub fn forget() {
+        // SAFETY: any thread may call it at any time.
+        unsafe { sys::autotune_wisdom_forget() }
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Profiles, devices, and what profiles answer.
+use crate::plan::launches;
+use crate::{error, sys, text, Launch, Problem, Result};
+use std::marker::PhantomData;
+use std::os::raw::c_char;
+use std::path::Path;
+use std::ptr::{null, NonNull};
+
+/// What profiles know, and the kernels' spaces.
+#[derive(Debug)]
+pub struct Profile(NonNull<sys::autotune_profile>);
+
+/// A device, which need not be present.
+#[derive(Debug)]
+pub struct Device(NonNull<sys::autotune_device>);
+
+/// A config for a problem, and where it comes from. It borrows from its profile.
+#[derive(Debug)]
+pub struct Answer<'profile> {
+    object: NonNull<sys::autotune_answer>,
+    profile: PhantomData<&'profile Profile>,
+}
+
+// SAFETY: autotune.h lets any thread use and free these objects, and several use one at once.
+unsafe impl Send for Profile {}
+unsafe impl Sync for Profile {}
+unsafe impl Send for Device {}
+unsafe impl Sync for Device {}
+unsafe impl Send for Answer<'_> {}
+unsafe impl Sync for Answer<'_> {}
+
+// SAFETY, also of all calls below: an object is valid from its making to its drop.
+impl Drop for Profile {
+    fn drop(&mut self) {
+        unsafe { sys::autotune_profile_free(self.0.as_ptr()) }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        unsafe { sys::autotune_device_free(self.0.as_ptr()) }
+    }
+}
+
+impl Drop for Answer<'_> {
+    fn drop(&mut self) {
+        unsafe { sys::autotune_answer_free(self.object.as_ptr()) }
+    }
+}
+
+/// Which entries of a profile are preferred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Measured with cold caches.
+    #[default]
+    Cold,
+    /// Measured with warm caches.
+    Warm,
+}
+
+impl Policy {
+    pub(crate) fn as_ptr(self) -> *const c_char {
+        let text: &[u8] = match self {
+            Policy::Cold => b"cold\0",
+            Policy::Warm => b"warm\0",
+        };
+
+        text.as_ptr().cast()
+    }
+}
+
+/// Where an answer comes from, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Tier {
+    /// This problem, tuned on this model of device.
+    Exact,
+    /// The nearest problem on this model.
+    Shape,
+    /// The nearest on as many multiprocessors of the same kind.
+    Chip,
+    /// The nearest on the same compute capability.
+    Architecture,
+    /// The nearest on the nearest architecture.
+    Other,
+    /// No entry is legal: the default config.
+    Default,
+}
+
+impl Profile {
+    /// Read all profiles on the search path.
+    pub fn open() -> Result<Self> {
+        error::made(|profile, error| unsafe { sys::autotune_profile_open(profile, null(), error) })
+            .map(Profile)
+    }
+
+    /// Read one profile.
+    pub fn open_file(path: impl AsRef<Path>) -> Result<Self> {
+        let path = text::of_path(path.as_ref())?;
+
+        error::made(|profile, error| unsafe {
+            sys::autotune_profile_open(profile, path.as_ptr(), error)
+        })
+        .map(Profile)
+    }
+
+    /// Why files on the search path were skipped.
+    pub fn skipped(&self) -> Vec<String> {
+        (0..)
+            .map_while(|i| text::copied(unsafe { sys::autotune_profile_skipped(self.as_ptr(), i) }))
+            .collect()
+    }
+
+    /// Choose a config that is legal for the problem and the device.
+    pub fn lookup(
+        &self,
+        device: &Device,
+        problem: &impl Problem,
+        policy: Policy,
+    ) -> Result<Answer<'_>> {
+        error::made(|answer, error| unsafe {
+            problem.lookup(answer, self.as_ptr(), device.0.as_ptr(), policy.as_ptr(), error)
+        })
+        .map(|object| Answer { object, profile: PhantomData })
+    }
+
+    /// The object's address, for functions of [`sys`].
+    pub fn as_ptr(&self) -> *const sys::autotune_profile {
+        self.0.as_ptr()
+    }
+}
+
+impl Device {
+    /// The device of the calling thread's current CUDA context.
+    pub fn current() -> Result<Self> {
+        error::made(|device, error| unsafe { sys::autotune_device_current(device, error) })
+            .map(Device)
+    }
+
+    /// A device that need not be present: `"h200"`, or `"NVIDIA H200"`.
+    pub fn described(name: &str) -> Result<Self> {
+        let name = text::of(name.as_bytes())?;
+
+        error::made(|device, error| unsafe {
+            sys::autotune_device_described(device, name.as_ptr(), error)
+        })
+        .map(Device)
+    }
+
+    /// Its model.
+    pub fn name(&self) -> String {
+        text::copied(unsafe { sys::autotune_device_name(self.0.as_ptr()) }).unwrap_or_default()
+    }
+}
+
+impl Answer<'_> {
+    /// Where the answer comes from.
+    pub fn tier(&self) -> Tier {
+        match unsafe { sys::autotune_answer_tier(self.as_ptr()) } {
+            sys::AUTOTUNE_TIER_EXACT => Tier::Exact,
+            sys::AUTOTUNE_TIER_SHAPE => Tier::Shape,
+            sys::AUTOTUNE_TIER_CHIP => Tier::Chip,
+            sys::AUTOTUNE_TIER_ARCHITECTURE => Tier::Architecture,
+            sys::AUTOTUNE_TIER_OTHER => Tier::Other,
+            _ => Tier::Default,
+        }
+    }
+
+    /// The distance of the tuned problem; 0 for the problem itself.
+    pub fn distance(&self) -> f64 {
+        unsafe { sys::autotune_answer_distance(self.as_ptr()) }
+    }
+
+    /// The share of the copy limit on the tuned problem, in thousandths; 0: unknown.
+    pub fn expected_permille(&self) -> i32 {
+        unsafe { sys::autotune_answer_expected_permille(self.as_ptr()) }
+    }
+
+    /// Whether it comes from an emulated device, so that its times are predicted.
+    pub fn is_predicted(&self) -> bool {
+        unsafe { sys::autotune_answer_is_predicted(self.as_ptr()) != 0 }
+    }
+
+    /// The profile's path; None for the default tier.
+    pub fn path(&self) -> Option<String> {
+        text::copied(unsafe { sys::autotune_answer_path(self.as_ptr()) })
+    }
+
+    /// The tuned problem in the profile; None for the default tier.
+    pub fn tuned_problem(&self) -> Option<String> {
+        text::copied(unsafe { sys::autotune_answer_tuned_problem(self.as_ptr()) })
+    }
+
+    /// The kernel's template.
+    pub fn family(&self) -> String {
+        text::copied(unsafe { sys::autotune_answer_family(self.as_ptr()) }).unwrap_or_default()
+    }
+
+    /// The template's parameters and their values.
+    pub fn parameters(&self) -> Vec<(String, i32)> {
+        let answer = self.as_ptr();
+
+        (0..unsafe { sys::autotune_answer_parameter_count(answer) })
+            .map(|i| unsafe {
+                let name = text::copied(sys::autotune_answer_parameter_name(answer, i));
+                (name.unwrap_or_default(), sys::autotune_answer_parameter_value(answer, i))
+            })
+            .collect()
+    }
+
+    /// The launches, in their order.
+    pub fn launches(&self) -> Vec<Launch> {
+        launches(|places, capacity| unsafe {
+            sys::autotune_answer_launches(self.as_ptr(), places, capacity)
+        })
+    }
+
+    /// The answer as lines of text.
+    pub fn describe(&self) -> String {
+        text::written(|text, capacity| unsafe {
+            sys::autotune_answer_describe(self.as_ptr(), text, capacity)
+        })
+    }
+
+    /// The answer as JSON.
+    pub fn json(&self) -> String {
+        text::written(|text, capacity| unsafe {
+            sys::autotune_answer_json(self.as_ptr(), text, capacity)
+        })
+    }
+
+    /// Fails with [`Status::Mismatch`](crate::Status) unless it was tuned on this model of device.
+    pub fn check_device(&self) -> Result<()> {
+        error::check(|error| unsafe { sys::autotune_answer_check_device(self.as_ptr(), error) })
+    }
+
+    /// The object's address, for functions of [`sys`].
+    pub fn as_ptr(&self) -> *const sys::autotune_answer {
+        self.object.as_ptr()
+    }
+}
