@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
+from torch.autograd import forward_ad
 
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
@@ -37,6 +38,12 @@ def _usual_stream(device: int) -> int:
     return int(torch.cuda.current_stream(device).cuda_stream)
 
 
+def _usual_level() -> Optional[int]:
+    return None
+
+
+# Of transformations like torch.vmap: the innermost one, while a function runs in it.
+_level: Callable[[], Optional[int]] = getattr(getattr(torch._C, "_functorch", None), "maybe_current_level", _usual_level)
 _current_stream: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _usual_stream)
 _current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
 
@@ -194,8 +201,11 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
     permutation = _dims(dims, x.dim())
     if given is not MOVE:
         given.check_blocks(permutation)
-    if torch.compiler.is_compiling() or type(x) not in _PLAIN or x.is_meta or _wants_gradient(x, given):
+    if torch.compiler.is_compiling() or type(x) not in _PLAIN or x.is_meta or _is_transformed() or \
+            _wants_gradient(x, given):
         refuse_places(out, stream)
+        if given is MOVE and not torch.compiler.is_compiling() and _is_transformed():
+            return _Move.apply(x, permutation)
         if given.blocks is not None:
             made = operator_with_blocks(x, list(permutation), given.dtype, list(given.blocks), given.scales,
                                         given.layout, _both_type(x, given), given.tensor_amax, bool(given.sums))
@@ -216,6 +226,11 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any, stream: Any, given:
         stream = torch.cuda.ExternalStream(number, x.device) if number else torch.cuda.default_stream(x.device)
     with torch.cuda.stream(stream):
         return _permute_here(x, permutation, out, given)
+
+
+def _is_transformed() -> bool:
+    """Does a transformation run, or forward mode? Tensors may then lack memory, or have tangents."""
+    return _level() is not None or forward_ad._current_level >= 0
 
 
 def refuse_places(out: Any, stream: Any) -> None:
@@ -318,6 +333,10 @@ def _keep(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
                           *(given[name] for name in _FACTORS), given["channel_shift"] if needs["channel_shift"] else None)
 
 
+def _inverse(dims: Sequence[int]) -> Tuple[int, ...]:
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
+
+
 def _conjugate(number: Any) -> Any:
     return torch.conj_physical(number) if isinstance(number, torch.Tensor) else number and number.conjugate()
 
@@ -335,10 +354,10 @@ def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
     x, other, beta_at, scale_at, alpha_at, channel_scale, channel_shift = ctx.saved_tensors
     scale, alpha, beta = map(_joined, ctx.numbers, (scale_at, alpha_at, beta_at))
     needs, found = _needs(ctx), dict.fromkeys(_INPUTS)
-    inverse = sorted(range(len(ctx.dims)), key=ctx.dims.__getitem__)
+    inverse = _inverse(ctx.dims)
     if needs["x"]:
         axis = -1 if channel_scale is None else ctx.dims.index(ctx.axis)
-        found["x"] = operator(gradient, inverse, None if ctx.x_dtype == gradient.dtype else ctx.x_dtype,
+        found["x"] = operator(gradient, list(inverse), None if ctx.x_dtype == gradient.dtype else ctx.x_dtype,
                               *_split(scale), *_split(_conjugate(alpha)), None, None, None, channel_scale, None, axis)
 
     wide = gradient.to(_WIDE[computed_in(str(ctx.x_dtype), str(gradient.dtype))])
@@ -359,6 +378,31 @@ def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
     if needs["other"]:
         found["other"] = (wide * _conjugate(beta)).to(gradient.dtype)
     return tuple(found.values())
+
+
+class _Move(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
+    """The operator for elements as they are. What PyTorch's custom operators lack: forward mode."""
+
+    @staticmethod
+    def forward(x: Any, dims: Tuple[int, ...]) -> Any:
+        return operator(x, list(dims))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
+        ctx.dims = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Tuple[Any, None]:
+        return _Move.apply(gradient, _inverse(ctx.dims)), None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, _: Any) -> Any:
+        return _Move.apply(tangent, ctx.dims)
+
+    @staticmethod
+    def vmap(info: Any, axes: Tuple[Any, ...], x: Any, dims: Tuple[int, ...]) -> Tuple[Any, int]:
+        """The batch becomes the first axis of the result."""
+        return _Move.apply(x, (axes[0], *(dim + (dim >= axes[0]) for dim in dims))), 0
 
 
 # Of blocks. How many results there are follows from the arguments, so it is a list.

@@ -396,6 +396,33 @@ class Operator(unittest.TestCase):
         self.assertEqual((result.shape, result.stride(), result.device.type), ((3, 5, 4), (20, 4, 1), "meta"))
 
 
+class Transformed(unittest.TestCase):
+    """Moves in host memory, in PyTorch's transformations of functions."""
+
+    def test_batches(self):
+        x = torch.rand(2, 3, 4, 5)
+        with mock.patch.object(_torch, "_permute_on_host", side_effect=_torch._permute_on_host) as host:
+            for axis in range(4):
+                found = torch.vmap(lambda x: permute(x, (2, 0, 1)), axis, 1)(x)
+                self.assertTrue(torch.equal(found, x.movedim(axis, 0).permute(0, 3, 1, 2).movedim(0, 1)), axis)
+            twice = torch.vmap(torch.vmap(transpose), 1, 1)(x)
+        self.assertTrue(torch.equal(twice, x.mT))
+        self.assertEqual(host.call_count, 5)  # one call of a batch
+
+    def test_derivatives(self):
+        x, tangent = torch.rand(3, 4, dtype=torch.float64), torch.rand(3, 4, dtype=torch.float64)
+        value, moved = torch.func.jvp(transpose, (x,), (tangent,))
+        self.assertTrue(torch.equal(value, x.t()) and torch.equal(moved, tangent.t()))
+        forward, reverse = (of(lambda x: transpose(x) ** 2)(x) for of in (torch.func.jacfwd, torch.func.jacrev))
+        self.assertTrue(torch.equal(forward, reverse))
+        each = torch.vmap(torch.func.grad(lambda x: (transpose(x) ** 2).sum()))(torch.stack([x, tangent]))
+        self.assertTrue(torch.equal(each, 2 * torch.stack([x, tangent])))
+        twice = torch.func.hessian(lambda x: (transpose(x) ** 2).sum())(x)
+        self.assertTrue(torch.equal(twice.reshape(12, 12), 2 * torch.eye(12, dtype=x.dtype)))
+        self.assertTrue(torch.autograd.gradcheck(lambda x: permute(x, (1, 0)), (x.requires_grad_(),),
+                                                 check_forward_ad=True, check_batched_grad=True))
+
+
 class Repeated(unittest.TestCase):
     """Which calls take a known plan at once, and what it is told."""
 
