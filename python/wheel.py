@@ -86,7 +86,8 @@ class Build:
         script.chmod(0o755)
         # Paths of this machine stay out of the wheel.
         flags = f"-O2 -g0 -ffile-prefix-map={self.source}=. -ffile-prefix-map={self.folder}=build"
-        variables = {"CC": str(script), "CFLAGS": flags, "LDFLAGS": "-s", **static_libraries()}
+        # libtool keeps a plain -s from the library. The names of Zig's own files are among what is stripped.
+        variables = {"CC": str(script), "CFLAGS": flags, "LDFLAGS": "-Wl,-s", **static_libraries()}
         if MACHINE != platform.machine():
             variables["host_alias"] = f"{MACHINE}-linux-gnu"
         return [f"{name}={value}" for name, value in variables.items()]
