@@ -115,3 +115,14 @@ cargo_offline() {
     run cargo_offline run --quiet --example transpose --features cuda
     [ "${lines[-1]}" = '0 of 3000000 elements are wrong' ]
 }
+
+@test "Julia: the package's tests, and structs are those of C" {
+    needs julia
+    cp -r "$srcdir/bindings/julia" julia
+    cc "-I$srcdir/src/lib" "$srcdir/tests/bindings/layout.c" -o layout-c
+    ./layout-c >layout
+    AUTOTUNE_LIBRARY=$build/.libs/libautotune.so.0 AUTOTUNE_TEST_LAYOUT=$PWD/layout AUTOTUNE_TEST_DRIVER=libcuda.so.1 \
+        JULIA_DEPOT_PATH=$PWD/depot LD_PRELOAD=libcuda.so.1 run julia --threads=2 --project=julia julia/test/runtests.jl
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
