@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _cuda
+from ._arrays import dense
 from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
                        PlanOptionsStruct, ScalarStruct, ScalesStruct, Status, TensorStruct, Tier, call, create, library,
                        text)
@@ -30,7 +31,8 @@ class Problem:
     """A permutation, in the terms of NumPy: axis i of the result is axis dims[i] of the source.
 
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
-    order of axes and those of the result in the result's; without them, a side is dense. Addresses are multiples of
+    order of axes and those of the result in the result's; without them, a side is dense. Those of the source may be 0 or
+    negative, and those of the result negative; addresses are those of the elements with all indices 0. Addresses are multiples of
     `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
     what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two or
     three axes, and the last two change places."""
@@ -93,10 +95,13 @@ class Problem:
             raise ValueError(f"there are {rank} axes, and at most {RANK_MAX} are possible")
         permutation = self.permutation()
         out_shape = tuple(self.shape[dim] for dim in permutation)
-        return TensorStruct(self.itemsize, rank, row(*self.shape), row(*permutation),
-                            row(*given_strides(self.shape, self.strides)),
-                            row(*given_strides(out_shape, self.out_strides)), self.align,
-                            ctypes.sizeof(TensorStruct), self._step())
+        sides = (self.shape, self.strides), (out_shape, self.out_strides)
+        if any(stride == 0 and extent > 1 for extent, stride in zip(out_shape, self.out_strides or ())):
+            raise ValueError("elements of the result overlap: a stride is 0")
+        is_explicit = not all(is_nested(*side) for side in sides)
+        strides = (row(*given_strides(*side, is_explicit)) for side in sides)
+        return TensorStruct(self.itemsize, rank, row(*self.shape), row(*permutation), *strides, self.align,
+                            ctypes.sizeof(TensorStruct), self._step(), is_explicit)
 
     def _step(self) -> Optional[bytes]:
         return None if self.step is None else self.step.encode()
@@ -114,15 +119,26 @@ class Scales:
     bytes: int          #: of the whole batch
 
 
-def given_strides(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]]) -> Tuple[int, ...]:
-    """Strides as the library takes them: a first 0 would mean that the side is dense."""
+def is_nested(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]]) -> bool:
+    """Does each axis step over the whole of the faster ones, forwards?"""
     if strides is None:
-        return ()
+        return True
     if len(strides) != len(shape):
         raise ValueError(f"there are {len(strides)} strides for {len(shape)} axes")
-    if any(stride == 0 and extent > 1 for extent, stride in zip(shape, strides)):
-        raise ValueError("elements overlap: a stride is 0")
-    return tuple(stride or 1 for stride in strides)
+    room = 1
+    for stride, extent in sorted((stride, extent) for extent, stride in zip(shape, strides) if extent > 1):
+        if stride < room:
+            return False
+        room = stride * extent
+    return True
+
+
+def given_strides(shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]], is_explicit: bool) -> Tuple[int, ...]:
+    """Strides as the library takes them: explicit ones count, and without that no stride means that a side is dense.
+    Those of axes with one element do not matter."""
+    if strides is None:
+        return dense(shape) if is_explicit else ()
+    return tuple(stride if extent > 1 else 1 for extent, stride in zip(shape, strides))
 
 
 REVERSED: Any = ("reversed",)   # the permutation that reverses all axes, however many there are

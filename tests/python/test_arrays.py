@@ -325,6 +325,22 @@ class Arrays(WithPlans):
         with self.assertRaisesRegex(ValueError, "dense"):
             transpose_(Copied((7, 30, 50)))
 
+    def test_strides_below_1(self):
+        """Rows that are broadcast, reversed axes and sliding windows: addresses are those of the first elements."""
+        end, out = (1 << 20) + 4 * 1499, Interface((50, 30), pointer=1 << 22)
+        for pointer, strides in (1 << 20, (0, 4)), (1 << 20, (4, 0)), (end - 4 * 49, (-200, 4)), (end, (-200, -4)), \
+                (1 << 20, (4, 4)):
+            transpose(Interface((30, 50), pointer=pointer, strides=strides), out)
+            self.assertEqual(launched()[:2], (1 << 22, pointer), strides)
+            wanted = tuple(stride // 4 for stride in strides)
+            self.assertEqual(list(_calls._plans)[-1][1].strides, wanted)
+        transpose(Interface((30, 50)), Interface((50, 30), pointer=(1 << 22) + 120 * 49, strides=(-120, 4)))
+        self.assertEqual(launched()[:2], (1 << 22, (1 << 20) + 4 * 49))  # the other side goes backwards
+        with self.assertRaisesRegex(ValueError, "overlap"):
+            transpose(Interface((30, 50)), Interface((50, 30), pointer=1 << 22, strides=(0, 4)))
+        with self.assertRaisesRegex(ValueError, "source and out overlap"):
+            transpose(Interface((30, 50), pointer=end, strides=(-200, -4)), Interface((50, 30), pointer=1 << 20))
+
     def test_overlaps(self):
         """Source and result share no memory, or are one."""
         base = 1 << 20
