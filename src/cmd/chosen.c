@@ -128,6 +128,8 @@ enum at_status at_chosen_find(struct at_chosen *chosen, struct at_lookup_options
     if (status == AT_OK)
         status = at_lookup_open(&chosen->lookup, &chosen->profiles, run->families,
                                 run->session.family_count, err);
+    chosen->export.families = run->families;
+    chosen->export.family_count = run->session.family_count;
     chosen->export.targets = chosen->targets;
     chosen->export.target_count = chosen->target_count;
     chosen->export.policy = run->session.policy->name;

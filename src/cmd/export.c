@@ -12,7 +12,7 @@
 struct export_options {
     struct at_lookup_options common;
     const char *out, *prefix;
-    bool strict;
+    bool strict, any_address;
     const struct at_export_format *format;
 };
 
@@ -28,6 +28,9 @@ static const struct at_option options_table[] = {
     {"prefix", 0, "NAME", 3,
      "Begin the names of functions, types, macros and variables with NAME (default: autotune)",
      AT_SETS_TEXT(export_options, prefix)},
+    {"any-address", 0, NULL, 3,
+     "Have a second kernel for addresses that are not as aligned as the problem's",
+     AT_SETS_FLAG(export_options, any_address)},
     {"strict", 0, NULL, 2,
      "Fail, and write nothing, if a kernel is a guess: not measured for its problem on this device",
      AT_SETS_FLAG(export_options, strict)},
@@ -115,6 +118,7 @@ static enum at_status run_export(void *given, struct at_error *err)
         status = at_out_check(options->out, NULL, err);
     if (status == AT_OK)
         status = at_export_set_prefix(&chosen.export, options->prefix, err);
+    chosen.export.any_address = options->any_address;
     chosen.export.progress = &options->common.run.progress;
     if (status == AT_OK)
         status = at_chosen_find(&chosen, &options->common, err);

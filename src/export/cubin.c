@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled kernels: a folder of images, each named by its hash, and index.json, which gives the
- * image, the kernel and the launch of each problem. */
+/* Compiled kernels: a folder of images, each named by its hash; and index.json and index.h, which
+ * give the image, the kernel and the launch of each problem. */
 #include "base/memory.h"
 #include "base/text_stream.h"
 #include "export/export.h"
@@ -151,16 +151,55 @@ static enum at_status take_one(struct folder *folder, struct at_builder *builder
     return status;
 }
 
-static enum at_status write_index(const struct index *index, const char *folder,
-                                  struct at_error *err)
+/* Write a file that the records describe. */
+static enum at_status write_file(const struct folder *folder, const char *name,
+                                 enum at_status (*write)(const struct folder *, FILE *,
+                                                         struct at_error *),
+                                 struct at_error *err)
 {
     struct at_text_stream stream;
-    char *path = at_format("%s/index.json", folder);
-    enum at_status written = at_schema_write_json(&index_schema, index, at_text_open(&stream), err);
+    char *path = at_format("%s/%s", folder->path, name);
+    enum at_status written = write(folder, at_text_open(&stream), err);
     enum at_status status = at_output_replace_text(path, &stream, written, err);
 
     free(path);
     return status;
+}
+
+static enum at_status write_index(const struct folder *folder, FILE *out, struct at_error *err)
+{
+    struct index index = {.schema = 1};
+    struct at_text_stream devices;
+    enum at_status status;
+
+    at_export_write_devices(folder->export, at_text_open(&devices));
+    index.device = at_text_close(&devices, NULL);
+    index.nvrtc = at_strdup(folder->nvrtc);
+    index.kernels = (struct at_list){folder->records, folder->export->count};
+    status = at_schema_write_json(&index_schema, &index, out, err);
+    free(index.device);
+    free(index.nvrtc);
+    return status;
+}
+
+/* The table of the format header, with the image and kernel of each entry. */
+static enum at_status write_table(const struct folder *folder, FILE *out, struct at_error *err)
+{
+    static const struct at_export_lines none[] = {{0}};
+
+    (void)err;
+    at_export_write_table(folder->export, out);
+    at_export_write_text(folder->export,
+                         "#ifndef @P_TUNED_IMAGES\n#define @P_TUNED_IMAGES\n"
+                         "/* The file with the kernel of each entry, and the kernel's name. */\n"
+                         "struct @p_tuned_image {\n    const char *file, *kernel;\n};\n\n"
+                         "static const struct @p_tuned_image @p_tuned_images[@P_TUNED_COUNT] = {\n",
+                         none, out);
+    for (size_t i = 0; i < folder->export->count; i++)
+        fprintf(out, "    {\"%s\", \"%s\"},\n", folder->records[i].image,
+                folder->records[i].kernel);
+    fputs("};\n#endif\n", out);
+    return AT_OK;
 }
 
 /* Add each kernel of a target once. */
@@ -211,8 +250,6 @@ static enum at_status write_folder(const struct at_export *export, const char *p
                                    struct at_error *err)
 {
     struct folder folder = {.export = export, .path = path};
-    struct index index = {.schema = 1};
-    struct at_text_stream devices;
     char *header;
     enum at_status status = at_template_header_read(&header, err);
 
@@ -222,13 +259,12 @@ static enum at_status write_folder(const struct at_export *export, const char *p
     folder.records = at_alloc_array(export->count, sizeof *folder.records);
     for (size_t i = 0; i < export->target_count && status == AT_OK; i++)
         status = write_target(&folder, &export->targets[i], err);
-    at_export_write_devices(export, at_text_open(&devices));
-    index.device = at_text_close(&devices, NULL);
-    index.nvrtc = folder.nvrtc;
-    index.kernels = (struct at_list){folder.records, export->count};
     if (status == AT_OK)
-        status = write_index(&index, path, err);
-    at_schema_clear(&index_schema, &index);
+        status = write_file(&folder, "index.json", write_index, err);
+    if (status == AT_OK)
+        status = write_file(&folder, "index.h", write_table, err);
+    at_schema_clear_records(&kernel_schema, folder.records, export->count);
+    free(folder.nvrtc);
     free(header);
     return status;
 }
@@ -237,6 +273,9 @@ const struct at_export_format at_export_cubin = {
     .name = "cubin",
     .summary =
         "a folder of compiled kernels with an index.json. For each problem the index names the "
-        "image, the kernel in it, its launch, and its arguments. Needs NVRTC.",
+        "image, the kernel in it, its launch, and its arguments. index.h has the same as a table "
+        "of C, "
+        "which extends that of header. Needs NVRTC.",
+    .has_names = true,
     .write_folder = write_folder,
 };

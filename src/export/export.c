@@ -7,6 +7,7 @@
 #include "kernel/render.h"
 #include "problem/group_arguments.h"
 #include "space/config.h"
+#include "space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,17 +44,30 @@ bool at_export_is_many(const struct at_export_item *item)
 /* Kernels move at most so many bytes at once. */
 enum { ACCESS_BYTES = 16 };
 
+/* Do only source and destination matter, whose elements are one by one? */
+static bool has_plain_sides(const struct at_problem *problem)
+{
+    return problem->groups.count == 0 && !at_step_has(&problem->step, AT_BOTH) &&
+           !at_step_has(&problem->step, AT_BETA) && !at_step_has(&problem->step, AT_BLOCKS);
+}
+
+static struct at_problem anywhere(const struct at_problem *problem)
+{
+    struct at_problem moved = *problem;
+
+    moved.offset_src = moved.offset_dst = 1;
+    return moved;
+}
+
 /* Find which addresses an item takes: those of its problem, or any if its config allows that. */
 static void find_addresses(struct at_export_item *item)
 {
-    const struct at_problem *problem = &item->problem;
-    struct at_problem anywhere = *problem;
+    const struct at_problem *problem = &item->problem, moved = anywhere(problem);
     bool takes_any = false;
 
-    anywhere.offset_src = anywhere.offset_dst = 1;
-    if (!problem->step.given && problem->groups.count == 0)
-        (void)at_config_legal(&item->answer.config, &anywhere, &item->target->device, &takes_any,
-                              NULL, NULL);
+    if (has_plain_sides(problem))
+        (void)at_config_legal(&item->answer.config, &moved, &item->target->device, &takes_any, NULL,
+                              NULL);
     for (int side = AT_SOURCE; side < AT_SIDES; side++) {
         const int64_t elements = side == AT_SOURCE ? problem->offset_src : problem->offset_dst,
                       bytes = at_problem_elem_size(problem, (enum at_side)side);
@@ -64,7 +78,8 @@ static void find_addresses(struct at_export_item *item)
 }
 
 /* Add an item whose target, problem and answer are known. */
-static void add_item(struct at_export *export, const struct at_export_item *made, const char *key)
+static const struct at_export_item *add_item(struct at_export *export,
+                                             const struct at_export_item *made, const char *key)
 {
     struct at_export_item *item = &export->items[export->count];
 
@@ -78,9 +93,37 @@ static void add_item(struct at_export *export, const struct at_export_item *made
         snprintf(item->name + strlen(key), sizeof item->name - strlen(key), "_SM%d",
                  (int)item->target->device.compute_capability);
     }
+    if (item->for_any_address)
+        strcat(item->name, "_ANY");
     find_addresses(item);
     item->kernel = find_kernel(export, export->count);
     export->count++;
+    return item;
+}
+
+/* Add the default config that takes any address, unless the item's own does. It is launched for the
+ * problem itself. */
+static enum at_status add_for_any_address(struct at_export *export,
+                                          const struct at_export_item *item, struct at_error *err)
+{
+    const struct at_problem moved = anywhere(&item->problem);
+    struct at_export_item other = {
+        .problem = item->problem, .target = item->target, .for_any_address = true};
+    enum at_status status;
+
+    if (!export->any_address || !has_plain_sides(&item->problem) ||
+        (item->align[AT_SOURCE] == at_problem_elem_size(&item->problem, AT_SOURCE) &&
+         item->align[AT_DESTINATION] == at_problem_elem_size(&item->problem, AT_DESTINATION)))
+        return AT_OK;
+    other.answer.tier = AT_TIER_DEFAULT;
+    status = at_space_default(&other.answer.config, export->families, export->family_count, &moved,
+                              &item->target->device, err);
+    if (status == AT_OK)
+        status = at_config_launch(&other.answer.config, &item->problem, &item->target->device,
+                                  &other.answer.launch, err);
+    if (status == AT_OK)
+        (void)add_item(export, &other, item->key);
+    return status;
 }
 
 /* Add a problem for each target. */
@@ -102,7 +145,7 @@ static enum at_status add_problem(struct at_export *export, const struct at_look
 
         status = at_lookup_find(lookup, &query, &item.answer, err);
         if (status == AT_OK)
-            add_item(export, &item, key);
+            status = add_for_any_address(export, add_item(export, &item, key), err);
     }
     return status;
 }
@@ -127,7 +170,7 @@ enum at_status at_export_make(struct at_export *export, const struct at_lookup *
     struct at_export made = *export;
     enum at_status status = AT_OK;
 
-    made.items = at_alloc_array(count * export->target_count, sizeof *made.items);
+    made.items = at_alloc_array(2 * count * export->target_count, sizeof *made.items);
     made.count = 0;
     for (size_t i = 0; i < count && status == AT_OK; i++)
         status = add_problem(&made, lookup, &problems[i], err);

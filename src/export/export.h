@@ -26,6 +26,7 @@ struct at_export_item {
     size_t kernel;                  /* the first item with the same kernel */
     /* The addresses that it takes on each side: `offset` bytes behind a multiple of `align`. */
     int64_t align[AT_SIDES], offset[AT_SIDES];
+    bool for_any_address; /* besides the one that lookup chose */
 };
 
 /* The arguments of an item's kernel after dst and src. The words of one follow those of another. */
@@ -39,6 +40,11 @@ struct at_export {
     const struct at_target *targets; /* by compute capability, which differs */
     size_t target_count;
     const char *policy;
+    /* With any_address, each problem whose kernel needs aligned addresses has another kernel, the
+     * default one of these families. */
+    bool any_address;
+    struct at_family *const *families;
+    size_t family_count;
     char prefix[AT_EXPORT_PREFIX_CHARS]; /* of functions and types, and in capitals of macros */
     char macro_prefix[AT_EXPORT_PREFIX_CHARS];
     struct at_export_item *items; /* variants of a problem follow each other: by target */
@@ -131,6 +137,9 @@ struct at_export_lines {
 void at_export_write_text(const struct at_export *export, const char *text,
                           const struct at_export_lines *lines, FILE *out);
 
+/* Write the header that has the table of all items (header.c). */
+void at_export_write_table(const struct at_export *export, FILE *out);
+
 /* tuned.h.in and others, embedded when the program is built: see assets.awk. */
 extern const char at_asset_numbers_h[], at_asset_groups_h[], at_asset_tuned_h[],
     at_asset_prototypes_h[], at_asset_launchers_h[], at_asset_launchers_cu[],
@@ -143,8 +152,9 @@ char *at_export_plain(const char *text);
 /* Write the names of the devices, safe in any language: "NVIDIA A100 + NVIDIA H200". */
 void at_export_write_devices(const struct at_export *export, FILE *out);
 
-/* Tell why an item's kernel is a guess: it was not measured for its problem on this model of
- * device. "640x640:f32: tier 2 of 6, shape, from 512x512:f32"; NULL: it was. The caller frees it.
+/* Tell why an item's kernel is a guess: lookup chose it, and it was not measured for its problem on
+ * this model of device. "640x640:f32: tier 2 of 6, shape, from 512x512:f32"; NULL: it was. The
+ * caller frees it.
  */
 char *at_export_guess(const struct at_export_item *item);
 

@@ -109,13 +109,18 @@ static void write_entries(const struct at_export *export, FILE *out)
         words += write_entry(export, i, words, out);
 }
 
-static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
+void at_export_write_table(const struct at_export *export, FILE *out)
 {
     static const struct at_export_lines lines[] = {
         {'M', write_macros, NULL}, {'E', write_entries, NULL}, {0}};
 
-    (void)err;
     at_export_write_text(export, at_asset_tuned_h, lines, out);
+}
+
+static enum at_status write(const struct at_export *export, FILE *out, struct at_error *err)
+{
+    (void)err;
+    at_export_write_table(export, out);
     return AT_OK;
 }
 

@@ -40,7 +40,8 @@ char *at_export_guess(const struct at_export_item *item)
     struct at_text_stream stream;
     FILE *out;
 
-    if (answer->tier == AT_TIER_EXACT && !answer->predicted && !is_taken_over(answer))
+    if (item->for_any_address ||
+        (answer->tier == AT_TIER_EXACT && !answer->predicted && !is_taken_over(answer)))
         return NULL;
     out = at_text_open(&stream);
     fprintf(out, "%s%s%s: tier %d of %d, %s", item->spec, item->told ? " on " : "",

@@ -465,6 +465,53 @@ message("${count} ${sum} ${defines} ${AUTOTUNE_R8192_C8192_B4_SHARED_BYTES}")' >
     [ "$(grep -c '"problem"' first/index.json)" -eq 2 ]
 }
 
+@test "a program in C loads cubins by a table" {
+    need cc
+    load ../examples
+    find_cuda
+    run "$AUTOTUNE" export --quiet --as cubin --out folder -d h200 -d a100 -p 1000x3000:f32
+    [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
+    [ "$status" -eq 0 ]
+    cc -std=c11 -Wall -Wextra -Werror -Ifolder "-I$cuda_headers" "$srcdir/examples/cubin.c" \
+        "$srcdir/tests/cli/cubin-driver.c" -o program
+    run -0 ./program folder
+    [ "${lines[2]}" = '0 of 3000000 elements are wrong' ]
+    "$AUTOTUNE" export --quiet --as make -d h200 -p 1000x3000:f32 --out out.mk
+    value() { sed -n "s/^AUTOTUNE_R1000_C3000_B4_$1 := //p" out.mk; }
+    [ "${lines[1]}" = "grid $(value GRID) block $(value BLOCK) shared $(value SHARED_BYTES) words $(value WORDS)" ]
+    rm folder/*.cubin
+    run -3 ./program folder
+    [[ $output == folder/*.cubin:* ]]
+}
+
+@test "with --any-address there is a kernel for addresses that are less aligned" {
+    need cc
+    export_as header one.h --prefix one -p 8192x8192:f32 --strict
+    export_as header two.h --prefix two -p 8192x8192:f32 -p 4096x4096:c128 --any-address --strict
+    cat >main.c <<'END'
+#include "one.h"
+#include "two.h"
+
+int main(void)
+{
+    const struct one_tuned *one = one_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
+    const struct two_tuned *two = two_tuned_find(4, 8192, 8192, 8192, 8192, 1, 0, 0, 0);
+
+    return one_tuned_choose(one, 90, 16, 32) == one && !one_tuned_choose(one, 90, 16, 4) &&
+           two_tuned_choose(two, 90, 16, 32) == two && two_tuned_choose(two, 90, 16, 4) == two + 1 &&
+           two_tuned_choose(two, 90, 4, 32) == two + 1 && !two_tuned_choose(two, 90, 2, 32) &&
+           TWO_R8192_C8192_B4_ANY_LAUNCH_GRID_X == two[1].grid[0] && TWO_TUNED_COUNT == 3 ? 0 : 1;
+}
+END
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror main.c -o main
+    ./main
+    find_nvcc
+    export_as cu out.cu -p 8192x8192:f32 --any-address
+    grep -q ', 4, 0, 90, 2, {16, 16}, {0, 0}, kernels + 0,' out.cu
+    grep -q ', 4, 0, 90, 1, {4, 4}, {0, 0}, kernels + 1,' out.cu
+    "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings -c out.cu
+}
+
 @test "cubins: new folders and files have the permissions that the umask allows" {
     local mask
     for mask in 022 077 027; do

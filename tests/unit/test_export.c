@@ -51,11 +51,16 @@ static int tear_down(void **state)
 }
 
 /* The caller frees its items. */
-static struct at_export export_of(const char *const *specs, size_t count)
+static struct at_export export_for(const char *const *specs, size_t count, bool any_address)
 {
     const struct at_device_record *record = profiles.files[0].profile.devices.items;
     static struct at_target target;
-    struct at_export export = {.targets = &target, .target_count = 1, .policy = "cold"};
+    struct at_export export = {.targets = &target,
+                               .target_count = 1,
+                               .policy = "cold",
+                               .any_address = any_address,
+                               .families = families,
+                               .family_count = family_count};
     struct at_problem problems[12];
     struct at_error err = {AT_OK, ""};
 
@@ -67,6 +72,11 @@ static struct at_export export_of(const char *const *specs, size_t count)
     if (at_export_make(&export, lookup, problems, count, &err) != AT_OK)
         fail_msg("%s", err.message);
     return export;
+}
+
+static struct at_export export_of(const char *const *specs, size_t count)
+{
+    return export_for(specs, count, false);
 }
 
 /* Return the export as CUDA source. The caller frees it. */
@@ -377,13 +387,15 @@ static void test_cu_under_nvrtc(void **state)
 
 /* ---- what is exported runs ---- */
 
-/* The words of a problem, from its line in the text. Returns how many. */
-static size_t words_of(const char *text, const char *spec, uint64_t *words)
+/* The words of a variant of a problem, from its line in the text. Returns how many. */
+static size_t words_of(const char *text, const char *spec, size_t variant, uint64_t *words)
 {
     char *line = at_format("/* %s */ ", spec);
     const char *at = strstr(text, line);
     size_t count = 0;
 
+    for (; at && variant > 0; variant--)
+        at = strstr(at + 1, line);
     assert_non_null(at);
     at += strlen(line);
     free(line);
@@ -405,13 +417,14 @@ struct tensor {
     unsigned char *src_host, *dst_host;
 };
 
-static struct tensor make_tensor(const struct at_problem *p)
+/* The source begins `shift` bytes behind an aligned address. */
+static struct tensor make_tensor(const struct at_problem *p, uint64_t shift)
 {
     struct tensor t = {.memory = at_emu_memory_new()};
 
     t.src_bytes = (size_t)(at_problem_src_extent(p) * p->elem_size);
     t.dst_bytes = (size_t)(at_problem_dst_extent(p) * p->elem_size);
-    t.src = at_emu_memory_allocate(t.memory, (int64_t)t.src_bytes);
+    t.src = at_emu_memory_allocate(t.memory, (int64_t)(t.src_bytes + shift)) + shift;
     t.dst = at_emu_memory_allocate(t.memory, (int64_t)t.dst_bytes);
     t.src_host = at_emu_memory_host(t.memory, t.src, t.src_bytes);
     t.dst_host = at_emu_memory_host(t.memory, t.dst, t.dst_bytes);
@@ -485,7 +498,8 @@ static void run_item(const struct at_export_item *item, const struct at_ptx_modu
     struct at_emu_launch launch = {
         .arg_words = AT_CALL_WORDS, .threads = 1, .instruction_limit = 10000000};
     struct at_emu_fault fault;
-    struct tensor tensor = make_tensor(&item->problem);
+    struct tensor tensor =
+        make_tensor(&item->problem, item->for_any_address ? (uint64_t)item->problem.elem_size : 0);
     struct at_error err = {AT_OK, ""};
     uint64_t words[2 + AT_CALL_WORDS] = {tensor.dst, tensor.src};
     uint64_t time[2] = {0, 0}; /* scratch, and which launch it is */
@@ -494,7 +508,8 @@ static void run_item(const struct at_export_item *item, const struct at_ptx_modu
 
     if (at_ptx_find(module, name, &kernel, &err) != AT_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(words_of(text, item->spec, words + 2), arguments.word_count);
+    assert_int_equal(words_of(text, item->spec, item->for_any_address, words + 2),
+                     arguments.word_count);
     if (at_export_groups(item))
         put_groups(&item->problem, &tensor, words);
     if (item->problem.in_place) {
@@ -546,12 +561,12 @@ static void test_cu_on_emulated_device(void **state)
     struct at_error err = {AT_OK, ""};
     struct at_compilation compiled;
     char *text;
-    size_t packed = 0, rows = 0, many = 0;
+    size_t packed = 0, rows = 0, many = 0, anywhere = 0;
 
     (void)state;
     if (at_nvrtc_open(&nvrtc, 90, AT_IMAGE_PTX, &err) != AT_OK)
         skip();
-    export = export_of(specs, AT_COUNT(specs));
+    export = export_for(specs, AT_COUNT(specs), true);
     text = cu_of(&export);
     assert_int_equal(at_nvrtc_compile(&compiled, nvrtc, text, "#error", false, &err), AT_OK);
     if (!compiled.image)
@@ -567,11 +582,13 @@ static void test_cu_on_emulated_device(void **state)
         packed += strcmp(family, "packed") == 0;
         rows += strcmp(family, "rows") == 0;
         many += at_export_is_many(&export.items[i]);
+        anywhere += export.items[i].for_any_address;
     }
     /* Their arguments differ most from those of matrices. */
     assert_in_range(packed, 1, AT_COUNT(specs) - 1);
     assert_in_range(rows, 1, AT_COUNT(specs) - 1);
     assert_in_range(many, 1, AT_COUNT(specs) - 1);
+    assert_in_range(anywhere, 2, AT_COUNT(specs) - 1);
     at_ptx_free(module);
     free(compiled.image);
     free(compiled.log);
