@@ -103,6 +103,21 @@ module autotune_c
         integer(c_int) :: reserved(6) = 0
     end type autotune_launch
 
+    type, bind(c) :: autotune_info
+        integer(c_size_t) :: struct_size = 0
+        integer(c_int64_t) :: tier = 0
+        integer(c_int64_t) :: is_uncertain = 0
+        integer(c_int64_t) :: is_predicted = 0
+        integer(c_int64_t) :: expected_permille = 0
+        real(c_double) :: distance = 0
+        integer(c_int64_t) :: bytes = 0
+        integer(c_int64_t) :: tuned_ns = 0
+        type(c_ptr) :: family = c_null_ptr
+        type(c_ptr) :: tuned_problem = c_null_ptr
+        type(c_ptr) :: path = c_null_ptr
+        type(c_ptr) :: config = c_null_ptr
+    end type autotune_info
+
     type, bind(c) :: autotune_plan_options
         integer(c_int64_t) :: measure_ms = 0
         type(c_ptr) :: policy = c_null_ptr
@@ -149,6 +164,17 @@ module autotune_c
             import
             type(c_ptr) :: value
         end function autotune_version
+
+        function autotune_version_number() bind(c, name="autotune_version_number") result(value)
+            import
+            integer(c_int) :: value
+        end function autotune_version_number
+
+        function autotune_status_name(status) bind(c, name="autotune_status_name") result(value)
+            import
+            integer(c_int), value :: status
+            type(c_ptr) :: value
+        end function autotune_status_name
 
         function autotune_error_status(error) bind(c, name="autotune_error_status") result(value)
             import
@@ -368,6 +394,22 @@ module autotune_c
             integer(c_size_t), value :: capacity
             integer(c_size_t) :: value
         end function autotune_answer_json
+
+        function autotune_answer_info(answer, info, error) bind(c, name="autotune_answer_info") result(value)
+            import
+            type(c_ptr), value :: answer
+            type(c_ptr), value :: info
+            type(c_ptr), intent(inout) :: error
+            integer(c_int) :: value
+        end function autotune_answer_info
+
+        function autotune_plan_info(plan, info, error) bind(c, name="autotune_plan_info") result(value)
+            import
+            type(c_ptr), value :: plan
+            type(c_ptr), value :: info
+            type(c_ptr), intent(inout) :: error
+            integer(c_int) :: value
+        end function autotune_plan_info
 
         function autotune_plan_create(plan, profile, problem, error) bind(c, &
            name="autotune_plan_create") result(value)

@@ -303,6 +303,9 @@ autotune_status autotune_groups_lookup(autotune_answer **answer, const autotune_
 
 void autotune_answer_free(autotune_answer *answer)
 {
+    if (!answer)
+        return;
+    at_free(answer->config);
     at_free(answer);
 }
 

@@ -59,6 +59,8 @@ extern "C" {
 
 /* The version of the library that is loaded: "0.1.0". */
 AUTOTUNE_API const char *autotune_version(void);
+/* The same as a number, for comparisons with AUTOTUNE_VERSION_NUMBER. */
+AUTOTUNE_API int autotune_version_number(void);
 
 /* ---- errors ---- */
 
@@ -72,6 +74,9 @@ typedef enum autotune_status {
     AUTOTUNE_INTERNAL = 5,
     AUTOTUNE_NO_MEMORY = 6 /* host memory; the command's exit code for that is 5 */
 } autotune_status;
+
+/* "AUTOTUNE_INVALID"; "unknown status" for other numbers. Needs no error object. */
+AUTOTUNE_API const char *autotune_status_name(autotune_status status);
 
 typedef struct autotune_error autotune_error;
 
@@ -315,7 +320,32 @@ AUTOTUNE_API size_t autotune_answer_json(const autotune_answer *answer, char *te
 
 /* ---- plans ---- */
 
+/* What is known of an answer, or of the answer from which a plan was made. */
+typedef struct autotune_info {
+    size_t struct_size;   /* sizeof(autotune_info): required */
+    int64_t tier;         /* an autotune_tier */
+    int64_t is_uncertain; /* 1: a guess: predicted, of another GPU, of a far problem, a default */
+    int64_t is_predicted; /* 1: the entry's times come from an emulated device */
+    int64_t expected_permille; /* the entry's share of the copy limit; 0: unknown */
+    double distance;           /* to the tuned problem; 0 for the exact and the default tier */
+    int64_t bytes;             /* read and written, of the problem that was asked for */
+    int64_t tuned_ns;          /* the time of the tuned problem on its device; 0: unknown */
+    /* Texts live as long as the answer and its profile, or as the plan. */
+    const char *family;        /* NULL: the plan has nothing to do */
+    const char *tuned_problem; /* NULL: no entry was legal */
+    const char *path;          /* of the profile; NULL: no entry was legal */
+    const char *config;        /* parameters that are not neutral: "LAYOUT=1 THREADS=512" */
+} autotune_info;
+
+/* Fill *info, whose struct_size is set. AUTOTUNE_INVALID for another size. The launches are those
+ * of autotune_answer_launches and autotune_plan_launches. */
+AUTOTUNE_API autotune_status autotune_answer_info(const autotune_answer *answer,
+                                                  autotune_info *info, autotune_error **error);
+
 typedef struct autotune_plan autotune_plan;
+
+AUTOTUNE_API autotune_status autotune_plan_info(const autotune_plan *plan, autotune_info *info,
+                                                autotune_error **error);
 
 /* Look the problem up for the device of the current CUDA context, and load the kernel there. The
  * kernel comes from the cache that the command uses too, or from NVRTC, perhaps in a second thread.
@@ -475,7 +505,52 @@ typedef struct autotune_execution {
     int64_t channel_stride;
 } autotune_execution;
 
-/* Make an execution that has its struct_size, and 0 in all other members. */
+/* Make structs that have their struct_size, and 0 in all other members. */
+static inline autotune_problem autotune_problem_init(void)
+{
+    autotune_problem problem;
+
+    memset(&problem, 0, sizeof problem);
+    problem.struct_size = sizeof problem;
+    return problem;
+}
+
+static inline autotune_tensor autotune_tensor_init(void)
+{
+    autotune_tensor tensor;
+
+    memset(&tensor, 0, sizeof tensor);
+    tensor.struct_size = sizeof tensor;
+    return tensor;
+}
+
+static inline autotune_groups autotune_groups_init(void)
+{
+    autotune_groups groups;
+
+    memset(&groups, 0, sizeof groups);
+    groups.struct_size = sizeof groups;
+    return groups;
+}
+
+static inline autotune_info autotune_info_init(void)
+{
+    autotune_info info;
+
+    memset(&info, 0, sizeof info);
+    info.struct_size = sizeof info;
+    return info;
+}
+
+static inline autotune_plan_options autotune_plan_options_init(void)
+{
+    autotune_plan_options options;
+
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    return options;
+}
+
 static inline autotune_execution autotune_execution_init(void)
 {
     autotune_execution execution;

@@ -62,9 +62,27 @@ void autotune_error_free(autotune_error *error)
         at_free(error);
 }
 
+const char *autotune_status_name(autotune_status status)
+{
+    static const char *const names[] = {
+#define NAMED(name) [name] = #name
+        NAMED(AUTOTUNE_OK),        NAMED(AUTOTUNE_FAILED),   NAMED(AUTOTUNE_INVALID),
+        NAMED(AUTOTUNE_NO_DEVICE), NAMED(AUTOTUNE_MISMATCH), NAMED(AUTOTUNE_INTERNAL),
+        NAMED(AUTOTUNE_NO_MEMORY),
+#undef NAMED
+    };
+
+    return (size_t)status < AT_COUNT(names) ? names[status] : "unknown status";
+}
+
 const char *autotune_version(void)
 {
     return PACKAGE_VERSION;
+}
+
+int autotune_version_number(void)
+{
+    return AUTOTUNE_VERSION;
 }
 
 size_t autotune_copy_text(const char *from, char *text, size_t capacity)

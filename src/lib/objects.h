@@ -28,6 +28,7 @@ struct autotune_answer {
     struct at_device_info device;
     char policy[sizeof((struct at_policy_record *)0)->name];
     struct at_answer answer;
+    _Atomic(char *) config; /* its text; NULL: not wanted yet */
 };
 
 /* The body of a public function. `data` holds its arguments and results. */

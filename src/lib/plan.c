@@ -7,6 +7,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "lib/execution.h"
+#include "lib/info.h"
 #include "lib/planner.h"
 #include "lib/process.h"
 #include "space/space.h"
@@ -264,6 +265,8 @@ static enum at_status describe(struct creating *creating, struct at_error *err)
     if (status != AT_OK)
         return status;
     creating->made->description = answer;
+    autotune_info_clear(&creating->made->info);
+    autotune_tell_own(&creating->made->info, &creating->answer);
     if (!creating->note[0])
         return AT_OK;
     creating->made->description = at_format("%s  measured   %s\n", answer, creating->note);
@@ -442,6 +445,7 @@ void autotune_plan_free(autotune_plan *plan)
         return;
     unload(plan);
     at_free(plan->description);
+    autotune_info_clear(&plan->info);
     at_free(plan->captured);
     at_free(plan);
 }

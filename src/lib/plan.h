@@ -38,6 +38,7 @@ struct autotune_plan {
     /* Of groups of rows: what stays the same in all launches. */
     struct at_ragged_groups rows;
     char *description;
+    autotune_info info; /* with texts of its own */
 };
 
 #endif

@@ -10,6 +10,7 @@ program layout
     type(autotune_groups), target :: of_autotune_groups
     type(autotune_scales), target :: of_autotune_scales
     type(autotune_launch), target :: of_autotune_launch
+    type(autotune_info), target :: of_autotune_info
     type(autotune_plan_options), target :: of_autotune_plan_options
     type(autotune_scalar), target :: of_autotune_scalar
     type(autotune_execution), target :: of_autotune_execution
@@ -223,6 +224,43 @@ program layout
     call line("autotune_launch.reserved", &
         apart(c_loc(of_autotune_launch%reserved(1)), c_loc(of_autotune_launch)))
     call line('  bytes', c_sizeof(of_autotune_launch%reserved))
+    call line("autotune_info", c_sizeof(of_autotune_info))
+    call line("autotune_info.struct_size", &
+        apart(c_loc(of_autotune_info%struct_size), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%struct_size))
+    call line("autotune_info.tier", &
+        apart(c_loc(of_autotune_info%tier), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%tier))
+    call line("autotune_info.is_uncertain", &
+        apart(c_loc(of_autotune_info%is_uncertain), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%is_uncertain))
+    call line("autotune_info.is_predicted", &
+        apart(c_loc(of_autotune_info%is_predicted), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%is_predicted))
+    call line("autotune_info.expected_permille", &
+        apart(c_loc(of_autotune_info%expected_permille), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%expected_permille))
+    call line("autotune_info.distance", &
+        apart(c_loc(of_autotune_info%distance), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%distance))
+    call line("autotune_info.bytes", &
+        apart(c_loc(of_autotune_info%bytes), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%bytes))
+    call line("autotune_info.tuned_ns", &
+        apart(c_loc(of_autotune_info%tuned_ns), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%tuned_ns))
+    call line("autotune_info.family", &
+        apart(c_loc(of_autotune_info%family), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%family))
+    call line("autotune_info.tuned_problem", &
+        apart(c_loc(of_autotune_info%tuned_problem), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%tuned_problem))
+    call line("autotune_info.path", &
+        apart(c_loc(of_autotune_info%path), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%path))
+    call line("autotune_info.config", &
+        apart(c_loc(of_autotune_info%config), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%config))
     call line("autotune_plan_options", c_sizeof(of_autotune_plan_options))
     call line("autotune_plan_options.measure_ms", &
         apart(c_loc(of_autotune_plan_options%measure_ms), c_loc(of_autotune_plan_options)))

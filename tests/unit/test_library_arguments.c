@@ -105,6 +105,22 @@ static autotune_status check_device(int missing, autotune_error **error)
     return autotune_answer_check_device(NULL, error);
 }
 
+static autotune_status tell_answer(int missing, autotune_error **error)
+{
+    autotune_info info = autotune_info_init();
+
+    return autotune_answer_info(missing == 0 ? NULL : (const autotune_answer *)&device,
+                                missing == 1 ? NULL : &info, error);
+}
+
+static autotune_status tell_plan(int missing, autotune_error **error)
+{
+    autotune_info info = autotune_info_init();
+
+    return autotune_plan_info(missing == 0 ? NULL : (const autotune_plan *)&device,
+                              missing == 1 ? NULL : &info, error);
+}
+
 static autotune_status create_plan(int missing, autotune_error **error)
 {
     autotune_plan *plan = NULL;
@@ -199,6 +215,9 @@ RETURNS(json, writes_nothing(autotune_answer_json(NULL, text, sizeof text)) &&
 RETURNS(plan_describe, writes_nothing(autotune_plan_describe(NULL, text, sizeof text)))
 RETURNS(error_status, autotune_error_status(NULL) == AUTOTUNE_OK)
 RETURNS(error_message, strcmp(autotune_error_message(NULL), "") == 0)
+RETURNS(version_number, autotune_version_number() == AUTOTUNE_VERSION)
+RETURNS(status_name, strcmp(autotune_status_name(AUTOTUNE_MISMATCH), "AUTOTUNE_MISMATCH") == 0 &&
+                         strcmp(autotune_status_name((autotune_status)99), "unknown status") == 0)
 RETURNS(version, strlen(autotune_version()) > 0)
 DOES(profile_free, autotune_profile_free(NULL))
 DOES(device_free, autotune_device_free(NULL))
@@ -223,6 +242,7 @@ static const struct {
     {"autotune_answer_expected_permille", NULL, {NULL}, expected},
     {"autotune_answer_family", NULL, {NULL}, family},
     {"autotune_answer_free", NULL, {NULL}, answer_free},
+    {"autotune_answer_info", tell_answer, {"answer", "info"}, NULL},
     {"autotune_answer_is_predicted", NULL, {NULL}, predicted},
     {"autotune_answer_json", NULL, {NULL}, json},
     {"autotune_answer_launches", NULL, {NULL}, answer_launches},
@@ -250,12 +270,14 @@ static const struct {
     {"autotune_plan_execute", execute_plan, {"plan"}, NULL},
     {"autotune_plan_execute_with", execute_plan_with, {"plan", "execution"}, NULL},
     {"autotune_plan_free", NULL, {NULL}, plan_free},
+    {"autotune_plan_info", tell_plan, {"plan", "info"}, NULL},
     {"autotune_plan_launches", NULL, {NULL}, plan_launches},
     {"autotune_plan_scratch_bytes", NULL, {NULL}, plan_scratch_bytes},
     {"autotune_problem_scales", tell_scales, {"scales", "problem"}, NULL},
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},
+    {"autotune_status_name", NULL, {NULL}, status_name},
     {"autotune_tensor_lookup", look_tensor_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_tensor_plan_create", create_tensor_plan, {"plan", "profile", "problem"}, NULL},
     {"autotune_tensor_plan_create_with",
@@ -263,6 +285,7 @@ static const struct {
      {"plan", "profile", "problem"},
      NULL},
     {"autotune_version", NULL, {NULL}, version},
+    {"autotune_version_number", NULL, {NULL}, version_number},
     {"autotune_wisdom_forget", NULL, {NULL}, wisdom_forget},
     {"autotune_wisdom_save", save_wisdom, {"path"}, NULL},
 };

@@ -116,6 +116,45 @@ static void test_struct_size(void **state)
     assert_false(executes(&larger.known, "compiled for a newer version"));
 }
 
+/* A plan tells the same as the answer from which it was made, and outlives the profile. */
+static void test_info(void **state)
+{
+    autotune_info told = autotune_info_init(), expected = autotune_info_init();
+    autotune_profile *other = measure_open(NULL);
+    autotune_plan *made = measure_plan(other, NULL);
+    autotune_device *device = NULL;
+    autotune_answer *answer = NULL;
+    struct {
+        autotune_info known;
+        int64_t newer;
+    } larger = {{.struct_size = sizeof larger}, 0};
+
+    (void)state;
+    assert_int_equal(autotune_device_current(&device, NULL), AUTOTUNE_OK);
+    assert_int_equal(autotune_lookup(&answer, profile, device, &measure_problem, NULL, NULL),
+                     AUTOTUNE_OK);
+    assert_int_equal(autotune_answer_info(answer, &expected, NULL), AUTOTUNE_OK);
+    autotune_profile_free(other);
+    assert_int_equal(autotune_plan_info(made, &told, NULL), AUTOTUNE_OK);
+    assert_int_equal(told.tier, autotune_answer_tier(answer));
+    assert_int_equal(told.expected_permille, autotune_answer_expected_permille(answer));
+    assert_true(told.distance == autotune_answer_distance(answer));
+    assert_int_equal(told.bytes,
+                     2 * measure_problem.elem_size * measure_problem.rows * measure_problem.cols);
+    assert_true(told.tuned_ns > 0 && told.tuned_ns == expected.tuned_ns);
+    assert_string_equal(told.family, autotune_answer_family(answer));
+    assert_string_equal(told.tuned_problem, autotune_answer_tuned_problem(answer));
+    assert_string_equal(told.config, expected.config);
+    assert_non_null(strchr(told.config, '='));
+    assert_int_equal(autotune_plan_info(made, &larger.known, NULL), AUTOTUNE_OK);
+    assert_int_equal(larger.known.struct_size, sizeof larger);
+    larger.known.struct_size = 0;
+    assert_int_equal(autotune_plan_info(made, &larger.known, NULL), AUTOTUNE_INVALID);
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+    autotune_plan_free(made);
+}
+
 /* The launch that is told is the one that is made. */
 static void test_launches(void **state)
 {
@@ -685,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_unused),
         cmocka_unit_test(test_struct_size),
+        cmocka_unit_test(test_info),
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_several_launches),
         cmocka_unit_test(test_numbers),

@@ -103,6 +103,21 @@ Base.@kwdef struct autotune_launch
     reserved::NTuple{6, Cuint} = ntuple(_ -> zero(Cuint), 6)
 end
 
+Base.@kwdef struct autotune_info
+    struct_size::Csize_t = 0
+    tier::Int64 = 0
+    is_uncertain::Int64 = 0
+    is_predicted::Int64 = 0
+    expected_permille::Int64 = 0
+    distance::Cdouble = 0
+    bytes::Int64 = 0
+    tuned_ns::Int64 = 0
+    family::Ptr{Cchar} = C_NULL
+    tuned_problem::Ptr{Cchar} = C_NULL
+    path::Ptr{Cchar} = C_NULL
+    config::Ptr{Cchar} = C_NULL
+end
+
 Base.@kwdef struct autotune_plan_options
     measure_ms::Int64 = 0
     policy::Ptr{Cchar} = C_NULL
@@ -146,6 +161,10 @@ end
 
 autotune_version() =
     @ccall library.autotune_version()::Ptr{Cchar}
+autotune_version_number() =
+    @ccall library.autotune_version_number()::Cint
+autotune_status_name(status) =
+    @ccall library.autotune_status_name(status::Cint)::Ptr{Cchar}
 autotune_error_status(error) =
     @ccall library.autotune_error_status(error::Ptr{Cvoid})::Cint
 autotune_error_message(error) =
@@ -204,6 +223,10 @@ autotune_answer_describe(answer, text, capacity) =
     @ccall library.autotune_answer_describe(answer::Ptr{Cvoid}, text::Ptr{Cchar}, capacity::Csize_t)::Csize_t
 autotune_answer_json(answer, text, capacity) =
     @ccall library.autotune_answer_json(answer::Ptr{Cvoid}, text::Ptr{Cchar}, capacity::Csize_t)::Csize_t
+autotune_answer_info(answer, info, error) =
+    @ccall library.autotune_answer_info(answer::Ptr{Cvoid}, info::Ptr{autotune_info}, error::Ptr{Ptr{Cvoid}})::Cint
+autotune_plan_info(plan, info, error) =
+    @ccall library.autotune_plan_info(plan::Ptr{Cvoid}, info::Ptr{autotune_info}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_plan_create(plan, profile, problem, error) =
     @ccall library.autotune_plan_create(plan::Ptr{Ptr{Cvoid}}, profile::Ptr{Cvoid}, problem::Ptr{autotune_problem}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_tensor_plan_create(plan, profile, tensor, error) =

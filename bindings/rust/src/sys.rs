@@ -196,6 +196,32 @@ impl Default for autotune_launch {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct autotune_info {
+    pub struct_size: usize,
+    pub tier: i64,
+    pub is_uncertain: i64,
+    pub is_predicted: i64,
+    pub expected_permille: i64,
+    pub distance: f64,
+    pub bytes: i64,
+    pub tuned_ns: i64,
+    pub family: *const c_char,
+    pub tuned_problem: *const c_char,
+    pub path: *const c_char,
+    pub config: *const c_char,
+}
+
+impl Default for autotune_info {
+    /// All members are 0, and struct_size is set.
+    fn default() -> Self {
+        // SAFETY: these bytes are numbers, and pointers that may be NULL.
+        let zero: Self = unsafe { std::mem::zeroed() };
+        Self { struct_size: std::mem::size_of::<Self>(), ..zero }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct autotune_plan_options {
     pub measure_ms: i64,
     pub policy: *const c_char,
@@ -270,6 +296,8 @@ impl Default for autotune_execution {
 #[link(name = "autotune")]
 extern "C" {
     pub fn autotune_version() -> *const c_char;
+    pub fn autotune_version_number() -> c_int;
+    pub fn autotune_status_name(status: autotune_status) -> *const c_char;
     pub fn autotune_error_status(error: *const autotune_error) -> autotune_status;
     pub fn autotune_error_message(error: *const autotune_error) -> *const c_char;
     pub fn autotune_error_free(error: *mut autotune_error);
@@ -299,6 +327,8 @@ extern "C" {
     pub fn autotune_answer_launches(answer: *const autotune_answer, launches: *mut autotune_launch, capacity: usize) -> usize;
     pub fn autotune_answer_describe(answer: *const autotune_answer, text: *mut c_char, capacity: usize) -> usize;
     pub fn autotune_answer_json(answer: *const autotune_answer, text: *mut c_char, capacity: usize) -> usize;
+    pub fn autotune_answer_info(answer: *const autotune_answer, info: *mut autotune_info, error: *mut *mut autotune_error) -> autotune_status;
+    pub fn autotune_plan_info(plan: *const autotune_plan, info: *mut autotune_info, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_plan_create(plan: *mut *mut autotune_plan, profile: *const autotune_profile, problem: *const autotune_problem, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_tensor_plan_create(plan: *mut *mut autotune_plan, profile: *const autotune_profile, tensor: *const autotune_tensor, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_plan_create_with(plan: *mut *mut autotune_plan, profile: *const autotune_profile, problem: *const autotune_problem, options: *const autotune_plan_options, error: *mut *mut autotune_error) -> autotune_status;
