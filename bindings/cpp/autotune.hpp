@@ -96,6 +96,15 @@ template <class Write> std::vector<autotune_launch> launches(const Write &write)
     return launches;
 }
 
+// What is known of an answer or a plan. Get is autotune_answer_info or autotune_plan_info.
+template <class Get, class T> autotune_info info(const Get &get, const T *object)
+{
+    autotune_info info = autotune_info_init();
+
+    check([&](autotune_error **failure) { return get(object, &info, failure); });
+    return info;
+}
+
 // A function may return NULL where there is no text.
 inline std::string string(const char *text)
 {
@@ -331,6 +340,12 @@ class answer
     {
     }
 
+    // All of it as numbers and texts, which live as long as answer and profile.
+    autotune_info info() const
+    {
+        return detail::info(autotune_answer_info, get());
+    }
+
     autotune_tier tier() const noexcept
     {
         return autotune_answer_tier(get());
@@ -546,8 +561,8 @@ class plan
     }
 
     // The same for spans of device memory. Throws AUTOTUNE_INVALID if one is too short for a
-    // problem without a step. With explicit strides, strides of tensors or many matrices that is not
-    // known.
+    // problem without a step. With explicit strides, strides of tensors or many matrices that is
+    // not known.
     template <class Dst, class Src, class = detail::if_range<Dst>, class = detail::if_range<Src>>
     void execute(Dst &&dst, Src &&src, void *stream = nullptr) const
     {
@@ -571,6 +586,12 @@ class plan
         return detail::launches([&](autotune_launch *launches, std::size_t capacity) {
             return autotune_plan_launches(get(), dst, src, launches, capacity);
         });
+    }
+
+    // What is known of the plan's answer. Texts live as long as the plan.
+    autotune_info info() const
+    {
+        return detail::info(autotune_plan_info, get());
     }
 
     std::int64_t scratch_bytes() const noexcept

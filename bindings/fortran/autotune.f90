@@ -11,7 +11,7 @@ module autotune
     use autotune_problems
     implicit none
     public
-    private :: owner, writer, outcome, text_of, c_text, written, refuse_copy
+    private :: owner, writer, outcome, c_text, written, refuse_copy
 
     ! What all objects have.
     type, abstract :: owner
@@ -46,6 +46,7 @@ module autotune
         procedure, private :: answer_of_problem, answer_of_tensor, answer_of_groups
         generic :: lookup => answer_of_problem, answer_of_tensor, answer_of_groups
         procedure :: check_device => answer_check_device
+        procedure :: info => answer_info
         procedure :: tier => answer_tier
         procedure :: distance => answer_distance
         procedure :: expected_permille => answer_expected_permille
@@ -70,6 +71,7 @@ module autotune
         generic :: create => plan_of_problem, plan_of_tensor, plan_of_groups
         procedure :: execute => plan_execute
         procedure :: execute_with => plan_execute_with
+        procedure :: info => plan_info
         procedure :: launches => plan_launches
         procedure :: scratch_bytes => plan_scratch_bytes
         procedure :: describe => plan_describe
@@ -91,7 +93,7 @@ contains
     ! ---- texts and failures ----
 
     ! Copy a text of C; the empty one for NULL.
-    function text_of(address) result(text)
+    function autotune_text_of(address) result(text)
         type(c_ptr), intent(in) :: address
         character(:), allocatable :: text
         character(kind=c_char), pointer :: letters(:)
@@ -113,7 +115,7 @@ contains
         do i = 1, length
             text(i:i) = letters(i)
         end do
-    end function text_of
+    end function autotune_text_of
 
     ! Make a text for C: blanks at the end do not count. NULL stands for a text that is absent.
     subroutine c_text(letters, address, text)
@@ -142,7 +144,7 @@ contains
 
         allocate (letters(write(object, c_null_ptr, 0_c_size_t) + 1))
         length = write(object, c_loc(letters), size(letters, kind=c_size_t))
-        text = text_of(c_loc(letters))
+        text = autotune_text_of(c_loc(letters))
     end function written
 
     ! End a call of the library, and free its error.
@@ -155,7 +157,7 @@ contains
 
         if (present(stat)) stat = status
         if (status == AUTOTUNE_OK) return
-        message = text_of(autotune_error_message(error))
+        message = autotune_text_of(autotune_error_message(error))
         call autotune_error_free(error)
         if (.not. present(stat)) error stop message
         if (present(errmsg)) errmsg = message
@@ -180,7 +182,7 @@ contains
     function autotune_loaded_version() result(text)
         character(:), allocatable :: text
 
-        text = text_of(autotune_version())
+        text = autotune_text_of(autotune_version())
     end function autotune_loaded_version
 
     ! The scales of the results of a problem with blocks: of dst, and of dst2.
@@ -222,7 +224,7 @@ contains
         integer, intent(in) :: i
         character(:), allocatable :: text
 
-        text = text_of(autotune_profile_skipped(self%object, int(i - 1, c_size_t)))
+        text = autotune_text_of(autotune_profile_skipped(self%object, int(i - 1, c_size_t)))
     end function profile_skipped
 
     subroutine profile_free(self)
@@ -273,7 +275,7 @@ contains
         class(autotune_device), intent(in) :: self
         character(:), allocatable :: text
 
-        text = text_of(autotune_device_name(self%object))
+        text = autotune_text_of(autotune_device_name(self%object))
     end function device_name
 
     subroutine device_free(self)
@@ -363,6 +365,21 @@ contains
         call outcome(status, error, stat, errmsg)
     end subroutine answer_check_device
 
+    ! What is known of the answer. autotune_text_of makes texts of its addresses.
+    subroutine answer_info(self, info, stat, errmsg)
+        class(autotune_answer), intent(in) :: self
+        type(autotune_info), target, intent(out) :: info
+        integer, intent(out), optional :: stat
+        character(*), intent(inout), optional :: errmsg
+        type(c_ptr) :: error
+        integer(c_int) :: status
+
+        error = c_null_ptr
+        info%struct_size = c_sizeof(info)
+        status = autotune_answer_info(self%object, c_loc(info), error)
+        call outcome(status, error, stat, errmsg)
+    end subroutine answer_info
+
     ! AUTOTUNE_TIER_EXACT and so on.
     function answer_tier(self) result(tier)
         class(autotune_answer), intent(in) :: self
@@ -396,21 +413,21 @@ contains
         class(autotune_answer), intent(in) :: self
         character(:), allocatable :: text
 
-        text = text_of(autotune_answer_path(self%object))
+        text = autotune_text_of(autotune_answer_path(self%object))
     end function answer_path
 
     function answer_tuned_problem(self) result(text)
         class(autotune_answer), intent(in) :: self
         character(:), allocatable :: text
 
-        text = text_of(autotune_answer_tuned_problem(self%object))
+        text = autotune_text_of(autotune_answer_tuned_problem(self%object))
     end function answer_tuned_problem
 
     function answer_family(self) result(text)
         class(autotune_answer), intent(in) :: self
         character(:), allocatable :: text
 
-        text = text_of(autotune_answer_family(self%object))
+        text = autotune_text_of(autotune_answer_family(self%object))
     end function answer_family
 
     function answer_parameter_count(self) result(count)
@@ -426,7 +443,7 @@ contains
         integer, intent(in) :: i
         character(:), allocatable :: text
 
-        text = text_of(autotune_answer_parameter_name(self%object, int(i - 1, c_size_t)))
+        text = autotune_text_of(autotune_answer_parameter_name(self%object, int(i - 1, c_size_t)))
     end function answer_parameter_name
 
     function answer_parameter_value(self, i) result(value)
@@ -563,6 +580,21 @@ contains
         status = autotune_plan_execute_with(self%object, c_loc(sized), error)
         call outcome(status, error, stat, errmsg)
     end subroutine plan_execute_with
+
+    ! What is known of the answer. autotune_text_of makes texts of its addresses.
+    subroutine plan_info(self, info, stat, errmsg)
+        class(autotune_plan), intent(in) :: self
+        type(autotune_info), target, intent(out) :: info
+        integer, intent(out), optional :: stat
+        character(*), intent(inout), optional :: errmsg
+        type(c_ptr) :: error
+        integer(c_int) :: status
+
+        error = c_null_ptr
+        info%struct_size = c_sizeof(info)
+        status = autotune_plan_info(self%object, c_loc(info), error)
+        call outcome(status, error, stat, errmsg)
+    end subroutine plan_info
 
     ! The launches at these addresses; without them, at aligned ones.
     function plan_launches(self, dst, src) result(launches)

@@ -75,6 +75,7 @@ static void test_lookup(const autotune::profile &profile)
     CHECK(device.name() == "NVIDIA H200");
     CHECK(answer.tier() == AUTOTUNE_TIER_EXACT && answer.distance() == 0);
     CHECK(answer.expected_permille() > 900 && !answer.is_predicted());
+    CHECK(answer.info().tier == AUTOTUNE_TIER_EXACT && answer.info().family == answer.family());
     CHECK(answer.tuned_problem() == "8192x8192:f32" && !answer.path().empty());
     CHECK(!answer.family().empty() && !answer.parameters().empty());
     CHECK(launches.size() == 1 && launches.at(0).grid[0] > 0 && launches.at(0).block[0] > 0);
@@ -139,6 +140,7 @@ static void test_matrices(const autotune::profile &profile)
 
     autotune::plan moved(std::move(plan));
     CHECK(moved.launches().size() == 1 && moved.launches(dst.data(), src.data()).size() == 1);
+    CHECK(moved.info().bytes == rows * cols * batch * 8);
     CHECK(moved.scratch_bytes() == 0 && !moved.describe().empty());
     plan = std::move(moved);
     plan.execute(dst, src);

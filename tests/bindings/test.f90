@@ -25,6 +25,7 @@ contains
         type(autotune_profile), intent(in) :: profile
         type(autotune_device) :: device
         type(autotune_answer) :: answer
+        type(autotune_info) :: info
         type(autotune_launch), allocatable :: launches(:)
         character(200) :: errmsg
         integer :: stat
@@ -35,6 +36,8 @@ contains
         call check(answer%tier() == AUTOTUNE_TIER_EXACT .and. answer%distance() <= 0, 'the tier')
         call check(answer%expected_permille() > 900 .and. .not. answer%is_predicted(), 'what is expected')
         call check(answer%tuned_problem() == '8192x8192:f32' .and. len(answer%path()) > 0, 'the source')
+        call answer%info(info)
+        call check(autotune_text_of(info%family) == answer%family(), 'the texts of an answer')
         call check(answer%parameter_count() > 0, 'the number of parameters')
         call check(index(answer%describe(), answer%parameter_name(1)) > 0, 'the name of a parameter')
         call check(answer%parameter_value(1) > 0, 'the value of a parameter')
@@ -82,6 +85,7 @@ contains
         type(c_ptr) :: in
         type(autotune_plan) :: plan
         type(autotune_problem) :: problem
+        type(autotune_info) :: info
         integer :: i, stat, before
 
         a = reshape([(int(i, c_int32_t), i = 1, lda*n)], [lda, n])
@@ -101,6 +105,8 @@ contains
         call check(all(dense == transpose(upper)), 'a dense transpose')
         call check(size(plan%launches()) == 1 .and. plan%scratch_bytes() == 0, 'launches and scratch')
         call check(size(plan%launches(c_loc(dense), c_loc(upper))) == 1, 'launches at addresses')
+        call plan%info(info)
+        call check(info%bytes == 2*4*m*n, 'the bytes of a plan')
         call check(len(plan%describe()) > 0, 'the description of a plan')
 
         call plan%create(profile, autotune_transpose_of(-1, n, 4), stat=stat)

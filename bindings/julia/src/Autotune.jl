@@ -316,6 +316,22 @@ Throws `C.AUTOTUNE_MISMATCH` unless the answer was tuned on this model of device
 check_device(answer::Answer) =
     GC.@preserve answer check(failure -> C.autotune_answer_check_device(answer.object, failure))
 
+# Fill an info by autotune_answer_info or autotune_plan_info.
+function filled(get)
+    info = Ref(C.autotune_info(; struct_size=sizeof(C.autotune_info)))
+    check(failure -> get(info, failure))
+    return info[]
+end
+
+"""
+    info(answer), info(plan)
+
+All that is known, as the members of `autotune_info`. `text` makes texts of its pointers, which live as
+long as an answer or a plan.
+"""
+info(answer::Answer) = GC.@preserve answer filled(
+    (info, failure) -> C.autotune_answer_info(answer.object, info, failure))
+
 # `C.AUTOTUNE_TIER_EXACT` and so on.
 tier(answer::Answer) = GC.@preserve answer C.autotune_answer_tier(answer.object)
 distance(answer::Answer) = GC.@preserve answer C.autotune_answer_distance(answer.object)
@@ -399,6 +415,8 @@ execute_with!(plan::Plan, execution::C.autotune_execution) =
 launches(plan::Plan, dst=C_NULL, src=C_NULL) = GC.@preserve plan written_launches(
     (places, capacity) -> C.autotune_plan_launches(handle(plan), address(dst), address(src),
         places, capacity))
+info(plan::Plan) = GC.@preserve plan filled(
+    (info, failure) -> C.autotune_plan_info(handle(plan), info, failure))
 scratch_bytes(plan::Plan) = GC.@preserve plan C.autotune_plan_scratch_byteshandle(plan)
 describe(plan::Plan) = GC.@preserve plan written(
     (text, capacity) -> C.autotune_plan_describe(handle(plan), text, capacity))

@@ -51,6 +51,7 @@ end
     @test Autotune.tier(answer) == C.AUTOTUNE_TIER_EXACT && Autotune.distance(answer) == 0
     @test Autotune.expected_permille(answer) > 900 && !Autotune.is_predicted(answer)
     @test Autotune.tuned_problem(answer) == "8192x8192:f32" && !isempty(Autotune.path(answer))
+    @test Autotune.text(Autotune.info(answer).family) == Autotune.family(answer)
     @test !isempty(Autotune.parameters(answer))
     @test length(Autotune.launches(answer)) == 1 && Autotune.launches(answer)[1].grid[1] > 0
     @test occursin(Autotune.family(answer), Autotune.describe(answer))
@@ -88,6 +89,7 @@ function test_plans(driver)
     @test number(:driver_launches) == before + 1
     @test b == permutedims(a)
     @test length(Autotune.launches(plan)) == 1 && Autotune.scratch_bytes(plan) == 0
+    @test Autotune.info(plan).bytes == 2 * sizeof(a)
     @test occursin("53x37", Autotune.describe(plan))
     close(plan)
     @test status_of(() -> execute!(plan, b, a)) == C.AUTOTUNE_INVALID

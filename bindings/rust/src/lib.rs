@@ -28,7 +28,7 @@ pub mod sys;
 mod text;
 
 pub use error::{Error, Result, Status};
-pub use lookup::{Answer, Device, Policy, Profile, Tier};
+pub use lookup::{Answer, Device, Info, Policy, Profile, Tier};
 pub use plan::{Launch, Options, Plan};
 pub use problem::{scales, Groups, Matrix, Measurable, Problem, Tensor};
 

@@ -88,6 +88,74 @@ pub enum Tier {
     Default,
 }
 
+impl From<sys::autotune_tier> for Tier {
+    fn from(tier: sys::autotune_tier) -> Self {
+        match tier {
+            sys::AUTOTUNE_TIER_EXACT => Tier::Exact,
+            sys::AUTOTUNE_TIER_SHAPE => Tier::Shape,
+            sys::AUTOTUNE_TIER_CHIP => Tier::Chip,
+            sys::AUTOTUNE_TIER_ARCHITECTURE => Tier::Architecture,
+            sys::AUTOTUNE_TIER_OTHER => Tier::Other,
+            _ => Tier::Default,
+        }
+    }
+}
+
+/// What is known of an answer, or of the answer from which a plan was made.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Info {
+    /// Where it comes from.
+    pub tier: Tier,
+    /// A guess: predicted, of another GPU, of a far problem, or a default.
+    pub is_uncertain: bool,
+    /// The entry's times come from an emulated device.
+    pub is_predicted: bool,
+    /// The entry's share of the copy limit, in thousandths; 0: unknown.
+    pub expected_permille: i64,
+    /// To the tuned problem.
+    pub distance: f64,
+    /// Read and written, of the problem that was asked for.
+    pub bytes: i64,
+    /// The time of the tuned problem on its device; 0: unknown.
+    pub tuned_ns: i64,
+    /// The kernel's template; None: the plan has nothing to do.
+    pub family: Option<String>,
+    /// None: no entry was legal.
+    pub tuned_problem: Option<String>,
+    /// The profile's; None: no entry was legal.
+    pub path: Option<String>,
+    /// The parameters that are not neutral: `"LAYOUT=1 THREADS=512"`.
+    pub config: Option<String>,
+}
+
+impl Info {
+    /// Copy what a function of the library fills.
+    pub(crate) fn of(
+        fill: impl FnOnce(
+            *mut sys::autotune_info,
+            *mut *mut sys::autotune_error,
+        ) -> sys::autotune_status,
+    ) -> Result<Self> {
+        let mut info = sys::autotune_info::default();
+
+        error::check(|error| fill(&mut info, error))?;
+        Ok(Info {
+            tier: (info.tier as sys::autotune_tier).into(),
+            is_uncertain: info.is_uncertain != 0,
+            is_predicted: info.is_predicted != 0,
+            expected_permille: info.expected_permille,
+            distance: info.distance,
+            bytes: info.bytes,
+            tuned_ns: info.tuned_ns,
+            family: text::copied(info.family),
+            tuned_problem: text::copied(info.tuned_problem),
+            path: text::copied(info.path),
+            config: text::copied(info.config),
+        })
+    }
+}
+
 impl Profile {
     /// Read all profiles on the search path.
     pub fn open() -> Result<Self> {
@@ -155,16 +223,14 @@ impl Device {
 }
 
 impl Answer<'_> {
+    /// All that is known of the answer.
+    pub fn info(&self) -> Result<Info> {
+        Info::of(|info, error| unsafe { sys::autotune_answer_info(self.as_ptr(), info, error) })
+    }
+
     /// Where the answer comes from.
     pub fn tier(&self) -> Tier {
-        match unsafe { sys::autotune_answer_tier(self.as_ptr()) } {
-            sys::AUTOTUNE_TIER_EXACT => Tier::Exact,
-            sys::AUTOTUNE_TIER_SHAPE => Tier::Shape,
-            sys::AUTOTUNE_TIER_CHIP => Tier::Chip,
-            sys::AUTOTUNE_TIER_ARCHITECTURE => Tier::Architecture,
-            sys::AUTOTUNE_TIER_OTHER => Tier::Other,
-            _ => Tier::Default,
-        }
+        unsafe { sys::autotune_answer_tier(self.as_ptr()) }.into()
     }
 
     /// The distance of the tuned problem; 0 for the problem itself.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Kernels that are loaded for a problem.
-use crate::{error, sys, text, Measurable, Policy, Problem, Profile, Result};
+use crate::{error, sys, text, Info, Measurable, Policy, Problem, Profile, Result};
 use std::os::raw::c_void;
 use std::ptr::NonNull;
 
@@ -135,6 +135,11 @@ impl Plan {
         launches(|places, capacity| unsafe {
             sys::autotune_plan_launches(self.as_ptr(), dst as _, src as _, places, capacity)
         })
+    }
+
+    /// What is known of the plan's answer.
+    pub fn info(&self) -> Result<Info> {
+        Info::of(|info, error| unsafe { sys::autotune_plan_info(self.as_ptr(), info, error) })
     }
 
     /// The bytes of scratch that an execution needs.

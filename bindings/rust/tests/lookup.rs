@@ -40,6 +40,8 @@ fn answers() {
     assert!(profile.skipped().is_empty());
     assert_eq!(device.name(), "NVIDIA H200");
     assert_eq!((answer.tier(), answer.distance()), (Tier::Exact, 0.0));
+    let info = answer.info().unwrap();
+    assert_eq!((info.tier, info.family.unwrap()), (Tier::Exact, answer.family()));
     assert!(answer.expected_permille() > 900 && !answer.is_predicted());
     assert!(answer.path().unwrap().ends_with(".yaml"));
     assert_eq!(answer.tuned_problem().unwrap(), "8192x8192:f32");

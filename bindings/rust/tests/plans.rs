@@ -77,6 +77,7 @@ fn matrices(driver: &Driver) {
         let (b, r, c) = (i / cols / rows, i / cols % rows, i % cols);
         assert_eq!(dst[(b * cols + c) * rows + r], *element);
     }
+    assert_eq!(plan.info().unwrap().bytes, 2 * 4 * src.len() as i64);
     assert_eq!(plan.scratch_bytes(), 0);
     assert!(plan.launches().len() == 1 && plan.launches()[0].kernel.is_some());
     assert_eq!(plan.launches_at(dst.as_ptr() as usize, src.as_ptr() as usize).len(), 1);
