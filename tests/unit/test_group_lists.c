@@ -22,13 +22,14 @@
 
 #include <cmocka.h>
 
+#include "group_scene.h"
 #include "hopper.h"
 #include "problem_of.h"
 #include "sample.h"
 #include "shipped_families.h"
 #include "template_header.h"
 
-enum { KERNELS_MAX = 40, SPACE_MAX = 500000, POISON = 0xa5, HOST_THREADS = 2 };
+enum { KERNELS_MAX = 40, SPACE_MAX = 500000, HOST_THREADS = 2 };
 
 static struct at_device_info device = {
     .kind = "emu",
@@ -50,6 +51,8 @@ static const struct {
     {"micro", "group=9,rows=0..144,cols=0..144,multiple=8:u8:f16,affine", true},
     {"skew", "group=9,rows=0..144,cols=0..144:i16:f32,affine", true},
     {"skew", "group=9,total=500,cols=33:f16:f32,affine=rows", true},
+    {"micro", "group=9,rows=0..144,cols=0..144,multiple=8:bf16:e4m3,scale,both", true},
+    {"skew", "group=9,total=500,cols=33:f16,alpha,beta", true},
     {"micro", "group=9,rows=0..144,cols=0..144,multiple=4:u8", false},
     {"micro", "group=9,rows=0..144,cols=0..144:c128", false},
     {"skew", "group=9,rows=0..144,cols=0..144:u8,both", false},
@@ -63,16 +66,16 @@ static const struct {
     {"micro", "group=9,rows=0..144,cols=0..144,multiple=2:f64,affine=rows", false},
     {"skew", "group=9,rows=0..144,cols=0..144:f16,affine=rows", false},
     {"skew", "group=9,total=500,cols=33:u8:f16,affine", false},
+    {"micro", "group=9,total=500,cols=32,pad=8:bf16:e4m3,divide,both=bf16", false},
+    {"micro", "group=9,total=500,cols=32,pad=4:u8:f32,scale,beta", false},
+    {"micro", "group=9,rows=0..144,cols=0..144,multiple=4:f32:f16,affine,beta", false},
+    {"skew", "group=9,rows=0..144,cols=0..144:f16:e5m2,divide,both", false},
+    {"skew", "group=9,rows=0..144,cols=0..144:f64,alpha,beta", false},
+    {"skew", "group=9,total=500,cols=33:f32:bf16,scale,both=f16", false},
 };
 
 /* A config for each source, drawn from its space, and its kernel. */
-static struct kernel {
-    struct at_problem problem;
-    struct at_config config;
-    int64_t unit; /* elements that sides and addresses are multiples of */
-    const struct at_ptx_kernel *ptx;
-    char *name; /* for messages */
-} kernels[AT_COUNT(sources)];
+static struct kernel kernels[AT_COUNT(sources)];
 static size_t kernel_count;
 static struct at_ptx_module *module;
 
@@ -158,100 +161,6 @@ static int tear_down(void **state)
     return free_shipped_families(state);
 }
 
-/* ---- matrices in memory ---- */
-
-/* Matrices of one kind of kernel, with what surrounds them. Lists and groups of rows alike are
- * described as a list for the check. */
-struct scene {
-    const struct kernel *kernel;
-    struct at_emu_memory *memory;
-    struct at_rng rng;
-    struct at_group_matrix *list;
-    int64_t *padded; /* elements of a result row that have a value */
-    size_t count;
-    int64_t src_elements, dst_elements; /* of the buffers */
-    uint64_t src, dst, kept;
-    unsigned char *src_host, *dst_host, *kept_host;
-    /* Of a step with channels: the numbers of both kinds, and where those of each matrix begin. */
-    uint64_t scales, shifts;
-    int64_t *first_channel, stride;
-};
-
-static int64_t result_size(const struct scene *scene)
-{
-    return at_problem_elem_size(&scene->kernel->problem, AT_DESTINATION);
-}
-
-static int64_t below(struct scene *scene, int64_t bound)
-{
-    return (int64_t)at_rng_below(&scene->rng, (uint64_t)bound);
-}
-
-/* Draw a side of at most about as many elements, and a gap of up to two units. */
-static int64_t draw_side(struct scene *scene, int64_t most)
-{
-    int64_t unit = scene->kernel->unit;
-
-    return unit * (1 + below(scene, most < unit ? 1 : most / unit));
-}
-
-static int64_t draw_gap(struct scene *scene)
-{
-    return scene->kernel->unit * below(scene, 3);
-}
-
-static unsigned char *allocate(struct scene *scene, uint64_t *at, int64_t elements, int64_t size)
-{
-    *at = at_emu_memory_allocate(scene->memory, elements * size);
-    return at_emu_memory_host(scene->memory, *at, (size_t)(elements * size));
-}
-
-/* Allocate the buffers, once it is known how large they are. Sources are bytes that differ from
- * their neighbours and make no NaN. */
-static void make_buffers(struct scene *scene)
-{
-    int64_t size = scene->kernel->problem.elem_size;
-
-    scene->src_host = allocate(scene, &scene->src, scene->src_elements + 1, size);
-    scene->dst_host = allocate(scene, &scene->dst, scene->dst_elements + 1, result_size(scene));
-    scene->kept_host = allocate(scene, &scene->kept, scene->src_elements + 1, size);
-    assert_true(scene->src_host && scene->dst_host && scene->kept_host);
-    for (int64_t i = 0; i < scene->src_elements * size; i++)
-        scene->src_host[i] = (unsigned char)((i * 2654435761u >> 13) & 0x3f);
-    memset(scene->dst_host, POISON, (size_t)(scene->dst_elements * result_size(scene)));
-    memset(scene->kept_host, POISON, (size_t)(scene->src_elements * size));
-}
-
-/* The numbers of a channel: none has those of its neighbours. */
-static double scale_of(int64_t number)
-{
-    return (double)(number % 61) / 4 - 7;
-}
-
-static double shift_of(int64_t number)
-{
-    return (double)(number % 53) * 3 - 64;
-}
-
-/* Put the numbers of channels into memory, `count` of each kind and no more. */
-static void make_channels(struct scene *scene, int64_t count)
-{
-    enum at_number type = at_step_computes_in(&scene->kernel->problem.step);
-    int64_t bytes = at_number_formats[type].bytes;
-    unsigned char *scales, *shifts;
-
-    if (!at_step_has(&scene->kernel->problem.step, AT_AFFINE) || count == 0)
-        return;
-    scales = allocate(scene, &scene->scales, count, bytes);
-    shifts = allocate(scene, &scene->shifts, count, bytes);
-    for (int64_t i = 0; i < count; i++) {
-        const double scale = scale_of(i), shift = shift_of(i);
-
-        at_number_cast(type, scales + i * bytes, AT_F64, &scale, false);
-        at_number_cast(type, shifts + i * bytes, AT_F64, &shift, false);
-    }
-}
-
 /* Run the kernel, without a fault. Returns how many blocks its grid has. */
 static uint64_t run(struct scene *scene, const void *groups, size_t bytes, int64_t multiprocessors,
                     const uint64_t *only, size_t only_count)
@@ -260,7 +169,9 @@ static uint64_t run(struct scene *scene, const void *groups, size_t bytes, int64
     struct at_device_info of = device;
     uint64_t args[AT_CALL_WORDS];
     uint8_t words[AT_CALL_ARGS];
-    const struct at_step_numbers numbers = {.channel_scale = scene->scales,
+    const struct at_step_numbers numbers = {.number.at = scene->numbers,
+                                            .beta.value = {has(scene, AT_BETA) ? beta : 0},
+                                            .channel_scale = scene->scales,
                                             .channel_shift = scene->shifts,
                                             .channel_stride = scene->stride};
     struct at_emu_launch launch = {.kernel = kernel->ptx,
@@ -288,81 +199,6 @@ static uint64_t run(struct scene *scene, const void *groups, size_t bytes, int64
     if (fault.kind != AT_EMU_NO_FAULT)
         fail_msg("%s", fault.message);
     return at_emu_blocks(&launch);
-}
-
-/* Where the result of an element lies, and the element itself. */
-static void place(const struct at_group_matrix *m, const int64_t at[4], int64_t *from, int64_t *to)
-{
-    *from = at[0] * m->stride_src[0] + at[1] * m->stride_src[1] + at[2] * m->ld_src + at[3];
-    *to = at[0] * m->stride_dst[0] + at[1] * m->stride_dst[1] + at[3] * m->ld_dst + at[2];
-}
-
-/* Compute the result of an element of a matrix. */
-static void compute(const struct scene *scene, size_t number, int64_t row, int64_t col,
-                    void *result, const void *element)
-{
-    const struct at_problem *problem = &scene->kernel->problem;
-    const int64_t channel = at_problem_mixes_channels(problem) ? row : col;
-    struct at_step_operands operands = {0};
-
-    if (!at_step_has(&problem->step, AT_AFFINE)) {
-        memcpy(result, element, (size_t)problem->elem_size);
-        return;
-    }
-    operands.channel_scale = scale_of(scene->first_channel[number] + channel);
-    operands.shift = shift_of(scene->first_channel[number] + channel);
-    at_step_apply(&problem->step, &operands, result, element, NULL);
-}
-
-/* Move the matrix in these buffers as the kernel should. */
-static void move(const struct scene *scene, size_t number, unsigned char *dst, unsigned char *kept)
-{
-    const struct at_group_matrix *m = &scene->list[number];
-    size_t size = (size_t)scene->kernel->problem.elem_size, results = (size_t)result_size(scene);
-    int64_t src_start = (int64_t)((m->src - scene->src) / size),
-            dst_start = (int64_t)((m->dst - scene->dst) / results), from, to;
-
-    for (int64_t i = 0; i < m->extent[0] * m->extent[1]; i++)
-        for (int64_t c = 0; c < m->cols; c++)
-            for (int64_t r = 0; r < m->rows || (m->rows > 0 && r < scene->padded[number]); r++) {
-                place(m, (const int64_t[]){i % m->extent[0], i / m->extent[0], r, c}, &from, &to);
-                if (r >= m->rows) {
-                    memset(dst + (size_t)(dst_start + to) * results, 0, results);
-                    continue;
-                }
-                compute(scene, number, r, c, dst + (size_t)(dst_start + to) * results,
-                        scene->src_host + (size_t)(src_start + from) * size);
-                memcpy(kept + (size_t)(src_start + from) * size,
-                       scene->src_host + (size_t)(src_start + from) * size, size);
-            }
-}
-
-static void check(const struct scene *scene)
-{
-    size_t size = (size_t)scene->kernel->problem.elem_size;
-    size_t src_bytes = (size_t)scene->src_elements * size,
-           dst_bytes = (size_t)(scene->dst_elements * result_size(scene));
-    unsigned char *dst = at_alloc(dst_bytes + 1), *kept = at_alloc(src_bytes + 1);
-    bool keeps = at_step_has(&scene->kernel->problem.step, AT_BOTH);
-
-    memset(dst, POISON, dst_bytes);
-    memset(kept, POISON, src_bytes);
-    for (size_t i = 0; i < scene->count; i++)
-        move(scene, i, dst, kept);
-    if (memcmp(dst, scene->dst_host, dst_bytes) != 0)
-        fail_msg("%s: a wrong result", scene->kernel->name);
-    if (keeps && memcmp(kept, scene->kept_host, src_bytes) != 0)
-        fail_msg("%s: a wrong second result", scene->kernel->name);
-    free(dst);
-    free(kept);
-}
-
-static void end(struct scene *scene)
-{
-    free(scene->list);
-    free(scene->padded);
-    free(scene->first_channel);
-    at_emu_memory_free(scene->memory);
 }
 
 /* ---- lists ---- */
@@ -411,18 +247,23 @@ static void draw_matrix(struct scene *scene, const struct drawing *drawing, size
     scene->padded[number] = 0;
 }
 
-/* Draw how far the numbers of channels are apart: matrices share some of them, or all, or none. */
-static void place_channels(struct scene *scene)
+/* Make the numbers of a list. Those of channels are as far apart as is drawn: matrices share some
+ * of them, or all, or none. */
+static void place_numbers(struct scene *scene)
 {
     const bool of_rows = at_problem_mixes_channels(&scene->kernel->problem);
     int64_t most = 0;
 
     scene->first_channel = at_alloc_array(scene->count + 1, sizeof *scene->first_channel);
+    scene->group = at_alloc_array(scene->count + 1, sizeof *scene->group);
+    make_numbers(scene, (int64_t)scene->count);
     for (size_t i = 0; i < scene->count; i++)
         most = at_max(most, of_rows ? scene->list[i].rows : scene->list[i].cols);
     scene->stride = below(scene, most + 2);
-    for (size_t i = 0; i < scene->count; i++)
+    for (size_t i = 0; i < scene->count; i++) {
+        scene->group[i] = (int64_t)i;
         scene->first_channel[i] = (int64_t)i * scene->stride;
+    }
     make_channels(scene, most + (scene->count ? (int64_t)scene->count - 1 : 0) * scene->stride);
 }
 
@@ -438,12 +279,13 @@ static struct at_group_list draw_list(struct scene *scene, const struct drawing 
     for (size_t i = 0; i < scene->count; i++)
         draw_matrix(scene, drawing, i);
     make_buffers(scene);
-    place_channels(scene);
+    place_numbers(scene);
     for (size_t i = 0; i < scene->count; i++) {
         struct at_group_matrix *m = &scene->list[i];
 
-        m->kept = scene->kept + m->src * size;
+        m->kept = scene->kept + m->src * (uint64_t)kept_size(scene);
         m->src = scene->src + m->src * size;
+        m->second = scene->second + m->dst * (uint64_t)result_size(scene);
         m->dst = scene->dst + m->dst * (uint64_t)result_size(scene);
     }
     if (bytes > 0)
@@ -515,14 +357,16 @@ static void test_a_million(void **state)
         uint64_t grid;
         unsigned char *dst, *kept;
 
-        if (!is_of(&kernels[k], AT_GROUP_LIST) || kernels[k].unit > 1) {
+        /* Numbers change nothing in how a tile is found. */
+        if (!is_of(&kernels[k], AT_GROUP_LIST) || kernels[k].unit > 1 ||
+            at_step_has_number(&kernels[k].problem.step)) {
             at_emu_memory_free(scene.memory);
             continue;
         }
         list = draw_list(&scene, &drawing);
         grid = run(&scene, &list, sizeof list, MULTIPROCESSORS, blocks, chosen);
         dst = at_alloc((size_t)scene.dst_elements * size);
-        kept = at_alloc((size_t)(scene.src_elements * kernels[k].problem.elem_size));
+        kept = at_alloc((size_t)(scene.src_elements * kept_size(&scene)));
         memset(dst, POISON, (size_t)scene.dst_elements * size);
         for (size_t i = 0; i < scene.count; i++) {
             const struct at_group_matrix *m = &scene.list[i];
@@ -597,6 +441,7 @@ static int draw_rows(struct scene *scene, const struct row_drawing *drawing, int
             .ld_dst = drawing->stacked ? rows->most : with_padding,
             .extent = {1, 1}};
         scene->padded[scene->count] = with_padding;
+        scene->group[scene->count] = (int64_t)i;
         scene->first_channel[scene->count] = at_problem_mixes_channels(&scene->kernel->problem)
                                                  ? offsets[i]
                                                  : (int64_t)i * scene->stride;
@@ -624,6 +469,8 @@ static void place_rows(struct scene *scene, const int64_t *offsets, struct at_ra
     else if (rows->count > 0)
         make_channels(scene, (rows->count - 1) * scene->stride + rows->cols);
     rows->kept = scene->kept;
+    rows->second = scene->second;
+    make_numbers(scene, rows->count);
     for (int64_t i = 0; i <= rows->count; i++) /* little-endian, as the device is */
         memcpy(host + i * rows->offset_bytes, &offsets[i], (size_t)rows->offset_bytes);
 }
@@ -651,7 +498,8 @@ static void test_rows(void **state)
                 .rng = {i * 100 + k},
                 .list = at_alloc_array(drawing->count + 1, sizeof *scene.list),
                 .padded = at_alloc_array(drawing->count + 1, sizeof *scene.padded),
-                .first_channel = at_alloc_array(drawing->count + 1, sizeof *scene.first_channel)};
+                .first_channel = at_alloc_array(drawing->count + 1, sizeof *scene.first_channel),
+                .group = at_alloc_array(drawing->count + 1, sizeof *scene.group)};
             int64_t *offsets = at_alloc_array(drawing->count + 1, sizeof *offsets);
             struct at_ragged_groups rows;
 
