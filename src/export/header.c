@@ -129,7 +129,8 @@ const struct at_export_format at_export_header = {
     .summary =
         "a header for C99, C++ and nvcc. It has macros with the parameters and the launch of each "
         "problem, a table of them, and autotune_tuned_find(), which finds a matrix or a batch in "
-        "the table. The index of any problem is a macro too. autotune_tuned_choose() chooses among "
+        "the table. The index of any problem is a macro too, and "
+        "autotune_tuned_named() finds any by its name. autotune_tuned_choose() chooses among "
         "several devices.",
     .has_names = true,
     .write = write,

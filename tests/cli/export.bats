@@ -195,6 +195,7 @@ int main(void)
     const struct two_tuned *t = &two_tuned_entries[TWO_T6_5_8_32_B2_P0213_INDEX];
 
     return one_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 0) && two_tuned_find(4, 512, 512, 512, 512, 1, 0, 0, 0) &&
+           two_tuned_named("6x5x8x32:f16,perm=0213") == t && !one_tuned_named("6x5x8x32:f16,perm=0213") &&
            !two_tuned_find(2, 0, 0, 0, 0, 0, 0, 0, 0) && ONE_TUNED_COUNT == 1 && TWO_TUNED_COUNT == 2 &&
            t->problem[0] == '6' && t->argument_count == 7 && t->word_counts[4] == 5 && t->words[4] == 240 ? 0 : 1;
 }
