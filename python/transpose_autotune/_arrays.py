@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _cuda, _dlpack
 from ._cuda import HOST
@@ -18,6 +18,20 @@ _NAMES = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "float8_e8m0fnu": "e8m
           "float4_e2m1fn_x2": "e2m1", "e4m3_1": "e4m3", "e5m2_1": "e5m2",
           "e8m0_1": "e8m0", "bool": "u8", "b1": "u8"}
 _LETTERS = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+
+
+class _SpeaksDlpack(Protocol):
+    @property
+    def __dlpack__(self) -> Any: ...
+
+
+class _HasInterface(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+# What calls take, and give back.
+Array = TypeVar("Array", bound=Union[_SpeaksDlpack, _HasInterface])
 
 
 def type_name(kind: Any) -> str:

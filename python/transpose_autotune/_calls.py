@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, overload
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, overload
 
 from . import _cuda, _host
-from ._arrays import Jax, Kind, View, dense, kind_of, overlap, place_of, stream_number, type_name
+from ._arrays import Array, Jax, Kind, View, dense, kind_of, overlap, place_of, stream_number, type_name
 from ._cuda import HOST
 from ._library import AutotuneError, Status, library
 from ._objects import AnyProfile, At, Plan, Problem, checked_dims, normalized, opened, set_default_profile, swap_last
 from ._operands import MOVE, Operands, expected_operands, expected_outputs, step_of
 from ._scratch import scratch_for, scratch_for_sums
-
-T = TypeVar("T")
 
 _Key = Tuple[int, Any]
 _plans: Dict[_Key, Any] = {}
@@ -277,16 +275,17 @@ def _operands(out: Any, both: Any, amax: Any, dtype: Any, scale: Any, alpha: Any
 
 
 @overload
-def transpose(x: T, out: Optional[T] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
-              alpha: Any = None, beta: Any = None, other: Optional[T] = None, channel_scale: Any = None,
-              channel_shift: Any = None, channel_axis: int = -1) -> T: ...
+def transpose(x: Array, out: Optional[Array] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
+              alpha: Any = None, beta: Any = None, other: Optional[Array] = None, channel_scale: Any = None,
+              channel_shift: Any = None, channel_axis: int = -1) -> Array: ...
 
 
 @overload
-def transpose(x: T, out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
-              alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None,
+def transpose(x: Array, out: Optional[Tuple[Array, ...]] = None, stream: Any = None, *, dtype: Any = None,
+              scale: Any = None, alpha: Any = None, both: Any = False, amax: Any = False, skip: Any = None,
               blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
-              layout: Optional[str] = None, tensor_amax: Optional[T] = None, sums: bool = False) -> Tuple[T, ...]: ...
+              layout: Optional[str] = None, tensor_amax: Optional[Array] = None,
+              sums: bool = False) -> Tuple[Array, ...]: ...
 
 
 def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None, alpha: Any = None,
@@ -335,15 +334,15 @@ def transpose(x: Any, out: Any = None, stream: Any = None, *, dtype: Any = None,
 
 
 @overload
-def permute(x: T, dims: Optional[Sequence[int]], out: Optional[T] = None, stream: Any = None, *, dtype: Any = None,
-            scale: Any = None, alpha: Any = None, beta: Any = None, other: Optional[T] = None,
-            channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> T: ...
+def permute(x: Array, dims: Optional[Sequence[int]], out: Optional[Array] = None, stream: Any = None, *,
+            dtype: Any = None, scale: Any = None, alpha: Any = None, beta: Any = None, other: Optional[Array] = None,
+            channel_scale: Any = None, channel_shift: Any = None, channel_axis: int = -1) -> Array: ...
 
 
 @overload
-def permute(x: T, dims: Optional[Sequence[int]], out: Optional[Tuple[T, ...]] = None, stream: Any = None, *, dtype: Any = None,
-            scale: Any = None, alpha: Any = None, both: Any = False, amax: Any = False,
-            skip: Any = None, sums: bool = False) -> Tuple[T, ...]: ...
+def permute(x: Array, dims: Optional[Sequence[int]], out: Optional[Tuple[Array, ...]] = None, stream: Any = None, *,
+            dtype: Any = None, scale: Any = None, alpha: Any = None, both: Any = False, amax: Any = False,
+            skip: Any = None, sums: bool = False) -> Tuple[Array, ...]: ...
 
 
 def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _cuda, _host
-from ._arrays import View, dense, kind_of, place_of, stream_number, type_name
+from ._arrays import Array, View, dense, kind_of, place_of, stream_number, type_name
 from ._calls import check_out, check_outputs, new_results, permute, view_there
 from ._cuda import HOST
 from ._groups import MatrixList, Part, RaggedRows, Rows, check_nested, parts_of, whole_matrix
 from ._objects import At, checked_dims, normalized, swap_last
 from ._operands import MOVE, Operands, expected_operands, step_of
-
-T = TypeVar("T")
 
 AXES_MOST = 4
 
@@ -274,7 +272,7 @@ def _operands(out: Any, both: Any, skip: Any, **others: Any) -> Operands:
     return Operands(both=None if both is False else both, skip=skip, **others)
 
 
-def transpose_many(xs: Sequence[T], out: Any = None, stream: Any = None, *, dims: Optional[Sequence[int]] = None,
+def transpose_many(xs: Sequence[Array], out: Any = None, stream: Any = None, *, dims: Optional[Sequence[int]] = None,
                    dtype: Any = None, scale: Any = None, alpha: Any = None, channel_scale: Any = None,
                    channel_shift: Any = None, channel_axis: int = -1, both: Any = False, skip: Any = None) -> Any:
     """Returns a list of the transposes of all xs, which one launch makes; or writes them to `out`, a list.
@@ -297,7 +295,7 @@ def transpose_many(xs: Sequence[T], out: Any = None, stream: Any = None, *, dims
     return many(xs, None if dims is None else checked_dims(dims), out, stream, given)
 
 
-def transpose_ragged(x: T, offsets: Any, out: Any = None, stream: Any = None, *, padding: int = 1,
+def transpose_ragged(x: Array, offsets: Any, out: Any = None, stream: Any = None, *, padding: int = 1,
                      stacked_rows: Optional[int] = None, most_rows: Optional[int] = None, overflow: bool = False,
                      dtype: Any = None, scale: Any = None, alpha: Any = None, channel_scale: Any = None,
                      channel_shift: Any = None, channel_axis: int = -1, both: Any = False, skip: Any = None) -> Any:
