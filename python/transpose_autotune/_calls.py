@@ -345,8 +345,8 @@ def permute(x: Array, dims: Optional[Sequence[int]], out: Optional[Tuple[Array, 
             skip: Any = None, sums: bool = False) -> Tuple[Array, ...]: ...
 
 
-def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any = None, *, dtype: Any = None, scale: Any = None,
-            alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
+def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any = None, *, dtype: Any = None,
+            scale: Any = None, alpha: Any = None, beta: Any = None, other: Any = None, channel_scale: Any = None,
             channel_shift: Any = None, channel_axis: int = -1, both: Any = False, amax: Any = False, skip: Any = None,
             blocks: Optional[Tuple[int, int]] = None, scales: Optional[str] = None,
             layout: Optional[str] = None, tensor_amax: Any = None, sums: bool = False) -> Any:
@@ -354,8 +354,8 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any 
 
     Axis i of the result is axis dims[i] of x, as in PyTorch and NumPy. None reverses all axes, as in NumPy. Otherwise
     as transpose."""
-    return _call(x, checked_dims(dims), out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale, channel_shift, skip,
-                 blocks, scales, layout, tensor_amax, sums, channel_axis)
+    return _call(x, checked_dims(dims), out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale,
+                 channel_shift, skip, blocks, scales, layout, tensor_amax, sums, channel_axis)
 
 
 def transpose_(x: Any, stream: Any = None) -> Any:

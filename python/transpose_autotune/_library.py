@@ -108,12 +108,22 @@ class ScalesStruct(ctypes.Structure):
         "elem_size", "rows", "cols", "row_stride", "col_stride", "matrix_bytes", "bytes")), ("reserved", c_int64 * 4)]
 
 
+class InfoStruct(ctypes.Structure):
+    """autotune_info"""
+    _fields_ = [("struct_size", c_size_t), *((name, c_int64) for name in (
+                    "tier", "is_uncertain", "is_predicted", "expected_permille")), ("distance", c_double),
+                ("bytes", c_int64), ("tuned_ns", c_int64),
+                *((name, c_char_p) for name in ("family", "tuned_problem", "path", "config"))]
+
+
 _ERROR = POINTER(c_void_p)
 _OUT = POINTER(c_void_p)
 
 # The result and the arguments of each function.
 PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_version": (c_char_p, []),
+    "autotune_version_number": (c_int, []),
+    "autotune_status_name": (c_char_p, [c_int]),
     "autotune_error_status": (c_int, [c_void_p]),
     "autotune_error_message": (c_char_p, [c_void_p]),
     "autotune_error_free": (None, [c_void_p]),
@@ -129,6 +139,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_groups_lookup": (c_int, [_OUT, c_void_p, c_void_p, POINTER(GroupsStruct), c_char_p, _ERROR]),
     "autotune_problem_scales": (c_int, [POINTER(ScalesStruct), POINTER(MatrixStruct), _ERROR]),
     "autotune_answer_free": (None, [c_void_p]),
+    "autotune_answer_info": (c_int, [c_void_p, POINTER(InfoStruct), _ERROR]),
     "autotune_answer_check_device": (c_int, [c_void_p, _ERROR]),
     "autotune_answer_tier": (c_int, [c_void_p]),
     "autotune_answer_distance": (c_double, [c_void_p]),
@@ -155,6 +166,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_plan_execute_with": (c_int, [c_void_p, POINTER(ExecutionStruct), _ERROR]),
     "autotune_plan_scratch_bytes": (c_int64, [c_void_p]),
     "autotune_plan_launches": (c_size_t, [c_void_p, c_void_p, c_void_p, POINTER(LaunchStruct), c_size_t]),
+    "autotune_plan_info": (c_int, [c_void_p, POINTER(InfoStruct), _ERROR]),
     "autotune_plan_describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "autotune_plan_free": (None, [c_void_p]),
     "autotune_clear": (None, []),

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _cuda
 from ._arrays import dense
-from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, LaunchStruct, MatrixStruct,
+from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, InfoStruct, LaunchStruct, MatrixStruct,
                        PlanOptionsStruct, ScalarStruct, ScalesStruct, Status, TensorStruct, Tier, call, create, library,
                        text)
 
@@ -31,9 +31,9 @@ class Problem:
     """A permutation, in the terms of NumPy: axis i of the result is axis dims[i] of the source.
 
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
-    order of axes and those of the result in the result's; without them, a side is dense. Those of the source may be 0 or
-    negative, and those of the result negative; addresses are those of the elements with all indices 0. Addresses are multiples of
-    `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
+    order of axes and those of the result in the result's; without them, a side is dense. Those of the source may be 0
+    or negative, and those of the result negative. Addresses are those of the elements with all indices 0, and multiples
+    of `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
     what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two or
     three axes, and the last two change places."""
     shape: Tuple[int, ...]
@@ -260,6 +260,13 @@ class Answer(Handle):
     def predicted(self) -> bool:
         """Whether the answer comes from an emulated device."""
         return bool(library().autotune_answer_is_predicted(self._handle))
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether it is a guess: predicted, of another GPU, of a far problem, or a default."""
+        info = InfoStruct(ctypes.sizeof(InfoStruct))
+        call("autotune_answer_info", self._handle, ctypes.byref(info))
+        return bool(info.is_uncertain)
 
     @property
     def path(self) -> Optional[str]:

@@ -41,7 +41,7 @@ class Header(unittest.TestCase):
                 (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"), \
                 (_library.ScalarStruct, "scalar"), (_library.ExecutionStruct, "execution"), \
                 (_library.ScalesStruct, "scales"), (_library.MatrixOfListStruct, "matrix"), \
-                (_library.GroupsStruct, "groups"):
+                (_library.GroupsStruct, "groups"), (_library.InfoStruct, "info"):
             members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
             self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
 
@@ -99,6 +99,8 @@ class Lookups(unittest.TestCase):
         self.assertTrue(answer.path.endswith("nvidia-h200.yaml"))
         self.assertEqual(answer.tuned_problem, "8192x8192:f32")
         self.assertGreater(answer.expected, 0.9)
+        self.assertFalse(answer.uncertain)
+        self.assertTrue(lookup(Problem((8192, 8192), 4), "a100", profile=self.profile).uncertain)
         self.assertEqual(answer.json()["family"], answer.family)
         self.assertEqual({**answer.parameters, **answer.json()["parameters"]}, answer.parameters)
         self.assertEqual([(list(one.grid), one.kernel) for one in answer.launches], [(answer.json()["grid"], None)])
