@@ -69,7 +69,7 @@ typedef enum autotune_status {
     AUTOTUNE_OK = 0,
     AUTOTUNE_FAILED = 1,    /* no legal config, or a kernel that does not compile */
     AUTOTUNE_INVALID = 2,   /* an argument, or a file that is no profile */
-    AUTOTUNE_NO_DEVICE = 3, /* no driver, device, current context or NVRTC; or a CUDA call failed */
+    AUTOTUNE_NO_DEVICE = 3, /* no driver, device or NVRTC; or a CUDA call failed */
     AUTOTUNE_MISMATCH = 4,  /* a profile of another device */
     AUTOTUNE_INTERNAL = 5,
     AUTOTUNE_NO_MEMORY = 6 /* host memory; the command's exit code for that is 5 */
@@ -229,7 +229,7 @@ typedef struct autotune_device autotune_device;
 AUTOTUNE_API autotune_status autotune_device_described(autotune_device **device, const char *name,
                                                        autotune_error **error);
 /* Describe the device of the calling thread's current CUDA context, made by the driver or the
- * runtime API. AUTOTUNE_NO_DEVICE if there is no context or no driver. */
+ * runtime API; without one, the first device. AUTOTUNE_NO_DEVICE if there is none, or no driver. */
 AUTOTUNE_API autotune_status autotune_device_current(autotune_device **device,
                                                      autotune_error **error);
 AUTOTUNE_API const char *autotune_device_name(const autotune_device *device);
@@ -347,7 +347,10 @@ typedef struct autotune_plan autotune_plan;
 AUTOTUNE_API autotune_status autotune_plan_info(const autotune_plan *plan, autotune_info *info,
                                                 autotune_error **error);
 
-/* Look the problem up for the device of the current CUDA context, and load the kernel there. The
+/* Look the problem up for the device of the current CUDA context, and load the kernel there. If no
+ * context is current, it is the primary one of device 0, as in CUDA's runtime, which shares it; it
+ * is made if need be, and stays. After cudaSetDevice of CUDA 12 one is current; older ones make it
+ * at the first call that needs it, such as cudaFree(0). The
  * kernel comes from the cache that the command uses too, or from NVRTC, perhaps in a second thread.
  * Do not call this while the thread captures a stream. The plan does not borrow from the profile.
  */

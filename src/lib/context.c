@@ -29,38 +29,52 @@ bool autotune_context_exists(const struct autotune_context *context)
     return context->id == 0 || id_of(context->handle) == context->id;
 }
 
-static enum at_status find_current(struct at_device_info *info, CUcontext *context,
+/* Find the current context and its device; without one, NULL and the first device, which CUDA's
+ * runtime takes too. */
+static enum at_status find_device(CUdevice *device, CUcontext *context, struct at_error *err)
+{
+    CUresult result;
+
+    if (at_cuda.cuCtxGetCurrent(context) == CUDA_SUCCESS && *context)
+        return autotune_check_cuda(at_cuda.cuCtxGetDevice(device), "finding the current device",
+                                   err);
+    *context = NULL;
+    result = at_cuda.cuDeviceGet(device, 0);
+    return result == CUDA_SUCCESS ? AT_OK : at_cuda_no_gpu(CUDA_ERROR_NO_DEVICE, err);
+}
+
+static enum at_status find_current(struct at_device_info *info, struct autotune_context *context,
                                    struct at_error *err)
 {
+    struct autotune_context found = {NULL, 0};
     CUdevice device;
     enum at_status status = at_cuda_load(err);
 
-    if (status != AT_OK)
-        return status;
-    if (at_cuda.cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context ||
-        at_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
-        return at_fail(err, AT_DEVICE,
-                       "no CUDA context is current: make one with cudaSetDevice or "
-                       "cuCtxSetCurrent");
-    return at_cuda_info(device, device, info, err);
-}
-
-enum at_status autotune_find_current(struct at_device_info *info, struct autotune_context *context,
-                                     struct at_error *err)
-{
-    struct autotune_context found = {NULL, 0};
-    struct at_cleanup lock;
-    enum at_status status = autotune_lock(&lock, err);
-
-    if (status != AT_OK)
-        return status;
-    status = find_current(info, &found.handle, err);
-    autotune_unlock(&lock);
+    if (status == AT_OK)
+        status = find_device(&device, &found.handle, err);
+    if (status == AT_OK)
+        status = at_cuda_info(device, device, info, err);
+    if (status == AT_OK && context && !found.handle)
+        status = autotune_check_cuda(at_cuda.cuDevicePrimaryCtxRetain(&found.handle, device),
+                                     "making a context", err);
     if (status != AT_OK || !context)
         return status;
     found.id = id_of(found.handle);
     *context = found;
     return AT_OK;
+}
+
+enum at_status autotune_find_current(struct at_device_info *info, struct autotune_context *context,
+                                     struct at_error *err)
+{
+    struct at_cleanup lock;
+    enum at_status status = autotune_lock(&lock, err);
+
+    if (status != AT_OK)
+        return status;
+    status = find_current(info, context, err);
+    autotune_unlock(&lock);
+    return status;
 }
 
 /* ---- entering ---- */
@@ -70,10 +84,15 @@ enum at_status autotune_enter(const struct autotune_context *context, bool *ente
 {
     CUcontext current = NULL;
 
+    enum at_status status;
+
     *entered = at_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != context->handle;
-    return *entered ? autotune_check_cuda(at_cuda.cuCtxPushCurrent(context->handle),
-                                          "entering the plan's context", err)
-                    : AT_OK;
+    if (!*entered)
+        return AT_OK;
+    status = autotune_check_cuda(at_cuda.cuCtxPushCurrent(context->handle),
+                                 "entering the plan's context", err);
+    *entered = status == AT_OK;
+    return status;
 }
 
 void autotune_leave(bool entered)

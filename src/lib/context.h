@@ -16,7 +16,9 @@ struct autotune_context {
 /* AT_DEVICE, with what was done and what CUDA says, unless the result is CUDA_SUCCESS. */
 enum at_status autotune_check_cuda(CUresult result, const char *doing, struct at_error *err);
 
-/* Find the current context (`context` may be NULL) and its device. */
+/* Find the current context and its device. If none is current, it is the first device with its
+ * primary context, which is made if need be, and stays. It does not become current. `context` may
+ * be NULL: then none is made. */
 enum at_status autotune_find_current(struct at_device_info *info, struct autotune_context *context,
                                      struct at_error *err);
 

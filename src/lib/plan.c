@@ -182,6 +182,7 @@ struct creating {
     const autotune_plan_options *options; /* NULL: none */
     autotune_plan *made;
     /* Until it is made. */
+    bool entered; /* the plan's context was not current */
     struct autotune_answer answer;
     struct autotune_budget budget;
     struct autotune_learnt *known;  /* what the answer borrows from; NULL: the profile */
@@ -217,6 +218,7 @@ static void release(void *data)
     unload(creating->made);
     autotune_learnt_drop(creating->known);
     autotune_learnt_drop(creating->learnt);
+    autotune_leave(creating->entered);
 }
 
 /* Check what is asked, and look it up. */
@@ -237,6 +239,8 @@ static enum at_status look_up(struct creating *creating, struct at_error *err)
                  "nothing: the source has strides below 1, or elements that overlap");
     }
     status = autotune_find_current(&answer->device, &plan->context, err);
+    if (status == AT_OK)
+        status = autotune_enter(&plan->context, &creating->entered, err);
     if (status != AT_OK)
         return status;
     snprintf(answer->policy, sizeof answer->policy, "%s", creating->budget.policy->name);
@@ -363,6 +367,7 @@ static enum at_status create(void *data, struct at_error *err)
     if (status == AT_OK && creating->budget.limit_ns == 0 && creating->made->kernel_count > 0)
         autotune_remember(creating->profile, &creating->answer);
     at_cleanup_pop(&cleanup);
+    autotune_leave(creating->entered);
     autotune_learnt_drop(creating->known);
     autotune_learnt_drop(creating->learnt);
     if (status != AT_OK)

@@ -19,7 +19,7 @@ int fake_cuda_last_at;
 atomic_int fake_cuda_context_ids[FAKE_CUDA_CONTEXTS] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 bool fake_cuda_is_old;
 atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_cuda_calls;
-atomic_int fake_cuda_mistakes;
+atomic_int fake_cuda_mistakes, fake_cuda_retained;
 atomic_int fake_cuda_held, fake_cuda_allocations;
 _Thread_local int64_t fake_cuda_now_ns;
 struct fake_cuda_kernel fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
@@ -115,6 +115,8 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuCtxGetCurrent(void **context);
 int cuCtxGetDevice(int *device);
 int cuCtxGetId(void *context, unsigned long long *id);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDeviceGet(int *device, int number);
 int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuGetErrorName(int error, const char **name);
@@ -221,6 +223,21 @@ int cuCtxPopCurrent_v2(void **context)
 int cuCtxGetDevice(int *device)
 {
     *device = fake_cuda_device;
+    return 0;
+}
+
+int cuDeviceGet(int *device, int number)
+{
+    fake_cuda_calls++;
+    *device = number;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    fake_cuda_calls++;
+    fake_cuda_retained++;
+    *context = &fake_cuda_contexts[device];
     return 0;
 }
 
@@ -665,10 +682,8 @@ int cuDriverGetVersion(int *version)
     }
 
 SUCCESS(cuCtxSetCurrent)
-SUCCESS(cuDeviceGet)
 SUCCESS(cuDeviceGetCount)
 SUCCESS(cuDevicePrimaryCtxRelease_v2)
-SUCCESS(cuDevicePrimaryCtxRetain)
 SUCCESS(cuGraphUpload)
 SUCCESS(cuInit)
 SUCCESS(cuMemHostAlloc)

@@ -50,6 +50,9 @@ extern atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_c
 /* Modules that were unloaded in a context that they are not of. */
 extern atomic_int fake_cuda_mistakes;
 
+/* How often a primary context was asked for: that of device 0 is the first one here. */
+extern atomic_int fake_cuda_retained;
+
 /* Counts of blocks, streams, events and graphs that are not freed, and of blocks ever allocated. */
 extern atomic_int fake_cuda_held, fake_cuda_allocations;
 

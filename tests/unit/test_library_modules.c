@@ -279,6 +279,36 @@ static void test_two_contexts(void **state)
     end();
 }
 
+/* Without a current context a plan takes the first device's primary one, and leaves none behind. */
+static void test_no_context(void **state)
+{
+    autotune_device *device = NULL;
+    autotune_plan *plan = NULL;
+    int retained;
+
+    (void)state;
+    begin();
+    fake_cuda_context = NULL;
+    retained = fake_cuda_retained;
+    assert_int_equal(autotune_device_current(&device, NULL), AUTOTUNE_OK);
+    assert_string_equal(autotune_device_name(device), "NVIDIA H200");
+    autotune_device_free(device);
+    assert_int_equal(fake_cuda_retained, retained);
+    plan = plan_of(4);
+    assert_int_equal(fake_cuda_retained, retained + 1);
+    assert_null(fake_cuda_context);
+    assert_int_equal(run(plan, NULL), AUTOTUNE_OK);
+    assert_ptr_equal(fake_cuda_launched_in, &fake_cuda_contexts[0]);
+    autotune_plan_free(plan);
+    assert_null(fake_cuda_context);
+    assert_int_equal(
+        autotune_plan_create(&plan, profile, &(autotune_problem){.elem_size = 4, .rows = -1}, NULL),
+        AUTOTUNE_INVALID);
+    assert_null(fake_cuda_context);
+    fake_cuda_context = &fake_cuda_contexts[0];
+    end();
+}
+
 /* The next context has the address of the last one. */
 static void test_renewed_context(void **state)
 {
@@ -382,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_renewed_context),
         cmocka_unit_test(test_old_driver),
         cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_no_context),
     };
 
     return cmocka_run_group_tests(tests, set_up, measure_tear_down);
