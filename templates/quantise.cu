@@ -214,18 +214,12 @@ template <int block_height, int block_width> struct blocks_of {
     /* What follows in shared memory has vectors. */
     static constexpr int factor_bytes = in_warp ? 0 : (rows * cols * 4 + 15) / 16 * 16;
 };
-struct no_blocks {
+template <int block_width> struct blocks_of<0, block_width> { /* there are none */
     static constexpr bool in_warp = true;
     static constexpr int cell_bytes = 0, factor_bytes = 0;
 };
-template <bool has, int height, int width> struct blocks_if {
-    using type = blocks_of<height, width>;
-};
-template <int height, int width> struct blocks_if<false, height, width> {
-    using type = no_blocks;
-};
-using own_blocks = typename blocks_if<has_transposed, SCALE_ROWS, SCALE_COLS>::type;
-using kept_blocks = typename blocks_if<has_kept && !same_blocks, KEPT_ROWS, KEPT_COLS>::type;
+using own_blocks = blocks_of<SCALE_ROWS, SCALE_COLS>;
+using kept_blocks = blocks_of<same_blocks ? 0 : KEPT_ROWS, KEPT_COLS>;
 
 /* Shared memory: factors, and before the results the cells. */
 constexpr int cells_at = own_blocks::factor_bytes + kept_blocks::factor_bytes;
@@ -418,7 +412,7 @@ template <class blocks, bool in_warp = blocks::in_warp> struct thread_factors {
         return part[i / blocks::own_height][k / blocks::own_width];
     }
 };
-template <> struct thread_factors<no_blocks> {
+template <int block_width> struct thread_factors<blocks_of<0, block_width>, true> {
 };
 template <class blocks> struct thread_factors<blocks, false> {
     const float *shared;
@@ -500,7 +494,7 @@ __device__ __forceinline__ void stage_results(unsigned char *staged,
 }
 
 /* Results as they lie. `kept` has the tile's first one, there or in shared memory. */
-template <bool whole, bool is_staged, class blocks>
+template <bool whole, class blocks>
 __device__ __forceinline__ void
 write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thread_part &own,
            long long ld, const block_tile &tile)
@@ -519,7 +513,7 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
                               ? 0
                               : __fmul_rn(own.value(i, k), factors.of(own, i, k));
         results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
-        if constexpr (is_staged) {
+        if constexpr (kept_is_staged) {
             *reinterpret_cast<word<bytes> *>(kept) = results.whole;
         } else if (whole || (own.row + i < tile.rows && own.col + loaded <= tile.cols)) {
             store<STORE>(reinterpret_cast<word<bytes> *>(kept), results.whole);
@@ -536,8 +530,11 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
 /* All but the last step. */
 template <bool whole>
 __device__ __forceinline__ void quantise(const element *src, long long ld_src, const tile_place &at,
-                                         const block_scales &given, unsigned char *kept, sums &all)
+                                         const step_numbers &numbers, unsigned char *kept,
+                                         sums &all)
 {
+    const step_outputs &outputs = numbers.outputs;
+    const float *const of_tensor = static_cast<const float *>(numbers.number.at);
     float *const shared = reinterpret_cast<float *>(dynamic_shared());
     float *const kept_shared = shared + own_blocks::factor_bytes / 4;
     unsigned char *const staged = dynamic_shared() + cells_at;
@@ -546,12 +543,12 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
     float *const cells = reinterpret_cast<float *>(staged);
     float *const kept_cells = cells + own_blocks::cell_bytes / 4;
     const auto store_own = [&](int row, int col, unsigned stored) {
-        own_scales::store(given.scales, at, row, col, stored);
+        own_scales::store(outputs.scales, at, row, col, stored);
         if constexpr (same_blocks)
-            kept_scales::store(given.kept_scales, at, row, col, stored);
+            kept_scales::store(outputs.kept_scales, at, row, col, stored);
     };
     const auto store_kept = [&](int row, int col, unsigned stored) {
-        kept_scales::store(given.kept_scales, at, row, col, stored);
+        kept_scales::store(outputs.kept_scales, at, row, col, stored);
     };
     thread_part own;
     thread_factors<own_blocks> factors;
@@ -567,39 +564,38 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
         hide_values(own.elements);
     }
     if constexpr (has_transposed)
-        compare<own_blocks, TO>(factors, cells, own, given.of_tensor, store_own);
+        compare<own_blocks, TO>(factors, cells, own, of_tensor, store_own);
     if constexpr (has_kept && !same_blocks) {
         hide_values(own.elements);
-        compare<kept_blocks, KEPT_TO>(kept_factors, kept_cells, own, given.of_tensor, store_kept);
+        compare<kept_blocks, KEPT_TO>(kept_factors, kept_cells, own, of_tensor, store_kept);
     }
     if constexpr (SUMS || !own_blocks::in_warp || !kept_blocks::in_warp)
         __syncthreads();
     if constexpr (SUMS) {
         all.gather();
-        all.send(at.tile, at.rows, at.cols, given.scratch);
+        all.send(at.tile, at.rows, at.cols, outputs.scratch);
     }
     if constexpr (!own_blocks::in_warp || !kept_blocks::in_warp) {
         if constexpr (has_transposed)
             finish<own_blocks, TO, goes_down<SCALE_LAYOUT, true>()>(factors, shared, cells,
-                                                                    given.of_tensor, store_own);
+                                                                    of_tensor, store_own);
         if constexpr (has_kept && !same_blocks)
             finish<kept_blocks, KEPT_TO, goes_down<KEPT_LAYOUT, false>()>(
-                kept_factors, kept_shared, kept_cells, given.of_tensor, store_kept);
+                kept_factors, kept_shared, kept_cells, of_tensor, store_kept);
         __syncthreads();
     }
     if constexpr (has_transposed)
-        own_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(given.scales, at);
+        own_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(outputs.scales, at);
     if constexpr (has_kept)
-        kept_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(given.kept_scales, at);
+        kept_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(outputs.kept_scales, at);
     hide_values(own.elements);
     if constexpr (has_transposed)
         stage_results<whole, own_blocks>(staged, factors, own, at.tile);
     hide_values(own.elements);
     if constexpr (same_blocks)
-        write_kept<whole, kept_is_staged, own_blocks>(kept_there, factors, own, kept_ld, at.tile);
+        write_kept<whole, own_blocks>(kept_there, factors, own, kept_ld, at.tile);
     else if constexpr (has_kept)
-        write_kept<whole, kept_is_staged, kept_blocks>(kept_there, kept_factors, own, kept_ld,
-                                                       at.tile);
+        write_kept<whole, kept_blocks>(kept_there, kept_factors, own, kept_ld, at.tile);
 }
 
 /* Write what is in shared memory. */
@@ -634,15 +630,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
               batch_strides<AXES> stride_dst, const step_numbers numbers)
 {
     const step_outputs &outputs = numbers.outputs;
-    const block_scales given = {outputs.scales,
-                                outputs.kept,
-                                outputs.kept_scales,
-                                static_cast<const float *>(numbers.number.at),
-                                static_cast<const int *>(outputs.skip),
-                                outputs.scratch};
+    const int *const skip = static_cast<const int *>(outputs.skip);
     const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
 
-    if (tile.matrix >= matrices_of(batch) || (given.skip && *given.skip))
+    if (tile.matrix >= matrices_of(batch) || (skip && *skip))
         return;
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
@@ -650,17 +641,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const long long to = place * stride_dst + tile.first_col * ld_dst + tile.first_row;
     const element *elements = static_cast<const element *>(src) + from;
     unsigned char *results = static_cast<unsigned char *>(dst) + to * result_bits / 8;
-    unsigned char *kept =
-        static_cast<unsigned char *>(given.kept) + from * scaled_format<KEPT_TO>::bits / 8;
+    unsigned char *kept = static_cast<unsigned char *>(outputs.kept) + from * kept_bits / 8;
     const tile_place at = {rows, cols, tile};
 
     const bool is_whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
     sums all;
 
     if (!UNALIGNED && is_whole)
-        quantise<true>(elements, ld_src, at, given, kept, all);
+        quantise<true>(elements, ld_src, at, numbers, kept, all);
     else
-        quantise<false>(elements, ld_src, at, given, kept, all);
+        quantise<false>(elements, ld_src, at, numbers, kept, all);
     if constexpr (has_transposed || kept_is_staged)
         write_staged(results, kept, ld_src, ld_dst, tile, is_whole);
     if constexpr (SUMS)

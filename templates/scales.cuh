@@ -19,17 +19,6 @@ enum {
 };
 enum { SCALES_PLAIN, SCALES_TRANSPOSED, SCALES_ALIGNED, SCALES_SWIZZLED };
 
-/* What the launch gives to a kernel that computes block scales, as its last argument. Addresses of
- * what a problem does not have are NULL. */
-struct block_scales {
-    void *scales;           /* of the transposed result */
-    void *kept;             /* the result that lies as the source does, with the same strides */
-    void *kept_scales;      /* its scales */
-    const float *of_tensor; /* largest magnitude of the tensor; only nvfp4 takes it */
-    const int *skip;        /* if it is not 0, the kernel writes nothing */
-    void *scratch;          /* of sums */
-};
-
 /* The formats of results. */
 template <int type> struct scaled_format;
 template <> struct scaled_format<NUMBER_E4M3> {
