@@ -16,8 +16,6 @@
 
 #include "tiles.cuh"
 
-#include "resident.cuh"
-
 #include "step.cuh"
 
 #include "sums.cuh"

@@ -23,8 +23,9 @@ enum at_launch_field {
     AT_WORD_BYTES,
     AT_OUTER_ORDER,
     AT_SUM_COLS, /* columns of a tile whose sums go to scratch memory; 0: no sums */
-    /* A kernel that is launched several times in a row, with the same grid. It has an argument
-     * more: its scratch memory, and which of the launches this is. */
+    /* A kernel that is launched several times in a row, with the same grid, whose blocks all run at
+     * the same time. It has an argument more: its scratch memory, and which of the launches this
+     * is. */
     AT_LAUNCHES,      /* how many; 0: one, without that argument */
     AT_SCRATCH_BYTES, /* that they share, whatever is in it before the first */
     AT_PASS,          /* which launch this is, from 0; set by who launches */

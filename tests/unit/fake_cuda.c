@@ -126,6 +126,8 @@ int cuModuleUnload(void *module);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **args, void **extra);
+int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                              unsigned by, unsigned bz, unsigned shared, void *stream, void **args);
 int cuStreamBeginCapture_v2(void *stream, int mode);
 int cuStreamIsCapturing(void *stream, int *state);
 int cuStreamEndCapture(void *stream, void **graph);
@@ -455,6 +457,12 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
         return run_family(function);
     add((struct fake_node){.kernel = function});
     return 0;
+}
+
+int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                              unsigned by, unsigned bz, unsigned shared, void *stream, void **args)
+{
+    return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, args, NULL);
 }
 
 int cuFuncSetAttribute(void *function, int which, int value)

@@ -22,10 +22,10 @@ static const struct {
     {"batch", "49x99", ",batch=40"},
     {"batch", "5x38", ",batch=400"}, /* columns of few words */
     {"copy", "1x67108864", ""},
-    {"cycles", "1075200x5", ",inplace=1"}, /* every run */
-    {"cycles", "7x4000", ",inplace=1"},
-    {"decompose", "300x421", ",inplace=1"}, /* two launches, and three */
-    {"decompose", "3000x4200", ",inplace=1"},
+    {"cycles", "107520x5", ",inplace=1"}, /* with and without gaps, panels of several tiles */
+    {"cycles", "7x40000", ",inplace=1"},
+    {"cycles", "300x4208", ",inplace=1"},
+    {"cycles", "3000x4200", ",inplace=1"},
     {"direct", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes, all vectors */
     {"direct", "9x5x3x16x7", ",perm=41203"},
     {"inplace", "8192x8192", ",inplace=1"},

@@ -137,6 +137,12 @@ CUresult at_cuda_launch(const struct at_call *call, const struct at_cuda_given *
     }
     if (given->other)
         args[given->other_number] = (void *)given->other;
+    /* All blocks of a cooperative launch run at the same time. */
+    if (size[AT_LAUNCHES] > 0)
+        return at_cuda.cuLaunchCooperativeKernel(
+            call->kernel->handle, (unsigned)size[AT_GRID_X], (unsigned)size[AT_GRID_Y],
+            (unsigned)size[AT_GRID_Z], (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],
+            (unsigned)size[AT_BLOCK_Z], (unsigned)size[AT_SHARED_BYTES], stream, args);
     return at_cuda.cuLaunchKernel(
         call->kernel->handle, (unsigned)size[AT_GRID_X], (unsigned)size[AT_GRID_Y],
         (unsigned)size[AT_GRID_Z], (unsigned)size[AT_BLOCK_X], (unsigned)size[AT_BLOCK_Y],

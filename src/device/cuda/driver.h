@@ -43,6 +43,7 @@
     X(cuFuncGetAttribute, "cuFuncGetAttribute")                                                    \
     X(cuFuncSetAttribute, "cuFuncSetAttribute")                                                    \
     X(cuLaunchKernel, "cuLaunchKernel")                                                            \
+    X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel")                                      \
     X(cuStreamCreate, "cuStreamCreate")                                                            \
     X(cuStreamDestroy, "cuStreamDestroy_v2")                                                       \
     X(cuStreamSynchronize, "cuStreamSynchronize")                                                  \
