@@ -197,7 +197,7 @@ static void test_several_launches(void **state)
     assert_true(executes(&execution, NULL));
     assert_int_equal(fake_cuda_launches, before + 2 * 3);
     execution.scratch_bytes--;
-    assert_false(executes(&execution, "and the plan needs 393216"));
+    assert_false(executes(&execution, "and the plan needs 557184"));
     autotune_plan_free(plan);
     plan = usual_plan;
 }

@@ -39,6 +39,12 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     return last_launch.kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+                                        void **arguments, size_t shared_bytes, cudaStream_t stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+}
+
 cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value)
 {
     (void)function;
