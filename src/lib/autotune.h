@@ -350,10 +350,11 @@ AUTOTUNE_API autotune_status autotune_plan_info(const autotune_plan *plan, autot
 /* Look the problem up for the device of the current CUDA context, and load the kernel there. If no
  * context is current, it is the primary one of device 0, as in CUDA's runtime, which shares it; it
  * is made if need be, and stays. After cudaSetDevice of CUDA 12 one is current; older ones make it
- * at the first call that needs it, such as cudaFree(0). The
- * kernel comes from the cache that the command uses too, or from NVRTC, perhaps in a second thread.
- * Do not call this while the thread captures a stream. The plan does not borrow from the profile.
- */
+ * at the first call that needs it, such as cudaFree(0).
+ *
+ * The kernel comes from the cache that the command uses too, or from NVRTC, perhaps in a second
+ * thread. Do not call this while the thread captures a stream. The plan does not borrow from the
+ * profile. */
 AUTOTUNE_API autotune_status autotune_plan_create(autotune_plan **plan,
                                                   const autotune_profile *profile,
                                                   const autotune_problem *problem,
