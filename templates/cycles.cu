@@ -419,7 +419,7 @@ using unit = word<unit_bytes>;
 constexpr unsigned run_bytes = RUN * ELEM_SIZE;
 constexpr unsigned steps = minimum(aligned ? 4u : 2u, (run_bytes / unit_bytes + 31) / 32);
 constexpr unsigned chunk_bytes = steps * 32 * unit_bytes; /* that a warp has of a run at a time */
-constexpr unsigned depth = minimum(8u, (aligned ? 64 : 48) / (steps * unit_bytes)); /* runs */
+constexpr unsigned depth = minimum(8u, (aligned ? 64 : 32) / (steps * unit_bytes)); /* runs */
 constexpr unsigned edge_steps = 2 / minimum(ELEM_SIZE, 2);
 
 /* A lane's part of a chunk of a run. If runs begin anywhere, a unit lies in two aligned ones. */
@@ -444,8 +444,8 @@ struct unaligned_chunk {
     {
         if (shift > head)
             head += unit_bytes;
-        count = (bytes - head + shift - (shift ? unit_bytes : 0)) / unit_bytes;
-        if (bytes - head + shift < unit_bytes * (shift ? 2 : 1))
+        count = (bytes - head + shift) / unit_bytes - (shift > 0 ? 1 : 0);
+        if (count < 0)
             count = 0;
     }
 
@@ -533,11 +533,11 @@ __device__ __forceinline__ void move_runs(element *matrix, const element *saved,
 {
     for (unsigned first = 0; first < run_bytes; first += chunk_bytes) {
         const unsigned bytes = minimum(chunk_bytes, run_bytes - first);
-        element *const last_place = matrix + all.offset(all.target(start));
+        element *const first_place = matrix + all.offset(start), *next = first_place;
         run_part<aligned> held;
         bool is_last = false;
 
-        read_run<aligned>(held, matrix + all.offset(start), last_place, first, bytes);
+        read_run<aligned>(held, first_place, matrix + all.offset(all.target(start)), first, bytes);
         for (unsigned to = start; !is_last;) {
             run_part<aligned> moved[depth];
             element *place[depth];
@@ -550,8 +550,9 @@ __device__ __forceinline__ void move_runs(element *matrix, const element *saved,
                     const unsigned from = all.origin(to), mark = marked.of(from);
                     const bool is_saved = mark < marked.count;
 
-                    place[i] = matrix + all.offset(to);
-                    run[i] = is_saved ? saved + (long long)mark * RUN : matrix + all.offset(from);
+                    place[i] = next;
+                    next = matrix + all.offset(from);
+                    run[i] = is_saved ? saved + (long long)mark * RUN : next;
                     if (is_saved || from != start)
                         read_run<aligned>(moved[i], run[i], place[i], first, bytes);
                     else

@@ -150,7 +150,7 @@ END
         of-make
     grep -qx 'AUTOTUNE_R8192_C8192_B4_SM80_GUESS := 1' of-make
     grep -qx 'AUTOTUNE_R8192_C8192_B4_SM90_GUESS := 0' of-make
-    grep -qx 'AUTOTUNE_R1000_C1500_B4_IP_SM90_LAUNCHES := 3' of-make
+    grep -qx 'AUTOTUNE_R1000_C1500_B4_IP_SM90_LAUNCHES := 4' of-make
     [ "$(grep -c '"device": "NVIDIA' of-json)" -eq 4 ]
     run "$AUTOTUNE" export --quiet --as cubin -d h200 -d a100 "${problems[@]}" --out folder
     [[ $output != *"no NVRTC"* ]] || skip "no NVRTC"
