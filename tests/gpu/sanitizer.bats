@@ -34,6 +34,15 @@ blocks=(--family quantise --problem '160x136:bf16:e4m3,both,blocks=1x128,scales=
     --problem '71x75:f16:e5m2,batch=2,both,blocks=1x32,scales=floor,layout=swizzled'
     --problem '144x132:f32:e4m3,blocks=64x64,scales=torchao,layout=transposed')
 
+# Launches in a row, whose blocks wait for each other.
+inplace=(--family resident --family cycles --problem '60x36:f32,inplace=1' --problem '301x421:b1,inplace=1'
+    --problem '40x5003:f32,inplace=1' --problem '5003x40:f64,inplace=1' --problem '96x203:f16,batch=3,inplace=1')
+
+# Many matrices in one launch: lists, and groups of rows.
+groups=(--problem 'group=9,rows=0..90,cols=1..90:f16' --problem 'group=5,total=300,cols=70,pad=16:b1'
+    --problem 'group=5,total=300,cols=72,law=sparse:bf16:e4m3,both' --problem 'group=7,rows=16..64,cols=16..64:f32,alpha,beta'
+    --problem 'group=7,rows=16..64,cols=16..64:f16,affine')
+
 # Configs over a list's problems together, and copies for each problem.
 configs=60 copies=12
 race_configs=12 race_copies=2
@@ -50,11 +59,15 @@ setup_file() {
     start racecheck unaligned $race_configs --copies $race_copies "${unaligned[@]}"
     start racecheck tensors $race_configs --copies $race_copies "${tensors[@]}"
     start racecheck blocks $race_configs --copies $race_copies "${blocks[@]}"
+    start racecheck inplace $race_configs --copies $race_copies "${inplace[@]}"
+    start racecheck groups $race_configs --copies $race_copies "${groups[@]}"
     start memcheck usual $configs --copies $copies "${usual[@]}"
     start memcheck few $configs --copies $copies "${few[@]}"
     start memcheck unaligned $configs --copies $copies "${unaligned[@]}"
     start memcheck tensors $configs --copies $copies "${tensors[@]}"
     start memcheck blocks $configs --copies $copies "${blocks[@]}"
+    start memcheck inplace $configs --copies $copies "${inplace[@]}"
+    start memcheck groups $configs --copies $copies "${groups[@]}"
     fault=(--space fault.yaml --family fault --problem 96x64:f32)
     variant 2
     start memcheck fault 1 "${fault[@]}"
@@ -132,6 +145,14 @@ examine() {
     examine memcheck blocks $configs $copies 2
 }
 
+@test "no kernel of several launches accesses memory out of bounds" {
+    examine memcheck inplace $configs $copies 3
+}
+
+@test "no kernel for many matrices accesses memory out of bounds" {
+    examine memcheck groups $configs $copies '[0-9]+'
+}
+
 @test "no kernel races in shared memory" {
     examine racecheck usual $race_configs $race_copies '[0-9]+'
 }
@@ -150,6 +171,14 @@ examine() {
 
 @test "no kernel for block scales races in shared memory" {
     examine racecheck blocks $race_configs $race_copies 2
+}
+
+@test "no kernel of several launches races in shared memory" {
+    examine racecheck inplace $race_configs $race_copies 3
+}
+
+@test "no kernel for many matrices races in shared memory" {
+    examine racecheck groups $race_configs $race_copies '[0-9]+'
 }
 
 # found TOOL WORDS: the tool reports the faulty kernel with these words.

@@ -56,9 +56,17 @@ static struct at_profiles read_groups(const char *name)
     return profiles;
 }
 
+/* The first file's record with the most answers. */
 static struct at_device_record *record_of(struct at_profiles *profiles)
 {
-    return profiles->files[0].profile.devices.items;
+    const struct at_list *devices = &profiles->files[0].profile.devices;
+    struct at_device_record *records = devices->items, *most = records;
+
+    for (size_t i = 1; i < devices->count; i++)
+        if (records[i].problems.count + at_groups_problems(&records[i].groups) >
+            most->problems.count + at_groups_problems(&most->groups))
+            most = &records[i];
+    return most;
 }
 
 /* Look up a problem. The answer borrows from the profiles only. */
