@@ -311,6 +311,15 @@ class device
             }));
     }
 
+    // A device that needs no description; autotune_device_numbers_init() makes the struct.
+    static device of(const autotune_device_numbers &numbers)
+    {
+        return device(
+            detail::made<autotune_device>([&](autotune_device **made, autotune_error **failure) {
+                return autotune_device_make(made, &numbers, failure);
+            }));
+    }
+
     std::string name() const
     {
         return autotune_device_name(get());

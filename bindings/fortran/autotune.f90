@@ -34,6 +34,7 @@ module autotune
     type, extends(owner) :: autotune_device
     contains
         procedure :: described => device_described
+        procedure :: make => device_make
         procedure :: current => device_current
         procedure :: name => device_name
         procedure :: free => device_free
@@ -257,6 +258,27 @@ contains
         status = autotune_device_described(self%object, address, error)
         call outcome(status, error, stat, errmsg)
     end subroutine device_described
+
+    ! Of numbers; struct_size and the name need not be set in them.
+    subroutine device_make(self, name, numbers, stat, errmsg)
+        class(autotune_device), intent(inout) :: self
+        character(*), intent(in) :: name
+        type(autotune_device_numbers), intent(in) :: numbers
+        integer, intent(out), optional :: stat
+        character(*), intent(inout), optional :: errmsg
+        character(kind=c_char), allocatable, target :: letters(:)
+        type(autotune_device_numbers), target :: named
+        type(c_ptr) :: error
+        integer(c_int) :: status
+
+        call self%free()
+        error = c_null_ptr
+        named = numbers
+        named%struct_size = c_sizeof(named)
+        call c_text(letters, named%name, name)
+        status = autotune_device_make(self%object, c_loc(named), error)
+        call outcome(status, error, stat, errmsg)
+    end subroutine device_make
 
     subroutine device_current(self, stat, errmsg)
         class(autotune_device), intent(inout) :: self

@@ -94,6 +94,22 @@ module autotune_c
         integer(c_int64_t) :: reserved(4) = 0
     end type autotune_scales
 
+    type, bind(c) :: autotune_device_numbers
+        integer(c_size_t) :: struct_size = 0
+        type(c_ptr) :: name = c_null_ptr
+        integer(c_int64_t) :: compute_capability = 0
+        integer(c_int64_t) :: multiprocessors = 0
+        integer(c_int64_t) :: memory_bytes = 0
+        integer(c_int64_t) :: l2_bytes = 0
+        integer(c_int64_t) :: warp_size = 0
+        integer(c_int64_t) :: max_threads_per_block = 0
+        integer(c_int64_t) :: max_threads_per_multiprocessor = 0
+        integer(c_int64_t) :: registers_per_multiprocessor = 0
+        integer(c_int64_t) :: shared_bytes_per_block = 0
+        integer(c_int64_t) :: shared_bytes_per_block_optin = 0
+        integer(c_int64_t) :: shared_bytes_per_multiprocessor = 0
+    end type autotune_device_numbers
+
     type, bind(c) :: autotune_launch
         integer(c_int) :: grid(3) = 0
         integer(c_int) :: block(3) = 0
@@ -239,6 +255,15 @@ module autotune_c
             type(c_ptr), intent(inout) :: error
             integer(c_int) :: value
         end function autotune_device_current
+
+        function autotune_device_make(device, numbers, error) bind(c, &
+           name="autotune_device_make") result(value)
+            import
+            type(c_ptr), intent(inout) :: device
+            type(c_ptr), value :: numbers
+            type(c_ptr), intent(inout) :: error
+            integer(c_int) :: value
+        end function autotune_device_make
 
         function autotune_device_name(device) bind(c, name="autotune_device_name") result(value)
             import

@@ -108,6 +108,14 @@ class ScalesStruct(ctypes.Structure):
         "elem_size", "rows", "cols", "row_stride", "col_stride", "matrix_bytes", "bytes")), ("reserved", c_int64 * 4)]
 
 
+class DeviceNumbersStruct(ctypes.Structure):
+    """autotune_device_numbers"""
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), *((name, c_int64) for name in (
+        "compute_capability", "multiprocessors", "memory_bytes", "l2_bytes", "warp_size", "max_threads_per_block",
+        "max_threads_per_multiprocessor", "registers_per_multiprocessor", "shared_bytes_per_block",
+        "shared_bytes_per_block_optin", "shared_bytes_per_multiprocessor"))]
+
+
 class InfoStruct(ctypes.Structure):
     """autotune_info"""
     _fields_ = [("struct_size", c_size_t), *((name, c_int64) for name in (
@@ -131,6 +139,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_profile_skipped": (c_char_p, [c_void_p, c_size_t]),
     "autotune_profile_free": (None, [c_void_p]),
     "autotune_device_described": (c_int, [_OUT, c_char_p, _ERROR]),
+    "autotune_device_make": (c_int, [_OUT, POINTER(DeviceNumbersStruct), _ERROR]),
     "autotune_device_current": (c_int, [_OUT, _ERROR]),
     "autotune_device_name": (c_char_p, [c_void_p]),
     "autotune_device_free": (None, [c_void_p]),

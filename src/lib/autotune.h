@@ -232,6 +232,31 @@ AUTOTUNE_API autotune_status autotune_device_described(autotune_device **device,
  * runtime API; without one, the first device. AUTOTUNE_NO_DEVICE if there is none, or no driver. */
 AUTOTUNE_API autotune_status autotune_device_current(autotune_device **device,
                                                      autotune_error **error);
+
+/* A device in numbers. Later versions may add members. */
+typedef struct autotune_device_numbers {
+    size_t struct_size;         /* sizeof(autotune_device_numbers): required */
+    const char *name;           /* of the model, at most 127 bytes: "NVIDIA H200" */
+    int64_t compute_capability; /* 10 * major + minor: 90 */
+    int64_t multiprocessors;
+    int64_t memory_bytes;
+    int64_t l2_bytes;
+    /* 0: as on the described devices of the same compute capability. */
+    int64_t warp_size;
+    int64_t max_threads_per_block;
+    int64_t max_threads_per_multiprocessor;
+    int64_t registers_per_multiprocessor;
+    int64_t shared_bytes_per_block; /* without opting in: 49152 */
+    int64_t shared_bytes_per_block_optin;
+    int64_t shared_bytes_per_multiprocessor;
+} autotune_device_numbers;
+
+/* Make a device of numbers, which needs neither a GPU nor a file. The numbers are copied.
+ * AUTOTUNE_INVALID, with the member's name, for a member out of bounds; also if it is 0, unless a
+ * described device has the number. */
+AUTOTUNE_API autotune_status autotune_device_make(autotune_device **device,
+                                                  const autotune_device_numbers *numbers,
+                                                  autotune_error **error);
 AUTOTUNE_API const char *autotune_device_name(const autotune_device *device);
 AUTOTUNE_API void autotune_device_free(autotune_device *device);
 
@@ -535,6 +560,15 @@ static inline autotune_groups autotune_groups_init(void)
     memset(&groups, 0, sizeof groups);
     groups.struct_size = sizeof groups;
     return groups;
+}
+
+static inline autotune_device_numbers autotune_device_numbers_init(void)
+{
+    autotune_device_numbers numbers;
+
+    memset(&numbers, 0, sizeof numbers);
+    numbers.struct_size = sizeof numbers;
+    return numbers;
 }
 
 static inline autotune_info autotune_info_init(void)

@@ -9,6 +9,7 @@ program layout
     type(autotune_matrix), target :: of_autotune_matrix
     type(autotune_groups), target :: of_autotune_groups
     type(autotune_scales), target :: of_autotune_scales
+    type(autotune_device_numbers), target :: of_autotune_device_numbers
     type(autotune_launch), target :: of_autotune_launch
     type(autotune_info), target :: of_autotune_info
     type(autotune_plan_options), target :: of_autotune_plan_options
@@ -205,6 +206,46 @@ program layout
     call line("autotune_scales.reserved", &
         apart(c_loc(of_autotune_scales%reserved(1)), c_loc(of_autotune_scales)))
     call line('  bytes', c_sizeof(of_autotune_scales%reserved))
+    call line("autotune_device_numbers", c_sizeof(of_autotune_device_numbers))
+    call line("autotune_device_numbers.struct_size", &
+        apart(c_loc(of_autotune_device_numbers%struct_size), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%struct_size))
+    call line("autotune_device_numbers.name", &
+        apart(c_loc(of_autotune_device_numbers%name), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%name))
+    call line("autotune_device_numbers.compute_capability", &
+        apart(c_loc(of_autotune_device_numbers%compute_capability), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%compute_capability))
+    call line("autotune_device_numbers.multiprocessors", &
+        apart(c_loc(of_autotune_device_numbers%multiprocessors), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%multiprocessors))
+    call line("autotune_device_numbers.memory_bytes", &
+        apart(c_loc(of_autotune_device_numbers%memory_bytes), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%memory_bytes))
+    call line("autotune_device_numbers.l2_bytes", &
+        apart(c_loc(of_autotune_device_numbers%l2_bytes), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%l2_bytes))
+    call line("autotune_device_numbers.warp_size", &
+        apart(c_loc(of_autotune_device_numbers%warp_size), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%warp_size))
+    call line("autotune_device_numbers.max_threads_per_block", &
+        apart(c_loc(of_autotune_device_numbers%max_threads_per_block), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%max_threads_per_block))
+    call line("autotune_device_numbers.max_threads_per_multiprocessor", &
+        apart(c_loc(of_autotune_device_numbers%max_threads_per_multiprocessor), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%max_threads_per_multiprocessor))
+    call line("autotune_device_numbers.registers_per_multiprocessor", &
+        apart(c_loc(of_autotune_device_numbers%registers_per_multiprocessor), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%registers_per_multiprocessor))
+    call line("autotune_device_numbers.shared_bytes_per_block", &
+        apart(c_loc(of_autotune_device_numbers%shared_bytes_per_block), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%shared_bytes_per_block))
+    call line("autotune_device_numbers.shared_bytes_per_block_optin", &
+        apart(c_loc(of_autotune_device_numbers%shared_bytes_per_block_optin), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%shared_bytes_per_block_optin))
+    call line("autotune_device_numbers.shared_bytes_per_multiprocessor", &
+        apart(c_loc(of_autotune_device_numbers%shared_bytes_per_multiprocessor), c_loc(of_autotune_device_numbers)))
+    call line('  bytes', c_sizeof(of_autotune_device_numbers%shared_bytes_per_multiprocessor))
     call line("autotune_launch", c_sizeof(of_autotune_launch))
     call line("autotune_launch.grid", &
         apart(c_loc(of_autotune_launch%grid(1)), c_loc(of_autotune_launch)))

@@ -93,12 +93,30 @@ static void test_lookup(const autotune::profile &profile)
           AUTOTUNE_INVALID);
 }
 
+static void test_made_device(const autotune::profile &profile)
+{
+    autotune_device_numbers numbers = autotune_device_numbers_init();
+
+    numbers.name = "NVIDIA H200";
+    numbers.compute_capability = 90;
+    numbers.multiprocessors = 132;
+    numbers.memory_bytes = 150109880320;
+    numbers.l2_bytes = 62914560;
+    const autotune::device device = autotune::device::of(numbers);
+
+    CHECK(device.name() == numbers.name);
+    CHECK(autotune::lookup(profile, device, autotune::matrix<float>(8192, 8192)).tier() ==
+          AUTOTUNE_TIER_EXACT);
+}
+
 static void test_errors()
 {
     CHECK(status_of([] { autotune::profile("/nowhere/best.yaml"); }) == AUTOTUNE_INVALID);
     CHECK(status_of([] { autotune::profile(std::string("/nowhere/best.yaml")); }) ==
           AUTOTUNE_INVALID);
     CHECK(status_of([] { autotune::device::described("abacus"); }) == AUTOTUNE_INVALID);
+    CHECK(status_of([] { autotune::device::of(autotune_device_numbers_init()); }) ==
+          AUTOTUNE_INVALID);
     CHECK(status_of([] { autotune::tensor<float>({2, 3}, {1}); }) == AUTOTUNE_INVALID);
     CHECK(status_of([] { autotune::wisdom::save("/nowhere/wisdom.yaml"); }) == AUTOTUNE_OK);
 }
@@ -231,6 +249,7 @@ int main()
     CHECK(profile.skipped().empty() && !autotune::version().empty());
     CHECK(autotune::device::current().name() == "NVIDIA H200");
     test_lookup(profile);
+    test_made_device(profile);
     test_errors();
     test_matrices(profile);
     test_tensor(profile);

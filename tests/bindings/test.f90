@@ -59,6 +59,27 @@ contains
         call check(stat == AUTOTUNE_INVALID .and. index(errmsg, 'hot') > 0, 'an unknown policy')
     end subroutine test_lookup
 
+    subroutine test_made_device(profile)
+        type(autotune_profile), intent(in) :: profile
+        type(autotune_device) :: device
+        type(autotune_answer) :: answer
+        type(autotune_device_numbers) :: numbers
+        character(200) :: errmsg
+        integer :: stat
+
+        numbers%compute_capability = 90
+        numbers%multiprocessors = 132
+        numbers%memory_bytes = 150109880320_c_int64_t
+        numbers%l2_bytes = 62914560
+        call device%make('NVIDIA H200', numbers)
+        call check(device%name() == 'NVIDIA H200', 'the name of the device of numbers')
+        call answer%lookup(profile, device, autotune_transpose_of(8192, 8192, 4))
+        call check(answer%tier() == AUTOTUNE_TIER_EXACT, 'the tier on the device of numbers')
+        numbers%multiprocessors = 0
+        call device%make('NVIDIA H200', numbers, stat, errmsg)
+        call check(stat == AUTOTUNE_INVALID .and. index(errmsg, 'multiprocessors') > 0, 'a wrong number')
+    end subroutine test_made_device
+
     subroutine test_errors()
         type(autotune_profile) :: profile
         type(autotune_device) :: device
@@ -219,6 +240,7 @@ program test
     call check(len(profile%skipped(1)) == 0, 'no file was skipped')
     call check(len(autotune_loaded_version()) > 0, 'the version')
     call test_lookup(profile)
+    call test_made_device(profile)
     call test_errors()
     call test_transpose(profile)
     call test_permutation(profile)

@@ -41,7 +41,8 @@ class Header(unittest.TestCase):
                 (_library.LaunchStruct, "launch"), (_library.PlanOptionsStruct, "plan_options"), \
                 (_library.ScalarStruct, "scalar"), (_library.ExecutionStruct, "execution"), \
                 (_library.ScalesStruct, "scales"), (_library.MatrixOfListStruct, "matrix"), \
-                (_library.GroupsStruct, "groups"), (_library.InfoStruct, "info"):
+                (_library.GroupsStruct, "groups"), (_library.InfoStruct, "info"), \
+                (_library.DeviceNumbersStruct, "device_numbers"):
             members = re.search(r"struct autotune_%s {(.*?)}" % name, self.header, re.S)[1]
             self.assertEqual(re.findall(r"(\w+)(?:\[\w+\])?[,;]", members), [field[0] for field in struct._fields_])
 

@@ -39,6 +39,14 @@ static autotune_status describe_device(int missing, autotune_error **error)
                                      error);
 }
 
+static autotune_status make_device(int missing, autotune_error **error)
+{
+    const autotune_device_numbers numbers = autotune_device_numbers_init();
+    autotune_device *made = NULL;
+
+    return autotune_device_make(missing == 0 ? NULL : &made, missing == 1 ? NULL : &numbers, error);
+}
+
 static autotune_status find_current_device(int missing, autotune_error **error)
 {
     (void)missing;
@@ -256,6 +264,7 @@ static const struct {
     {"autotune_device_current", find_current_device, {"device"}, NULL},
     {"autotune_device_described", describe_device, {"device", "name"}, NULL},
     {"autotune_device_free", NULL, {NULL}, device_free},
+    {"autotune_device_make", make_device, {"device", "numbers"}, NULL},
     {"autotune_device_name", NULL, {NULL}, device_name},
     {"autotune_error_free", NULL, {NULL}, error_free},
     {"autotune_error_message", NULL, {NULL}, error_message},

@@ -166,6 +166,28 @@ static void describe_device(const struct scenario *scenario, struct result *resu
     autotune_device_free(device);
 }
 
+static void make_device(const struct scenario *scenario, struct result *result)
+{
+    autotune_device_numbers numbers = autotune_device_numbers_init();
+    autotune_device *device = (void *)&untouched;
+    autotune_error *error = NULL;
+
+    numbers.name = scenario->subject;
+    numbers.compute_capability = 90;
+    numbers.multiprocessors = 132;
+    numbers.memory_bytes = INT64_C(1) << 37;
+    numbers.l2_bytes = INT64_C(1) << 26;
+    begin();
+    result->status = autotune_device_make(&device, &numbers, &error);
+    end();
+    if (result->status != AUTOTUNE_OK) {
+        take_failure(result, device, error);
+        return;
+    }
+    snprintf(result->text, sizeof result->text, "%s", autotune_device_name(device));
+    autotune_device_free(device);
+}
+
 static void find_current_device(const struct scenario *scenario, struct result *result)
 {
     autotune_device *device = (void *)&untouched;
@@ -390,6 +412,7 @@ static const struct scenario scenarios[] = {
      .subject = "abacus",
      .status = AUTOTUNE_INVALID,
      .sampled = 60},
+    {.name = "device: of numbers", .run = make_device, .subject = "abacus", .sampled = 60},
     {.name = "open: one profile",
      .run = open_profile,
      .subject = "tests/data/small-profile.yaml",

@@ -97,6 +97,21 @@ static void use_info(const void *info)
     check(status, status == AUTOTUNE_OK ? plan : NULL, error);
 }
 
+static void use_numbers(const void *numbers)
+{
+    autotune_device *usual = device, *made = NULL;
+    autotune_error *error = NULL;
+    autotune_status status = autotune_device_make(&made, numbers, &error);
+
+    check(status, made, error);
+    if (!made)
+        return;
+    device = made;
+    use_problem(&measure_problem);
+    device = usual;
+    autotune_device_free(made);
+}
+
 /* A struct that makes sense, and the offset of a text in it, which stays. */
 static void misuse(const void *sound, size_t size, size_t text_at, void (*use)(const void *))
 {
@@ -122,6 +137,7 @@ static void test_all(void **state)
     autotune_plan_options options = autotune_plan_options_init();
     autotune_execution execution = autotune_execution_init();
     autotune_info info = autotune_info_init();
+    autotune_device_numbers numbers = autotune_device_numbers_init();
 
     (void)state;
     problem.elem_size = tensor.elem_size = groups.elem_size = 4;
@@ -150,6 +166,10 @@ static void test_all(void **state)
     misuse(&options, sizeof options, offsetof(autotune_plan_options, policy), use_options);
     misuse(&execution, sizeof execution, SIZE_MAX, use_execution);
     misuse(&info, sizeof info, SIZE_MAX, use_info);
+    numbers.name = "abacus";
+    numbers.compute_capability = 90;
+    numbers.multiprocessors = numbers.memory_bytes = numbers.l2_bytes = 1;
+    misuse(&numbers, sizeof numbers, offsetof(autotune_device_numbers, name), use_numbers);
     assert_true(refused > 300 && taken > 100);
 }
 

@@ -284,6 +284,19 @@ function Device(name::AbstractString)
 end
 
 """
+A device that needs no description. `numbers` are members of `autotune_device_numbers`, such as
+`multiprocessors=132`.
+"""
+function made_device(name::AbstractString; numbers...)
+    model = c_text(name)
+    GC.@preserve model begin
+        given = Ref(C.autotune_device_numbers(;
+            struct_size=sizeof(C.autotune_device_numbers), name=Ptr{Cchar}(pointer(model)), numbers...))
+        return Device(made((object, failure) -> C.autotune_device_make(object, given, failure)))
+    end
+end
+
+"""
 The device of the calling thread's current CUDA context.
 """
 current_device() = Device(made(C.autotune_device_current))

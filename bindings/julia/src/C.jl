@@ -94,6 +94,22 @@ Base.@kwdef struct autotune_scales
     reserved::NTuple{4, Int64} = ntuple(_ -> zero(Int64), 4)
 end
 
+Base.@kwdef struct autotune_device_numbers
+    struct_size::Csize_t = 0
+    name::Ptr{Cchar} = C_NULL
+    compute_capability::Int64 = 0
+    multiprocessors::Int64 = 0
+    memory_bytes::Int64 = 0
+    l2_bytes::Int64 = 0
+    warp_size::Int64 = 0
+    max_threads_per_block::Int64 = 0
+    max_threads_per_multiprocessor::Int64 = 0
+    registers_per_multiprocessor::Int64 = 0
+    shared_bytes_per_block::Int64 = 0
+    shared_bytes_per_block_optin::Int64 = 0
+    shared_bytes_per_multiprocessor::Int64 = 0
+end
+
 Base.@kwdef struct autotune_launch
     grid::NTuple{3, Cuint} = ntuple(_ -> zero(Cuint), 3)
     block::NTuple{3, Cuint} = ntuple(_ -> zero(Cuint), 3)
@@ -183,6 +199,8 @@ autotune_device_described(device, name, error) =
     @ccall library.autotune_device_described(device::Ptr{Ptr{Cvoid}}, name::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_device_current(device, error) =
     @ccall library.autotune_device_current(device::Ptr{Ptr{Cvoid}}, error::Ptr{Ptr{Cvoid}})::Cint
+autotune_device_make(device, numbers, error) =
+    @ccall library.autotune_device_make(device::Ptr{Ptr{Cvoid}}, numbers::Ptr{autotune_device_numbers}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_device_name(device) =
     @ccall library.autotune_device_name(device::Ptr{Cvoid})::Ptr{Cchar}
 autotune_device_free(device) =

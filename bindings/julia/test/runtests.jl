@@ -69,6 +69,15 @@ end
     @test found[1].bytes > 0 && found[2].bytes == 0
 end
 
+@testset "devices of numbers" begin
+    numbers = (compute_capability=90, memory_bytes=150109880320, l2_bytes=62914560)
+    device = Autotune.made_device("NVIDIA H200"; multiprocessors=132, numbers...)
+    answer = lookup(Profile(), device, transposition(8192, 8192, 4))
+    @test Autotune.name(device) == "NVIDIA H200"
+    @test Autotune.tier(answer) == C.AUTOTUNE_TIER_EXACT
+    @test status_of(() -> Autotune.made_device("NVIDIA H200"; numbers...)) == C.AUTOTUNE_INVALID
+end
+
 @testset "errors" begin
     @test status_of(() -> Profile("/nowhere/best.yaml")) == C.AUTOTUNE_INVALID
     @test status_of(() -> Device("abacus")) == C.AUTOTUNE_INVALID

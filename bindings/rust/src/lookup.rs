@@ -216,6 +216,15 @@ impl Device {
         .map(Device)
     }
 
+    /// A device that needs no description: its numbers, and `name` in place of theirs.
+    pub fn of(name: &str, numbers: &sys::autotune_device_numbers) -> Result<Self> {
+        let name = text::of(name.as_bytes())?;
+        let numbers = sys::autotune_device_numbers { name: name.as_ptr(), ..*numbers };
+
+        error::made(|device, error| unsafe { sys::autotune_device_make(device, &numbers, error) })
+            .map(Device)
+    }
+
     /// Its model.
     pub fn name(&self) -> String {
         text::copied(unsafe { sys::autotune_device_name(self.0.as_ptr()) }).unwrap_or_default()

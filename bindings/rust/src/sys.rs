@@ -177,6 +177,33 @@ impl Default for autotune_scales {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct autotune_device_numbers {
+    pub struct_size: usize,
+    pub name: *const c_char,
+    pub compute_capability: i64,
+    pub multiprocessors: i64,
+    pub memory_bytes: i64,
+    pub l2_bytes: i64,
+    pub warp_size: i64,
+    pub max_threads_per_block: i64,
+    pub max_threads_per_multiprocessor: i64,
+    pub registers_per_multiprocessor: i64,
+    pub shared_bytes_per_block: i64,
+    pub shared_bytes_per_block_optin: i64,
+    pub shared_bytes_per_multiprocessor: i64,
+}
+
+impl Default for autotune_device_numbers {
+    /// All members are 0, and struct_size is set.
+    fn default() -> Self {
+        // SAFETY: these bytes are numbers, and pointers that may be NULL.
+        let zero: Self = unsafe { std::mem::zeroed() };
+        Self { struct_size: std::mem::size_of::<Self>(), ..zero }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct autotune_launch {
     pub grid: [c_uint; 3],
     pub block: [c_uint; 3],
@@ -307,6 +334,7 @@ extern "C" {
     pub fn autotune_problem_scales(scales: *mut autotune_scales, problem: *const autotune_problem, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_device_described(device: *mut *mut autotune_device, name: *const c_char, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_device_current(device: *mut *mut autotune_device, error: *mut *mut autotune_error) -> autotune_status;
+    pub fn autotune_device_make(device: *mut *mut autotune_device, numbers: *const autotune_device_numbers, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_device_name(device: *const autotune_device) -> *const c_char;
     pub fn autotune_device_free(device: *mut autotune_device);
     pub fn autotune_lookup(answer: *mut *mut autotune_answer, profile: *const autotune_profile, device: *const autotune_device, problem: *const autotune_problem, policy: *const c_char, error: *mut *mut autotune_error) -> autotune_status;

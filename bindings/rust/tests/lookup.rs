@@ -53,6 +53,25 @@ fn answers() {
 }
 
 #[test]
+fn devices_of_numbers() {
+    let profile = Profile::open().unwrap();
+    let mut numbers = autotune::sys::autotune_device_numbers {
+        compute_capability: 90,
+        multiprocessors: 132,
+        memory_bytes: 150109880320,
+        l2_bytes: 62914560,
+        name: 8 as *const _, // not read
+        ..Default::default()
+    };
+    let device = Device::of("NVIDIA H200", &numbers).unwrap();
+    let answer = profile.lookup(&device, &Matrix::of::<f32>(8192, 8192), Policy::Cold).unwrap();
+    assert_eq!((device.name().as_str(), answer.tier()), ("NVIDIA H200", Tier::Exact));
+    numbers.multiprocessors = 0;
+    let error = Device::of("NVIDIA H200", &numbers).unwrap_err();
+    assert!(error.to_string().contains("multiprocessors"));
+}
+
+#[test]
 fn answers_for_other_problems() {
     let profile = Profile::open().unwrap();
     let device = Device::described("NVIDIA H200").unwrap();

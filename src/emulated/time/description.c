@@ -195,29 +195,46 @@ enum at_status at_description_by_any_name(struct at_device_info *info, const cha
     return AT_OK;
 }
 
-enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
-                                   const struct at_device_info *device, struct at_error *err)
+/* Find the first description that is as close to a device as `farthest`. */
+static enum at_status find(struct at_device_info *info, struct at_rates *rates, bool *found,
+                           const struct at_device_info *device, enum at_relation farthest,
+                           struct at_error *err)
 {
     enum at_status status = AT_OK;
-    bool same = false;
+    bool is_close = false;
     struct at_folder files;
 
     at_description_files(&files);
-    for (size_t i = 0; i < files.count && !same; i++) {
+    for (size_t i = 0; i < files.count && !is_close; i++) {
         struct description description;
 
         status = read_named(&description, files.names[i], err);
         if (status != AT_OK)
             break;
-        same = at_device_relation(&description.device, device) == AT_SAME_DEVICE;
-        if (same) {
+        is_close = at_device_relation(&description.device, device) <= farthest;
+        if (is_close) {
             *info = description.device;
-            *rates = description.rates;
+            if (rates)
+                *rates = description.rates;
         }
         at_schema_clear(&schema, &description);
     }
     at_folder_clear(&files);
     if (status == AT_OK)
-        *found = same;
+        *found = is_close;
     return status;
+}
+
+enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
+                                   const struct at_device_info *device, struct at_error *err)
+{
+    return find(info, rates, found, device, AT_SAME_DEVICE, err);
+}
+
+enum at_status at_description_of_architecture(struct at_device_info *info, bool *found,
+                                              int64_t compute_capability, struct at_error *err)
+{
+    const struct at_device_info device = {.compute_capability = compute_capability};
+
+    return find(info, NULL, found, &device, AT_SAME_ARCHITECTURE, err);
 }

@@ -28,4 +28,8 @@ enum at_status at_description_by_any_name(struct at_device_info *info, const cha
 enum at_status at_description_find(struct at_device_info *info, struct at_rates *rates, bool *found,
                                    const struct at_device_info *device, struct at_error *err);
 
+/* The same for any device of this compute capability. */
+enum at_status at_description_of_architecture(struct at_device_info *info, bool *found,
+                                              int64_t compute_capability, struct at_error *err);
+
 #endif
