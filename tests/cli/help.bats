@@ -39,7 +39,7 @@ knows() {
 }
 
 @test "export names its options" {
-    knows export --as --device --gpu --out --policy --prefix --problem --space --strict
+    knows export --any-address --as --device --gpu --out --policy --prefix --problem --space --strict
 }
 
 @test "merge and diff name their options" {
