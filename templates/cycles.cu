@@ -401,9 +401,9 @@ __device__ __forceinline__ void turn_panels(element *base, const shape &all, lon
 struct marks {
     unsigned mask, count; /* count: of marks, whose numbers are lower */
 
-    explicit __device__ __forceinline__ marks(const shape &all)
-        : mask(~0u >> __clz(all.places)), count(all.places / MARKED)
+    explicit __device__ __forceinline__ marks(const shape &all) : count(all.places / MARKED)
     {
+        mask = ~0u >> __clz(all.places); /* not above: nvcc compiles that for the host, too */
     }
 
     /* The number of a place's mark; `count` or more if it has none. The factor is odd, so no two
