@@ -201,6 +201,23 @@ static enum at_status check_target(const struct explain_options *options,
         target->device.name);
 }
 
+/* CUPTI reads the counters of one launch, which are none of a transpose that takes several. */
+static enum at_status check_one_launch(const struct explain_options *options,
+                                       const struct at_config *config,
+                                       const struct at_problem *problem,
+                                       const struct at_device_info *device, struct at_error *err)
+{
+    struct at_launch launch;
+    enum at_status status = at_config_launch(config, problem, device, &launch, err);
+
+    if (status == AT_OK && options->counters && at_launch_passes(&launch) > 1)
+        status = at_fail(err, AT_USAGE,
+                         "--counters are those of one launch, and %s is launched %jd times for a "
+                         "transpose: --ncu prints how Nsight Compute counts each",
+                         config->family->name, (intmax_t)at_launch_passes(&launch));
+    return status;
+}
+
 /* Measure the time, and read the counters that are wanted, unless the device is emulated. */
 static enum at_status measure(const struct explain_options *options, const struct target *target,
                               const struct at_config *config, const struct at_problem *problem,
@@ -241,6 +258,8 @@ static enum at_status explain_config(const struct explain_options *options,
     if (status == AT_OK)
         status = at_config_choose(&options->choice, &options->run.session, &target->device, &config,
                                   &problem, err);
+    if (status == AT_OK)
+        status = check_one_launch(options, &config, &problem, &target->device, err);
     if (status == AT_OK)
         status = at_template_header_read(&header, err);
     if (status == AT_OK)
@@ -382,17 +401,23 @@ static enum at_status print_ncu(const struct explain_options *options, const str
 {
     struct at_problem problem;
     struct at_config config;
+    struct at_launch launch;
+    intmax_t passes;
     char *name;
     enum at_status status = at_config_choose(&options->choice, &options->run.session,
                                              &target->device, &config, &problem, err);
 
+    if (status == AT_OK)
+        status = at_config_launch(&config, &problem, &target->device, &launch, err);
     if (status != AT_OK)
         return status;
     name = at_problem_format(&problem);
+    passes = at_launch_passes(&launch);
     /* The kernels of configs are called k_ and their key. First they are launched on small cases.
      */
-    printf("ncu --target-processes all --kernel-name regex:^k_ --launch-skip %d --launch-count 1",
-           AT_VERIFICATION_CASES_MAX);
+    printf("ncu --target-processes all --kernel-name regex:^k_ --launch-skip %jd --launch-count "
+           "%jd",
+           AT_VERIFICATION_CASES_MAX * passes, passes);
     for (size_t i = 0; i < AT_COUNT(ncu_sections); i++)
         printf(" --section %s", ncu_sections[i].section);
     fputs(" \\\n    autotune explain", stdout);

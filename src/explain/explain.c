@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "emulated/time/requests.h"
 #include "explain/launch_data.h"
-#include "schema/table.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -46,54 +45,32 @@ static enum at_status compile(const struct at_config *config, const struct at_pr
 
 /* ---- the caches ---- */
 
-static void take_caches(struct at_explained_caches *caches, const struct at_cache_counts *counts)
+/* Add the counts of a launch. */
+static void add_caches(struct at_explained_caches *caches, const struct at_cache_counts *counts)
 {
-    *caches = (struct at_explained_caches){
-        .blocks = counts->blocks,
-        .carveout_bytes = caches->carveout_bytes,
-        .l1_bytes = counts->shape.l1_bytes,
-        .l2_bytes = counts->shape.l2_bytes / counts->shape.l2_halves,
-        .l1_sectors = counts->l1_sectors,
-        .l1_hits = counts->l1_hits,
-        .l2_sectors = counts->l2_sectors,
-        .l2_hits = counts->l2_hits,
-        .l2_to_l1_bytes = counts->l2_to_l1_bytes,
-        .l1_to_l2_bytes = counts->l1_to_l2_bytes,
-        .dram_to_l2_bytes = counts->dram_to_l2_bytes,
-        .l2_to_dram_bytes = counts->l2_to_dram_bytes,
-        .left_in_l2_bytes = counts->left_in_l2_bytes,
-        .warm_dram_to_l2_bytes = counts->warm_dram_to_l2_bytes,
-    };
+    caches->blocks = counts->blocks;
+    caches->l1_bytes = counts->shape.l1_bytes;
+    caches->l2_bytes = counts->shape.l2_bytes / counts->shape.l2_halves;
+    caches->l1_sectors += counts->l1_sectors;
+    caches->l1_hits += counts->l1_hits;
+    caches->l2_sectors += counts->l2_sectors;
+    caches->l2_hits += counts->l2_hits;
+    caches->l2_to_l1_bytes += counts->l2_to_l1_bytes;
+    caches->l1_to_l2_bytes += counts->l1_to_l2_bytes;
+    caches->dram_to_l2_bytes += counts->dram_to_l2_bytes;
+    caches->l2_to_dram_bytes += counts->l2_to_dram_bytes;
+    caches->left_in_l2_bytes += counts->left_in_l2_bytes;
+    caches->warm_dram_to_l2_bytes = counts->warm_dram_to_l2_bytes;
 }
 
-/* Count the traffic between the caches of the device, for a launch whose resources and occupancy
- * are in the explanation. The whole grid if it has at most max_blocks blocks. If a wave makes more
- * requests than can be kept, all figures are 0, and the second launch's unknown. The caller frees
- * *hits, one per instruction. */
-static enum at_status count_caches(struct at_explanation *e, struct at_cache_hits **hits,
-                                   const struct at_device_info *device,
-                                   struct at_emu_memory *memory, const struct at_emu_launch *launch,
-                                   const struct at_grid_parts *parts, int64_t max_blocks,
-                                   struct at_error *err)
+static void add_hits(struct at_cache_hits *hits, const struct at_cache_hits *more, size_t count)
 {
-    struct at_cache_shape shape;
-    struct at_cache_counts counts;
-    enum at_status status = at_cache_shape_of(
-        &shape, &e->caches.carveout_bytes, device, e->occupancy_blocks,
-        e->static_shared_bytes + e->dynamic_shared_bytes, launch->carveout_percent, err);
-
-    if (status == AT_OK)
-        status = at_cache_count(&counts, &shape, memory, launch, parts, max_blocks, err);
-    if (status == AT_NO_MEMORY) { /* no figure is better than one of a part of the requests */
-        e->caches = (struct at_explained_caches){.warm_dram_to_l2_bytes = -1};
-        *hits = at_alloc_array(launch->kernel->op_count, sizeof **hits);
-        return AT_OK;
+    for (size_t i = 0; i < count; i++) {
+        hits[i].l1_sectors += more[i].l1_sectors;
+        hits[i].l1_hits += more[i].l1_hits;
+        hits[i].l2_sectors += more[i].l2_sectors;
+        hits[i].l2_hits += more[i].l2_hits;
     }
-    if (status != AT_OK)
-        return status;
-    take_caches(&e->caches, &counts);
-    *hits = counts.instructions;
-    return AT_OK;
 }
 
 /* Bytes that a multiprocessor's L1 takes or gives in a clock (NVIDIA, "Nsight Compute
@@ -137,6 +114,7 @@ struct run {
     struct at_emu_memory *memory; /* the caller's */
     struct at_counts *counts;
     struct at_cache_hits *hits; /* per instruction */
+    bool is_too_large;          /* a wave makes more requests than can be kept */
     struct at_emu_launch emu;
     struct at_grid_parts parts;
 };
@@ -170,11 +148,11 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
     if (status != AT_OK)
         return status;
     run->counts = at_counts_new(run->kernel->op_count);
+    run->hits = at_alloc_array(run->kernel->op_count, sizeof *run->hits);
     run->header = kernel->header;
     run->memory = kernel->memory;
     run->emu = (struct at_emu_launch){
         .kernel = run->kernel,
-        .args = kernel->args,
         .arg_count = kernel->arg_count,
         .arg_words = kernel->arg_words,
         .block_limit = AT_EMU_BLOCK_STEPS,
@@ -241,6 +219,40 @@ static enum at_status count_blocks(struct run *run, int64_t blocks, int64_t coun
     }
     free(chosen);
     return status;
+}
+
+/* Count the traffic between the caches of the device, for a launch whose resources and occupancy
+ * are in the explanation. The whole grid if it has at most max_blocks blocks. */
+static enum at_status count_caches(struct run *run, const struct at_device_info *device,
+                                   int64_t max_blocks, struct at_explanation *e,
+                                   struct at_error *err)
+{
+    struct at_cache_shape shape;
+    struct at_cache_counts counts;
+    enum at_status status = at_cache_shape_of(
+        &shape, &e->caches.carveout_bytes, device, e->occupancy_blocks,
+        e->static_shared_bytes + e->dynamic_shared_bytes, run->emu.carveout_percent, err);
+
+    if (status == AT_OK)
+        status =
+            at_cache_count(&counts, &shape, run->memory, &run->emu, &run->parts, max_blocks, err);
+    if (status == AT_NO_MEMORY) {
+        run->is_too_large = true;
+        return AT_OK;
+    }
+    if (status != AT_OK)
+        return status;
+    add_caches(&e->caches, &counts);
+    add_hits(run->hits, counts.instructions, run->kernel->op_count);
+    free(counts.instructions);
+    return AT_OK;
+}
+
+/* No figure is better than one of a part of the requests. */
+static void forget_caches(struct run *run, struct at_explanation *e)
+{
+    e->caches = (struct at_explained_caches){.warm_dram_to_l2_bytes = -1};
+    memset(run->hits, 0, run->kernel->op_count * sizeof *run->hits);
 }
 
 static enum at_status predict(const struct run *run, const struct at_grid_parts *parts,
@@ -351,19 +363,22 @@ static struct at_ptx_source source_of(const struct run *run, size_t instruction)
 
 /* Extrapolate the sectors of the counted blocks to bytes of the whole grid. If its parts differ,
  * the caches tell, which were counted in each of them. */
-static void add_bytes(struct at_explanation *explanation, bool uneven)
+static void set_bytes(struct at_explanation *explanation, const struct run *run)
 {
     const struct at_explained_caches *caches = &explanation->caches;
-    const struct at_explained_line *lines = explanation->lines.items;
     int64_t sectors[2] = {0};
     double scale =
         AT_CACHE_SECTOR_BYTES * (double)explanation->blocks / (double)explanation->blocks_counted;
 
-    for (size_t i = 0; i < explanation->lines.count; i++)
-        sectors[strncmp(lines[i].access, "load", 4) != 0] += lines[i].sectors;
+    for (size_t i = 0; i < run->kernel->op_count; i++) {
+        const struct at_access_counts *counts = &run->counts->accesses[i][0];
+
+        sectors[counts->store || counts->atomic] += counts->sectors;
+    }
     explanation->bytes_read = (int64_t)((double)sectors[0] * scale);
     explanation->bytes_written = (int64_t)((double)sectors[1] * scale);
-    if (uneven && caches->blocks > 0) {
+    if (run->parts.count > 1 && explanation->blocks_counted < explanation->blocks &&
+        caches->blocks > 0) {
         explanation->bytes_read = AT_CACHE_SECTOR_BYTES * caches->l1_sectors;
         explanation->bytes_written = caches->l1_to_l2_bytes;
     }
@@ -466,13 +481,48 @@ static enum at_status describe(const struct at_explained_kernel *kernel,
     return AT_OK;
 }
 
-static void show_step(const struct at_explained_kernel *kernel, size_t step)
+static void show_step(const struct at_explained_kernel *kernel, int64_t pass, size_t step)
 {
     static const char *const steps[] = {"counting accesses", "counting cache hits",
                                         "predicting the time"};
 
     if (kernel->progress)
-        at_progress_step(kernel->progress, steps[step], step, AT_COUNT(steps));
+        at_progress_step(kernel->progress, steps[step], (size_t)pass * AT_COUNT(steps) + step,
+                         (size_t)at_launch_passes(&kernel->launch) * AT_COUNT(steps));
+}
+
+/* Count a launch, and add it to the explanation. Of several launches in a row, each finds what the
+ * one before has left, however often it is run. Their blocks all run at the same time, so that the
+ * last run, for the caches, is of all. */
+static enum at_status count_launch(struct run *run, const struct at_explained_kernel *kernel,
+                                   int64_t pass, const struct at_device_info *device,
+                                   int64_t max_blocks, struct at_explanation *made,
+                                   struct at_error *err)
+{
+    const int64_t read = made->bytes_read, written = made->bytes_written;
+    struct at_explained_launch *launches = made->launches.items;
+    const int64_t passes = at_launch_passes(&kernel->launch);
+    enum at_status status;
+
+    if (passes > 1)
+        at_emu_memory_rewind(run->memory);
+    run->emu.args = kernel->args + (size_t)pass * kernel->arg_words;
+    show_step(kernel, pass, 0);
+    status = count_blocks(run, made->blocks, made->blocks_counted, err);
+    show_step(kernel, pass, 1);
+    if (status == AT_OK)
+        status = at_grid_find_parts(&run->parts, run->memory, &run->emu, err);
+    if (status == AT_OK)
+        status = count_caches(run, device, max_blocks, made, err);
+    if (status != AT_OK)
+        return status;
+    set_bytes(made, run);
+    if (passes > 1)
+        launches[made->launches.count++] = (struct at_explained_launch){
+            .bytes_read = made->bytes_read - read,
+            .bytes_written = made->bytes_written - written,
+        };
+    return AT_OK;
 }
 
 enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
@@ -483,31 +533,35 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     struct at_explanation made = {0};
     struct run run = {0};
     struct at_grid_parts whole;
+    const int64_t passes = at_launch_passes(&kernel->launch);
     enum at_status status = describe(kernel, device, &made, err);
 
+    if (passes > 1) {
+        max_blocks = made.blocks;
+        made.launches.items = at_alloc_array((size_t)passes, sizeof(struct at_explained_launch));
+    }
     made.blocks_counted = made.blocks < max_blocks ? made.blocks : max_blocks;
     if (status == AT_OK)
         status = prepare(&run, kernel, device, made.occupancy_blocks, err);
-    show_step(kernel, 0);
-    if (status == AT_OK)
-        status = count_blocks(&run, made.blocks, made.blocks_counted, err);
-    show_step(kernel, 1);
-    if (status == AT_OK)
-        status = at_grid_find_parts(&run.parts, run.memory, &run.emu, err);
-    if (status == AT_OK)
-        status = count_caches(&made, &run.hits, device, run.memory, &run.emu, &run.parts,
-                              max_blocks, err);
-    show_step(kernel, 2);
+    for (int64_t i = 0; i < passes && status == AT_OK; i++)
+        status = count_launch(&run, kernel, i, device, max_blocks, &made, err);
     whole = at_grid_whole(&run.emu);
-    if (status == AT_OK && rates)
+    if (status == AT_OK && rates && passes == 1) {
+        show_step(kernel, 0, 2);
         status = predict(&run, kernel->as_tuned ? &whole : &run.parts, device, rates, &made, err);
+    }
     if (status == AT_OK) {
+        if (run.is_too_large)
+            forget_caches(&run, &made);
+        if (passes > 1) /* the caches have seen each launch alone */
+            made.caches.warm_dram_to_l2_bytes = -1;
         set_peaks(&made, device, rates);
         collect_lines(&run, &made.lines);
         made.local_requests = run.counts->local.requests;
         made.local_sectors = run.counts->local.sectors;
-        add_bytes(&made, run.parts.count > 1);
         *explanation = made;
+    } else {
+        free(made.launches.items);
     }
     end_run(&run);
     return status;
@@ -537,17 +591,6 @@ static void name_config(const struct at_config *config, const struct at_problem 
     explanation->bytes_needed = at_problem_bytes(problem) - explanation->result_bytes_needed;
 }
 
-/* A kernel that is launched several times has no access that stands for all of them. */
-static enum at_status check_passes(const struct at_config *config, const struct at_launch *launch,
-                                   struct at_error *err)
-{
-    return at_launch_passes(launch) == 1
-               ? AT_OK
-               : at_fail(err, AT_USAGE,
-                         "%s is launched %jd times for one transpose, which cannot be explained",
-                         config->family->name, (intmax_t)at_launch_passes(launch));
-}
-
 enum at_status at_explain(const struct at_config *config, const struct at_problem *problem,
                           const struct at_device_info *device, const struct at_rates *rates,
                           const char *header, int64_t max_blocks, struct at_progress *progress,
@@ -558,11 +601,9 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     struct at_emu_memory *memory = at_emu_memory_new();
     struct at_builder *builder = NULL;
     struct at_built built = {0};
-    uint64_t args[AT_CALL_WORDS];
+    uint64_t args[AT_LAUNCHES_MAX][AT_CALL_WORDS];
     enum at_status status = at_config_launch(config, problem, device, &kernel.launch, err);
 
-    if (status == AT_OK)
-        status = check_passes(config, &kernel.launch, err);
     if (status == AT_OK)
         status = compile(config, problem, device, header, &builder, &built, err);
     if (status == AT_OK)
@@ -575,7 +616,7 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
         kernel.as_tuned = true;
         kernel.resources = built.resources;
         kernel.memory = memory;
-        kernel.args = args;
+        kernel.args = args[0];
         status = at_explain_kernel(&kernel, device, rates, max_blocks, explanation, err);
     }
     if (status == AT_OK)
@@ -585,96 +626,3 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
     at_builder_close(builder);
     return status;
 }
-
-/* ---- as JSON ---- */
-
-static const struct at_field line_fields[] = {
-    AT_CHARS(at_explained_line, access),
-    AT_COUNTER(at_explained_line, bytes),
-    AT_CHARS(at_explained_line, file),
-    AT_COUNTER(at_explained_line, l1_hits),
-    AT_COUNTER(at_explained_line, l1_sectors),
-    AT_COUNTER(at_explained_line, l2_hits),
-    AT_COUNTER(at_explained_line, l2_sectors),
-    AT_COUNTER(at_explained_line, least_sectors),
-    AT_COUNTER(at_explained_line, least_wavefronts),
-    AT_COUNTER(at_explained_line, line),
-    AT_COUNTER(at_explained_line, requests),
-    AT_COUNTER(at_explained_line, sectors),
-    AT_COUNTER(at_explained_line, tag_sectors),
-    AT_COUNTER(at_explained_line, wanted_bytes),
-    AT_COUNTER(at_explained_line, wavefronts),
-};
-static const struct at_schema line_schema = AT_SCHEMA("a line", at_explained_line, line_fields);
-
-static const struct at_field cache_fields[] = {
-    AT_COUNTER(at_explained_caches, blocks),
-    AT_COUNTER(at_explained_caches, carveout_bytes),
-    AT_INT(at_explained_caches, dram_peak_permille, -1, INT64_MAX),
-    AT_COUNTER(at_explained_caches, dram_to_l2_bytes),
-    AT_COUNTER(at_explained_caches, l1_bytes),
-    AT_COUNTER(at_explained_caches, l1_hits),
-    AT_INT(at_explained_caches, l1_peak_permille, -1, INT64_MAX),
-    AT_COUNTER(at_explained_caches, l1_sectors),
-    AT_COUNTER(at_explained_caches, l1_to_l2_bytes),
-    AT_COUNTER(at_explained_caches, l2_bytes),
-    AT_COUNTER(at_explained_caches, l2_hits),
-    AT_INT(at_explained_caches, l2_peak_permille, -1, INT64_MAX),
-    AT_COUNTER(at_explained_caches, l2_sectors),
-    AT_COUNTER(at_explained_caches, l2_to_dram_bytes),
-    AT_COUNTER(at_explained_caches, l2_to_l1_bytes),
-    AT_COUNTER(at_explained_caches, left_in_l2_bytes),
-    AT_INT(at_explained_caches, warm_dram_to_l2_bytes, -1, INT64_MAX),
-};
-const struct at_schema at_explained_caches_schema =
-    AT_SCHEMA("caches", at_explained_caches, cache_fields);
-
-static const struct at_field counter_fields[] = {
-    AT_COUNTER(at_counters, dram_to_l2_bytes), AT_COUNTER(at_counters, duration_ns),
-    AT_COUNTER(at_counters, l1_hits),          AT_COUNTER(at_counters, l1_to_l2_sectors),
-    AT_COUNTER(at_counters, l2_hits),          AT_COUNTER(at_counters, l2_misses),
-    AT_COUNTER(at_counters, l2_to_dram_bytes), AT_COUNTER(at_counters, l2_to_l1_sectors),
-    AT_COUNTER(at_counters, launches),         AT_COUNTER(at_counters, load_conflicts),
-    AT_COUNTER(at_counters, load_requests),    AT_COUNTER(at_counters, load_sectors),
-    AT_COUNTER(at_counters, store_conflicts),  AT_COUNTER(at_counters, store_requests),
-    AT_COUNTER(at_counters, store_sectors),
-};
-static const struct at_schema counters_schema = AT_SCHEMA("counters", at_counters, counter_fields);
-
-static const struct at_field fields[] = {
-    AT_COUNTER(at_explanation, blocks),
-    AT_COUNTER(at_explanation, blocks_counted),
-    AT_CHARS(at_explanation, bound, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, bytes_needed, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, bytes_read),
-    AT_COUNTER(at_explanation, bytes_written),
-    AT_OBJECT(at_explanation, "caches", caches, at_explained_caches_schema),
-    AT_CHARS(at_explanation, config, AT_OPTIONAL),
-    AT_OBJECT(at_explanation, "counters", counters, counters_schema, AT_OPTIONAL),
-    AT_CHARS(at_explanation, device),
-    AT_COUNTER(at_explanation, dynamic_shared_bytes),
-    AT_CHARS(at_explanation, entry, AT_OPTIONAL),
-    AT_CHARS(at_explanation, family, AT_OPTIONAL),
-    AT_CHARS(at_explanation, file, AT_OPTIONAL),
-    AT_CHARS(at_explanation, kind),
-    AT_CHARS(at_explanation, launch, AT_OPTIONAL),
-    AT_OBJECTS(at_explanation, lines, 0, 1000000, line_schema),
-    AT_COUNTER(at_explanation, local_requests, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, local_sectors, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, measured_ns, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, measured_spread_permille, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, occupancy_blocks),
-    AT_CHARS(at_explanation, occupancy_limiter),
-    AT_COUNTER(at_explanation, occupancy_percent),
-    AT_COUNTER(at_explanation, predicted_ns, AT_OPTIONAL),
-    AT_CHARS(at_explanation, predictions, AT_OPTIONAL),
-    AT_CHARS(at_explanation, problem, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, registers),
-    AT_COUNTER(at_explanation, result_bytes_needed, AT_OPTIONAL),
-    AT_COUNTER(at_explanation, spill_bytes),
-    AT_COUNTER(at_explanation, static_shared_bytes),
-    AT_COUNTER(at_explanation, tail_blocks),
-    AT_COUNTER(at_explanation, threads),
-    AT_COUNTER(at_explanation, wave_blocks),
-};
-const struct at_schema at_explanation_schema = AT_SCHEMA("an explanation", at_explanation, fields);

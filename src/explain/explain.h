@@ -45,6 +45,12 @@ struct at_explained_caches {
     int64_t l1_peak_permille, l2_peak_permille, dram_peak_permille;
 };
 
+/* One of several launches in a row, in bytes of sectors between multiprocessors and L2. */
+struct at_explained_launch {
+    int64_t bytes_read, bytes_written;
+};
+
+/* Of a kernel that is launched several times in a row, costs are the sums over its launches. */
 struct at_explanation {
     /* A config of a family, on a problem; else "". */
     char family[64];
@@ -76,7 +82,8 @@ struct at_explanation {
     int64_t measured_spread_permille;
     struct at_counters counters; /* the GPU's own, set by the caller; zeroes: not read */
     struct at_explained_caches caches;
-    struct at_list lines; /* of struct at_explained_line, in the order of the source */
+    struct at_list launches; /* of struct at_explained_launch; none if there is only one */
+    struct at_list lines;    /* of struct at_explained_line, in the order of the source */
 };
 
 extern const struct at_schema at_explanation_schema, at_explained_caches_schema;
@@ -91,7 +98,8 @@ struct at_explained_kernel {
     struct at_kernel_resources resources;
     struct at_launch launch;
     struct at_emu_memory *memory; /* the data of the arguments; the kernel changes it */
-    const uint64_t *args;         /* of each parameter as many words as it takes */
+    /* Of each launch arg_words words: of each parameter as many words as it takes. */
+    const uint64_t *args;
     size_t arg_count, arg_words;  /* parameters, and their words at most */
     bool as_tuned;                /* predict its time as tuning does: from the middle of the grid */
     struct at_progress *progress; /* shows the steps; NULL: nothing does. The caller erases it */
@@ -105,7 +113,8 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  struct at_error *err);
 
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one;
- * for the caches, a sample of emulated/caches/count.h.
+ * for the caches, a sample of emulated/caches/count.h. A kernel that is launched several times in a
+ * row is counted whole. No time is predicted for it: a few blocks do not stand for a queue of work.
  * rates: NULL if unknown; then no time is predicted. header: the text of AT_TEMPLATE_HEADER.
  * AT_FAILED: the kernel does not compile, or the emulated device found a fault, which the message
  * names. progress: as of at_explained_kernel. The caller clears

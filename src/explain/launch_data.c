@@ -94,19 +94,24 @@ static enum at_status make_groups(struct at_emu_memory *memory, const struct at_
 }
 
 enum at_status at_launch_data_make(struct at_emu_memory *memory, const struct at_problem *problem,
-                                   const struct at_launch *launch, uint64_t args[AT_CALL_WORDS],
-                                   size_t *arg_count, struct at_error *err)
+                                   const struct at_launch *launch,
+                                   uint64_t args[AT_LAUNCHES_MAX][AT_CALL_WORDS], size_t *arg_count,
+                                   struct at_error *err)
 {
     struct at_step_numbers numbers = {
         .number = {0, {1}}, .beta = {0, {1}}, .channel_stride = problem->step.channels.stride};
     struct sides sides = {0, 0};
+    struct at_launch one = *launch;
     uint8_t words[AT_CALL_ARGS];
     enum at_status status = allocate(memory, problem, &sides, &numbers, err);
 
     if (status != AT_OK)
         return status;
     if (problem->groups.count > 0)
-        return make_groups(memory, problem, &sides, &numbers, args, arg_count, err);
-    *arg_count = at_problem_args(problem, launch, sides.dst, sides.src, &numbers, args, words);
+        return make_groups(memory, problem, &sides, &numbers, args[0], arg_count, err);
+    for (int64_t i = 0; i < at_launch_passes(launch); i++) {
+        one.field[AT_PASS] = i;
+        *arg_count = at_problem_args(problem, &one, sides.dst, sides.src, &numbers, args[i], words);
+    }
     return AT_OK;
 }

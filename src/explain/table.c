@@ -159,6 +159,12 @@ static void print_line(const struct at_explained_text *source, const struct at_e
     free(text);
 }
 
+/* What the bytes are of. */
+static const char *counted_in(const struct at_explanation *e)
+{
+    return e->launches.count > 0 ? "all launches" : "whole grid";
+}
+
 /* Compare the bytes that the warps want with the bytes of the sectors that bring them. */
 static void print_used(const struct at_explanation *e)
 {
@@ -171,10 +177,8 @@ static void print_used(const struct at_explanation *e)
         wanted[written] += lines[i].wanted_bytes;
         sectors[written] += lines[i].sectors;
     }
-    say("  whole grid: reads %.2f MB, of which %.1f%% are used; writes %.2f MB, of which %.1f%% "
-        "are "
-        "used",
-        (double)e->bytes_read / 1e6,
+    say("  %s: reads %.2f MB, of which %.1f%% are used; writes %.2f MB, of which %.1f%% are used",
+        counted_in(e), (double)e->bytes_read / 1e6,
         sectors[0] ? 100 * (double)wanted[0] / (32 * (double)sectors[0]) : 100,
         (double)e->bytes_written / 1e6,
         sectors[1] ? 100 * (double)wanted[1] / (32 * (double)sectors[1]) : 100);
@@ -186,10 +190,19 @@ static void print_needed(const struct at_explanation *e)
     double from = (double)e->bytes_needed;
     double to = e->result_bytes_needed ? (double)e->result_bytes_needed : from;
 
-    say("  whole grid: reads %.2f MB, %.2f times the %.2f MB needed; writes %.2f MB, %.2f times "
-        "the %.2f MB needed",
-        (double)e->bytes_read / 1e6, (double)e->bytes_read / from, from / 1e6,
+    say("  %s: reads %.2f MB, %.2f times the %.2f MB needed; writes %.2f MB, %.2f times the %.2f "
+        "MB needed",
+        counted_in(e), (double)e->bytes_read / 1e6, (double)e->bytes_read / from, from / 1e6,
         (double)e->bytes_written / 1e6, (double)e->bytes_written / to, to / 1e6);
+}
+
+static void print_launches(const struct at_explanation *e)
+{
+    const struct at_explained_launch *launches = e->launches.items;
+
+    for (size_t i = 0; i < e->launches.count; i++)
+        say("    launch %zu: reads %.2f MB, writes %.2f MB", i + 1,
+            (double)launches[i].bytes_read / 1e6, (double)launches[i].bytes_written / 1e6);
 }
 
 /* Compare the sectors with the least for the same requests, and the grid's bytes with the
@@ -211,6 +224,7 @@ static void print_traffic(const struct at_explanation *e)
         print_needed(e);
     else
         print_used(e);
+    print_launches(e);
     if (wavefronts > 0)
         printf("  shared: %jd wavefronts, of which %jd are bank conflicts\n", (intmax_t)wavefronts,
                (intmax_t)(wavefronts - least_wavefronts));
@@ -224,6 +238,10 @@ static void print_times(const struct at_explanation *e)
     if (e->measured_ns)
         printf("  measured %.2f us, spread %.1f%%\n", (double)e->measured_ns / 1e3,
                (double)e->measured_spread_permille / 10);
+    if (e->launches.count > 0) {
+        say("  no time is predicted: which block does what is decided while they run");
+        return;
+    }
     if (!e->predicted_ns) {
         printf("  no time is predicted: tuning/devices does not describe this GPU\n");
         return;
@@ -306,7 +324,8 @@ static void tell_rest(const struct at_explanation *e)
                (double)c->l2_bytes / (1 << 20));
     if (c->left_in_l2_bytes > 0)
         say_within(DIAGRAM_WIDTH,
-                   "  at the end, %s of what was written are in L2 and not yet in DRAM",
+                   "  at the end%s, %s of what was written are in L2 and not yet in DRAM",
+                   e->launches.count > 0 ? " of each launch, together" : "",
                    amount(left, c->left_in_l2_bytes));
     if (c->warm_dram_to_l2_bytes >= 0)
         say_within(DIAGRAM_WIDTH, "  launched again at once, it reads %s from DRAM",
@@ -324,7 +343,8 @@ static void draw_caches(const struct at_explanation *e)
         puts("\n  caches: not counted, a wave makes too many requests to keep");
         return;
     }
-    puts("\n  what flows, with an empty L2 at the start:");
+    printf("\n  what flows, with an empty L2 at the start%s:\n",
+           e->launches.count > 0 ? " of each launch" : "");
     draw_amounts(AT_CACHE_SECTOR_BYTES * c->l1_sectors, c->l2_to_l1_bytes, c->dram_to_l2_bytes);
     draw_boxes(c);
     draw_amounts(c->l1_to_l2_bytes, c->l1_to_l2_bytes, c->l2_to_dram_bytes);
@@ -437,6 +457,8 @@ static void print_text(const struct at_explanation *e, const struct at_explained
         say("  %.2f waves of %jd blocks; the last wave, the tail, fills %.0f%% of the device",
             (double)e->blocks / (double)e->wave_blocks, (intmax_t)e->wave_blocks,
             100 * (double)e->tail_blocks / (double)e->wave_blocks);
+    if (e->launches.count > 0)
+        say("  launched %zu times in a row; costs are of all launches together", e->launches.count);
     print_times(e);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);

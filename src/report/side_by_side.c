@@ -269,9 +269,13 @@ static void print_study_line(const struct at_study_line *line, double most, FILE
         {line->shared_load.wavefronts, line->shared_load.least_wavefronts},
         {line->shared_store.wavefronts, line->shared_store.least_wavefronts}};
 
-    at_put(out, "<tr><th scope=\"row\">%s</th><td class=\"wide\">%a</td>", line->label,
-           (double)line->time_ns);
-    print_bar(out, "", (double)line->bandwidth_MB_per_s / 1000, most, 0);
+    at_put(out, "<tr><th scope=\"row\">%s</th>", line->label);
+    if (line->time_ns > 0) {
+        at_put(out, "<td class=\"wide\">%a</td>", (double)line->time_ns);
+        print_bar(out, "", (double)line->bandwidth_MB_per_s / 1000, most, 0);
+    } else {
+        at_put(out, "<td class=\"wide\">–</td><td>–</td>");
+    }
     for (size_t i = 0; i < AT_COUNT(ratios); i++)
         at_put(out, ratios[i][1] > 0 ? "<td%p>%.2f</td>" : "<td%p>–</td>",
                i < 2 ? "" : " class=\"wide\"", (double)ratios[i][0] / (double)ratios[i][1]);

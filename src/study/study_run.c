@@ -373,6 +373,12 @@ static void describe(struct at_study_result *result, const struct at_study *stud
     result->reading = at_strdup(study->reading);
 }
 
+/* 0 if the time is unknown. */
+static int64_t bandwidth(int64_t bytes, int64_t time_ns)
+{
+    return time_ns > 0 ? (int64_t)((double)bytes * 1000 / (double)time_ns) : 0;
+}
+
 enum at_status at_study_run(const struct at_study *study, const char *name, const char *path,
                             const struct at_device_info *device,
                             const struct at_session_options *options,
@@ -396,8 +402,8 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
         status = time_cases(cases, lines, rows, device, options, err);
     if (status == AT_OK) {
         for (size_t i = 0; i < rows; i++)
-            lines[i].bandwidth_MB_per_s = (int64_t)((double)at_problem_bytes(&cases[i].problem) *
-                                                    1000 / (double)lines[i].time_ns);
+            lines[i].bandwidth_MB_per_s =
+                bandwidth(at_problem_bytes(&cases[i].problem), lines[i].time_ns);
         *result = (struct at_study_result){.lines = {lines, rows}};
         describe(result, study, name, device);
         lines = NULL;
@@ -472,9 +478,7 @@ static enum at_status count_row(const struct at_own_file *file, const struct row
     snprintf(line->problem, sizeof line->problem, "%s", explanation.file);
     label(line, rows, row, explanation.entry);
     add_up(line, &explanation);
-    if (line->time_ns > 0)
-        line->bandwidth_MB_per_s =
-            (int64_t)((double)used_bytes(line) * 1000 / (double)line->time_ns);
+    line->bandwidth_MB_per_s = bandwidth(used_bytes(line), line->time_ns);
     at_schema_clear(&at_explanation_schema, &explanation);
     return AT_OK;
 }

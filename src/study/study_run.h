@@ -110,7 +110,7 @@ struct at_study_line {
     int64_t conflicts; /* wavefronts of shared memory beyond the least */
     int64_t occupancy_percent;
     struct at_explained_caches caches;
-    int64_t time_ns;
+    int64_t time_ns; /* 0: not known, nor is bandwidth_MB_per_s */
     int64_t bandwidth_MB_per_s;
 };
 

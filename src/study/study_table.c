@@ -29,7 +29,7 @@ static const struct at_field shared_fields[] = {
 static const struct at_schema shared_schema = AT_SCHEMA("accesses", at_study_shared, shared_fields);
 
 static const struct at_field line_fields[] = {
-    AT_COUNTER(at_study_line, bandwidth_MB_per_s),
+    AT_COUNTER(at_study_line, bandwidth_MB_per_s, AT_OPTIONAL),
     AT_COUNTER(at_study_line, blocks),
     AT_COUNTER(at_study_line, blocks_counted),
     AT_OBJECT(at_study_line, "caches", caches, at_explained_caches_schema),
@@ -42,7 +42,7 @@ static const struct at_field line_fields[] = {
     AT_OBJECT(at_study_line, "shared_load", shared_load, shared_schema),
     AT_OBJECT(at_study_line, "shared_store", shared_store, shared_schema),
     AT_OBJECT(at_study_line, "store", store, global_schema),
-    AT_COUNTER(at_study_line, time_ns),
+    AT_COUNTER(at_study_line, time_ns, AT_OPTIONAL),
 };
 static const struct at_schema line_schema = AT_SCHEMA("a line", at_study_line, line_fields);
 
@@ -69,13 +69,14 @@ struct column {
     size_t part;
     double per;
     size_t whole; /* 0: none */
-    bool cached;  /* known only if the caches were counted */
+    size_t known; /* 0: always; else if this member is above 0 */
 };
 
 #define PART(member)                   offsetof(struct at_study_line, member)
-#define RATIO(scale, part, per, whole) scale, PART(part), per, PART(whole), false
-#define PER(part, per)                 1, PART(part), per, 0, false
-#define CACHED(part, per)              1, PART(caches.part), per, 0, true
+#define RATIO(scale, part, per, whole) scale, PART(part), per, PART(whole), 0
+#define PER(part, per)                 1, PART(part), per, 0, 0
+#define CACHED(part, per)              1, PART(caches.part), per, 0, PART(caches.blocks)
+#define TIMED(part, per)               1, PART(part), per, 0, PART(time_ns)
 #define HITS(level)                    RATIO(100, caches.level##_hits, 1, caches.level##_sectors)
 #define WAYS(of)                       RATIO(1, of.wavefronts, 1, of.least_wavefronts)
 #define PER_REQUEST(of)                RATIO(1, of.sectors, 1, of.requests)
@@ -100,9 +101,9 @@ static const struct column chosen_columns[AT_STUDY_COLUMNS] = {
     [AT_STUDY_DRAM_WRITTEN] = {"MB to DRAM", 2, 7, 1, CACHED(l2_to_dram_bytes, 1e6)},
     [AT_STUDY_WARM_READ] = {"MB again from DRAM", 8, 9, 1, CACHED(warm_dram_to_l2_bytes, 1e6)},
 };
-static const struct column predicted_column = {"predicted us", 9, 9, 1, PER(time_ns, 1e3)};
-static const struct column measured_column = {"time us", 4, 9, 1, PER(time_ns, 1e3)};
-static const struct column bandwidth_column = {"rate GB/s", 4, 6, 0, PER(bandwidth_MB_per_s, 1e3)};
+static const struct column predicted_column = {"predicted us", 9, 9, 1, TIMED(time_ns, 1e3)};
+static const struct column measured_column = {"time us", 4, 9, 1, TIMED(time_ns, 1e3)};
+static const struct column bandwidth_column = {"rate GB/s", 4, 6, 0, TIMED(bandwidth_MB_per_s, 1e3)};
 /* clang-format on */
 
 static double member(const struct at_study_line *line, size_t offset)
@@ -115,7 +116,7 @@ static double figure(const struct column *column, const struct at_study_line *li
 {
     double part = column->scale * member(line, column->part);
 
-    if (part < 0 || (column->cached && line->caches.blocks == 0))
+    if (part < 0 || (column->known && member(line, column->known) <= 0))
         return NAN;
     if (column->whole == 0)
         return part / column->per;

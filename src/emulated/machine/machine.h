@@ -41,7 +41,8 @@ struct at_emu_memory *at_emu_memory_new(void);
 void at_emu_memory_free(struct at_emu_memory *memory);
 
 /* Save the memory at the beginning of the next launch. Every later launch begins with this state,
- * so a kernel that increments a counter runs again as if for the first time. */
+ * so a kernel that increments a counter runs again as if for the first time. A second call saves
+ * what the last launch left. */
 void at_emu_memory_rewind(struct at_emu_memory *memory);
 
 /* Returns the address, or 0 if the host has too little memory. The host provides a page when it is

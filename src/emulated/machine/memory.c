@@ -201,6 +201,8 @@ static bool keep(struct at_emu_allocation *allocation)
 void at_emu_memory_rewind(struct at_emu_memory *memory)
 {
     memory->rewind = true;
+    for (size_t i = 0; i < memory->count; i++)
+        memory->allocations[i].kept = false;
 }
 
 uint64_t at_emu_memory_bytes(const struct at_emu_memory *memory)
