@@ -654,6 +654,13 @@ inline void keep_unused(std::size_t most) noexcept
     autotune_keep_unused(most);
 }
 
+// Name the NVRTC of this process, before the first plan.
+inline void set_nvrtc(const std::string &path)
+{
+    detail::check(
+        [&](autotune_error **failure) { return autotune_set_nvrtc(path.c_str(), failure); });
+}
+
 // ---- wisdom: what plans have measured ----
 
 namespace wisdom

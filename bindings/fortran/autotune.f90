@@ -665,6 +665,21 @@ contains
     ! ---- wisdom: what plans have measured ----
 
     ! Without a path: in the profile that $AUTOTUNE_WISDOM names. autotune_wisdom_forget() forgets it.
+    ! Name the NVRTC of this process, before the first plan.
+    subroutine autotune_name_nvrtc(path, stat, errmsg)
+        character(*), intent(in) :: path
+        integer, intent(out), optional :: stat
+        character(*), intent(inout), optional :: errmsg
+        character(kind=c_char), allocatable, target :: letters(:)
+        type(c_ptr) :: address, error
+        integer(c_int) :: status
+
+        error = c_null_ptr
+        call c_text(letters, address, path)
+        status = autotune_set_nvrtc(address, error)
+        call outcome(status, error, stat, errmsg)
+    end subroutine autotune_name_nvrtc
+
     subroutine autotune_save_wisdom(path, stat, errmsg)
         character(*), intent(in), optional :: path
         integer, intent(out), optional :: stat

@@ -548,6 +548,13 @@ module autotune_c
             integer(c_size_t), value :: most
         end subroutine autotune_keep_unused
 
+        function autotune_set_nvrtc(path, error) bind(c, name="autotune_set_nvrtc") result(value)
+            import
+            type(c_ptr), value :: path
+            type(c_ptr), intent(inout) :: error
+            integer(c_int) :: value
+        end function autotune_set_nvrtc
+
         function autotune_wisdom_save(path, error) bind(c, name="autotune_wisdom_save") result(value)
             import
             type(c_ptr), value :: path

@@ -11,7 +11,9 @@ from ._places import PROGRAM
 
 
 def main() -> NoReturn:
-    _nvrtc.choose()
+    nvrtc = _nvrtc.choose()
+    if nvrtc:
+        os.environ["AUTOTUNE_NVRTC"] = nvrtc
     try:
         os.execv(PROGRAM, ["autotune", *sys.argv[1:]])
     except OSError as error:

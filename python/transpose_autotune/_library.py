@@ -180,6 +180,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_plan_free": (None, [c_void_p]),
     "autotune_clear": (None, []),
     "autotune_keep_unused": (None, [c_size_t]),
+    "autotune_set_nvrtc": (c_int, [c_char_p, _ERROR]),
     "autotune_wisdom_save": (c_int, [c_char_p, _ERROR]),
     "autotune_wisdom_forget": (None, []),
 }
@@ -189,10 +190,11 @@ _library: Optional[Any] = None
 
 
 def _open() -> Any:
+    nvrtc = None
     named = os.environ.get("AUTOTUNE_LIBRARY")
     if not named and os.path.exists(LIBRARY):
         named = LIBRARY
-        _nvrtc.choose()
+        nvrtc = _nvrtc.choose()
     try:
         opened = ctypes.CDLL(named or "libautotune.so.0")
     except OSError as error:
@@ -201,6 +203,9 @@ def _open() -> Any:
     for name, (result, arguments) in PROTOTYPES.items():
         function = getattr(opened, name)
         function.restype, function.argtypes = result, arguments
+    # If it fails, another user of the library in this process was first.
+    if nvrtc:
+        opened.autotune_set_nvrtc(os.fsencode(nvrtc), None)
     return opened
 
 

@@ -37,13 +37,11 @@ def installed(major: int) -> Optional[str]:
     return None
 
 
-def choose() -> None:
-    """Set AUTOTUNE_NVRTC where that is needed."""
+def choose() -> Optional[str]:
+    """The NVRTC to name; None: what is found without, or what AUTOTUNE_NVRTC names."""
     if os.environ.get("AUTOTUNE_NVRTC"):
-        return
+        return None
     newest = installed(13)
     if newest == os.path.join(os.path.dirname(PACKAGE), WHEELS[13]) and driver_major() in (0, 13):
-        return
-    chosen = installed(12) if driver_major() == 12 else newest or installed(12)
-    if chosen:
-        os.environ["AUTOTUNE_NVRTC"] = chosen
+        return None
+    return installed(12) if driver_major() == 12 else newest or installed(12)

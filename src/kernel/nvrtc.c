@@ -7,9 +7,11 @@
 #include "kernel/render.h"
 #include "system/library.h"
 #include "system/paths.h"
+#include "worker/worker.h"
 
 #include <limits.h>
 #include <nvrtc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +21,17 @@
 static const char *const library_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                             NULL};
 
-/* What to open, until a NULL: the file that AUTOTUNE_NVRTC names, or libraries of the usual names.
- */
+static const char variable[] = "AUTOTUNE_NVRTC";
+
+/* The variable with the value that at_nvrtc_name gave it; or NULL. It is never freed. */
+static _Atomic(char *) assignment;
+
+/* What to open, until a NULL: the file that was named, or libraries of the usual names. */
 static const char *const *wanted_names(const char *named[2])
 {
-    named[0] = getenv("AUTOTUNE_NVRTC");
+    const char *own = assignment;
+
+    named[0] = own ? own + sizeof variable : getenv(variable);
     named[1] = NULL;
     return named[0] && *named[0] ? named : library_names;
 }
@@ -113,6 +121,24 @@ static enum at_status load_api(struct at_error *err)
     }
     library = opened; /* only when all its functions were found */
     return AT_OK;
+}
+
+enum at_status at_nvrtc_name(const char *name, struct at_error *err)
+{
+    char *wanted = at_format("%s=%s", variable, name), *before = NULL;
+    bool is_first =
+        !api.nvrtcVersion && atomic_compare_exchange_strong(&assignment, &before, wanted);
+    bool is_same = before && strcmp(before, wanted) == 0;
+
+    if (is_first) {
+        at_worker_give(wanted);
+        return AT_OK;
+    }
+    at_free(wanted);
+    if (is_same)
+        return AT_OK;
+    return before ? at_fail(err, AT_USAGE, "NVRTC was named %s before", before + sizeof variable)
+                  : at_fail(err, AT_USAGE, "NVRTC is open already, from %s", at_nvrtc_path());
 }
 
 /* The loader looks in many folders before it says no. Its answer holds until it loads something. */

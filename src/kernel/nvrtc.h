@@ -53,6 +53,11 @@ size_t at_nvrtc_header_folders(const struct at_nvrtc *nvrtc,
  * CUDA's, and all that NVRTC declares is there. The first is the file's. They are borrowed. */
 void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count);
 
+/* Name the NVRTC for this process and its workers, a file or a name for the loader, in place of
+ * what AUTOTUNE_NVRTC names. AT_USAGE if NVRTC is open already, or another name was given before.
+ */
+enum at_status at_nvrtc_name(const char *name, struct at_error *err);
+
 /* Has any part of the process loaded NVRTC? */
 bool at_nvrtc_is_loaded(void);
 

@@ -626,6 +626,11 @@ AUTOTUNE_API void autotune_clear(void);
 /* Keep at most so many unused kernels in each context from now on, instead of 64. */
 AUTOTUNE_API void autotune_keep_unused(size_t most);
 
+/* Name the NVRTC that this process opens, by a path or a name for the loader, in place of what the
+ * environment's AUTOTUNE_NVRTC names. It is opened for the first plan that needs it, so this comes
+ * before. AUTOTUNE_INVALID if it is open already, or was given another name. */
+AUTOTUNE_API autotune_status autotune_set_nvrtc(const char *path, autotune_error **error);
+
 /* ---- wisdom: what plans have measured ---- */
 
 /* Add what plans of this process have measured to a profile, which is made if it is missing. NULL

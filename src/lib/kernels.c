@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
+#include "lib/objects.h"
 #include "lib/process.h"
 #include "system/cpus.h"
 #include "system/paths.h"
@@ -22,6 +23,23 @@ static enum at_status open_nvrtc(struct at_nvrtc **nvrtc, int64_t compute_capabi
     status = at_nvrtc_open(nvrtc, compute_capability, AT_IMAGE_CUBIN, err);
     autotune_unlock(&lock);
     return status;
+}
+
+static enum at_status name_nvrtc(void *path, struct at_error *err)
+{
+    struct at_cleanup lock;
+    enum at_status status;
+
+    autotune_lock_anyway(&lock);
+    status = at_nvrtc_name(path, err);
+    autotune_unlock(&lock);
+    return status;
+}
+
+autotune_status autotune_set_nvrtc(const char *path, autotune_error **error)
+{
+    return path ? autotune_call(name_nvrtc, (void *)path, error)
+                : autotune_fail_null(error, "path");
 }
 
 /* A builder, which is closed if memory runs out. */

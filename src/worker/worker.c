@@ -312,18 +312,32 @@ static bool is_passed(const char *variable)
     return false;
 }
 
+static _Atomic(const char *) given; /* what at_worker_give says; or NULL */
+
+void at_worker_give(const char *variable)
+{
+    given = variable;
+}
+
+static bool same_name(const char *variable, const char *other)
+{
+    return other && strncmp(variable, other, strcspn(other, "=") + 1) == 0;
+}
+
 /* Returns a NULL-ended list. The caller frees the list, but not the texts in it. */
 static char **worker_environment(void)
 {
+    char *own = (char *)given;
     size_t all = 0, count = 0;
     char **kept;
 
     while (environ && environ[all])
         all++;
-    kept = at_alloc_array(all + 1, sizeof *kept);
+    kept = at_alloc_array(all + 2, sizeof *kept);
     for (size_t i = 0; i < all; i++)
-        if (is_passed(environ[i]))
+        if (is_passed(environ[i]) && !same_name(environ[i], own))
             kept[count++] = environ[i];
+    kept[count] = own;
     return kept;
 }
 

@@ -72,6 +72,10 @@ struct at_worker {
     int said;  /* its standard error; -1: that is dropped */
 };
 
+/* Give workers that start from now on a variable, "NAME=value", in place of the environment's. The
+ * text is borrowed for good; there is one such variable. NULL: no more. */
+void at_worker_give(const char *variable);
+
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);
 
 /* The same with another executable, which has to be this version of the program; NULL: this one. */

@@ -61,6 +61,12 @@ static autotune_status tell_scales(int missing, autotune_error **error)
                                    error);
 }
 
+static autotune_status set_nvrtc(int missing, autotune_error **error)
+{
+    (void)missing;
+    return autotune_set_nvrtc(NULL, error);
+}
+
 static autotune_status look_up(int missing, autotune_error **error)
 {
     autotune_answer *answer = NULL;
@@ -286,6 +292,7 @@ static const struct {
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},
+    {"autotune_set_nvrtc", set_nvrtc, {"path"}, NULL},
     {"autotune_status_name", NULL, {NULL}, status_name},
     {"autotune_tensor_lookup", look_tensor_up, {"answer", "profile", "device", "problem"}, NULL},
     {"autotune_tensor_plan_create", create_tensor_plan, {"plan", "profile", "problem"}, NULL},

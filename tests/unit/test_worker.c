@@ -163,6 +163,28 @@ static void test_worker_environment(void **state)
     free(usual);
 }
 
+/* It takes the place of what the environment has, which stays. */
+static void test_worker_gets_variable(void **state)
+{
+    struct at_worker worker = {0};
+    char *environment;
+    size_t size;
+
+    (void)state;
+    setenv("AUTOTUNE_NVRTC", "/environment", 1);
+    at_worker_give("AUTOTUNE_NVRTC=/given");
+    start(&worker);
+    assert_true(answers(&worker));
+    environment = proc_file(worker.pid, "environ", &size);
+    assert_true(has_variable(environment, size, "AUTOTUNE_NVRTC=/given"));
+    assert_false(has_variable(environment, size, "AUTOTUNE_NVRTC=/environment"));
+    assert_string_equal(getenv("AUTOTUNE_NVRTC"), "/environment");
+    at_worker_stop(&worker, NULL);
+    free(environment);
+    at_worker_give(NULL);
+    unsetenv("AUTOTUNE_NVRTC");
+}
+
 static void test_worker_limits(void **state)
 {
     static const char *const lines[] = {
@@ -417,6 +439,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_serves),
         cmocka_unit_test(test_worker_environment),
+        cmocka_unit_test(test_worker_gets_variable),
         cmocka_unit_test(test_worker_limits),
         cmocka_unit_test(test_worker_crash_is_reported),
         cmocka_unit_test(test_worker_ends_by_itself),

@@ -444,6 +444,14 @@ Keep at most so many kernels that no plan uses, in each context.
 """
 keep_unused(most::Integer) = C.autotune_keep_unused(most)
 
+"""
+Name the NVRTC of this process, before the first plan.
+"""
+function set_nvrtc(file::AbstractString)
+    path = c_text(file)
+    return check(failure -> C.autotune_set_nvrtc(path, failure))
+end
+
 # ---- wisdom: what plans have measured ----
 
 """

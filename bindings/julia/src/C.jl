@@ -271,6 +271,8 @@ autotune_clear() =
     @ccall library.autotune_clear()::Cvoid
 autotune_keep_unused(most) =
     @ccall library.autotune_keep_unused(most::Csize_t)::Cvoid
+autotune_set_nvrtc(path, error) =
+    @ccall library.autotune_set_nvrtc(path::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_wisdom_save(path, error) =
     @ccall library.autotune_wisdom_save(path::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_wisdom_forget() =

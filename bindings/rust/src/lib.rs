@@ -51,6 +51,14 @@ pub fn keep_unused(most: usize) {
     unsafe { sys::autotune_keep_unused(most) }
 }
 
+/// Name the NVRTC of this process, before the first plan.
+pub fn set_nvrtc(path: &std::path::Path) -> Result<()> {
+    let path = text::of_path(path)?;
+
+    // SAFETY: the text lives as long as the call.
+    error::check(|error| unsafe { sys::autotune_set_nvrtc(path.as_ptr(), error) })
+}
+
 /// What plans have measured.
 pub mod wisdom {
     use crate::{error, sys, text, Result};

@@ -370,6 +370,7 @@ extern "C" {
     pub fn autotune_plan_free(plan: *mut autotune_plan);
     pub fn autotune_clear();
     pub fn autotune_keep_unused(most: usize);
+    pub fn autotune_set_nvrtc(path: *const c_char, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_wisdom_save(path: *const c_char, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_wisdom_forget();
 }
