@@ -83,7 +83,6 @@ enum at_status autotune_enter(const struct autotune_context *context, bool *ente
                               struct at_error *err)
 {
     CUcontext current = NULL;
-
     enum at_status status;
 
     *entered = at_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != context->handle;

@@ -35,11 +35,31 @@ static void note_capture(const autotune_plan *plan, void *stream)
         *plan->captured = true;
 }
 
-/* Launch in the plan's context. */
+/* Start the launches of a transpose that takes several. If one fails to start, those before it have
+ * moved some of the elements. */
+static CUresult launch_in_a_row(const autotune_plan *plan, const struct at_call *first,
+                                const struct at_cuda_given *given, void *stream, uint64_t scratch)
+{
+    const struct at_step_numbers shared = {.scratch = scratch};
+    struct at_call call = *first;
+    CUresult result = CUDA_SUCCESS;
+
+    for (int64_t i = 0; i < at_launch_passes(&call.launch) && result == CUDA_SUCCESS; i++) {
+        call.launch.field[AT_PASS] = i;
+        at_problem_args(&plan->problem, &call.launch, given->dst, given->src, &shared, call.args,
+                        call.arg_words);
+        result = at_cuda_launch(&call, given, stream);
+    }
+    return result;
+}
+
+/* Launch in the plan's context. `scratch`: of launches in a row. */
 static enum at_status launch(const autotune_plan *plan, const struct at_call *call,
-                             const struct at_cuda_given *given, void *stream, struct at_error *err)
+                             const struct at_cuda_given *given, void *stream, uint64_t scratch,
+                             struct at_error *err)
 {
     bool entered;
+    CUresult result;
     enum at_status status = autotune_check_process(err);
 
     if (status == AT_OK)
@@ -47,27 +67,11 @@ static enum at_status launch(const autotune_plan *plan, const struct at_call *ca
     if (status != AT_OK)
         return status;
     note_capture(plan, stream);
-    status = autotune_check_cuda(at_cuda_launch(call, given, stream), "starting a transpose", err);
+    result = call->launch.field[AT_LAUNCHES] > 0
+                 ? launch_in_a_row(plan, call, given, stream, scratch)
+                 : at_cuda_launch(call, given, stream);
+    status = autotune_check_cuda(result, "starting a transpose", err);
     autotune_leave(entered);
-    return status;
-}
-
-/* Start the launches of a kernel that is launched several times. If one fails to start, those
- * before it have moved some of the elements. */
-static enum at_status start_passes(const autotune_plan *plan, const struct autotune_kernel *kernel,
-                                   const struct at_cuda_given *given, void *stream,
-                                   uint64_t scratch, struct at_error *err)
-{
-    const struct at_step_numbers shared = {.scratch = scratch};
-    struct at_call call = kernel->call;
-    enum at_status status = AT_OK;
-
-    for (int64_t i = 0; i < at_launch_passes(&call.launch) && status == AT_OK; i++) {
-        call.launch.field[AT_PASS] = i;
-        at_problem_args(&plan->problem, &call.launch, given->dst, given->src, &shared, call.args,
-                        call.arg_words);
-        status = launch(plan, &call, given, stream, err);
-    }
     return status;
 }
 
@@ -101,9 +105,7 @@ static enum at_status start(const autotune_plan *plan, void *dst, const void *sr
     given.other_number = kernel->arg_count - 1;
     if (status == AT_OK)
         status = check_apart(plan, &given, err);
-    if (status == AT_OK && kernel->call.launch.field[AT_LAUNCHES] > 0)
-        return start_passes(plan, kernel, &given, stream, scratch, err);
-    return status == AT_OK ? launch(plan, &kernel->call, &given, stream, err) : status;
+    return status == AT_OK ? launch(plan, &kernel->call, &given, stream, scratch, err) : status;
 }
 
 /* Is an address of the host's memory, and of no other? The driver does not know what it has not
@@ -166,7 +168,7 @@ static enum at_status start_list(const autotune_plan *plan, const autotune_execu
                .call;
     own.skip = own.scratch = 0;
     at_group_args(&plan->problem, 0, 0, &list, sizeof list, &own, call.args, call.arg_words);
-    return status == AT_OK ? launch(plan, &call, &(struct at_cuda_given){0}, taken->stream, err)
+    return status == AT_OK ? launch(plan, &call, &(struct at_cuda_given){0}, taken->stream, 0, err)
                            : status;
 }
 
@@ -192,7 +194,7 @@ static enum at_status start_rows(const autotune_plan *plan, const autotune_execu
     own.skip = own.scratch = 0;
     at_group_args(&plan->problem, given.dst, given.src, &rows, sizeof rows, &own, call.args,
                   call.arg_words);
-    return status == AT_OK ? launch(plan, &call, &given, taken->stream, err) : status;
+    return status == AT_OK ? launch(plan, &call, &given, taken->stream, 0, err) : status;
 }
 
 static enum at_status start_any(const autotune_plan *plan, const autotune_execution *taken,
