@@ -22,9 +22,9 @@
  *
  * Runs move along the cycles of a permutation. Some places are marked: those whose number,
  * scrambled by a multiplication, is small. One launch saves the runs at marked places in scratch
- * memory. In the next, a team of lanes starts at a marked place, and goes back along the cycle,
- * from each place to the one whose run belongs there. It ends where that is a marked one, whose run
- * was saved. A cycle without a marked place is short. The thread of its lowest place finds it.
+ * memory. In the next, a warp starts at a marked place, and goes back along the cycle, from each
+ * place to the one whose run belongs there. It ends where that is a marked one, whose run was
+ * saved. A cycle without a marked place is short. The thread of its lowest place finds it.
  *
  * BACKWARD makes the inverse of all this, in the inverse order: first the rest is saved and runs of
  * RUN columns move, then they become the columns of panels. */
@@ -434,9 +434,10 @@ template <> struct run_part<false> {
 /* How a chunk that begins anywhere is read and written: the units that are whole there, and lie in
  * whole units of the chunk here; and elements before and behind them, at its edges. */
 struct unaligned_chunk {
-    int head, count,
-        shift; /* bytes before the units; units; bytes past a boundary of their source */
-    int bytes;
+    int head;  /* bytes before the units */
+    int count; /* units */
+    int shift; /* bytes from a boundary to their source */
+    int bytes; /* of the chunk */
 
     __device__ __forceinline__ unaligned_chunk(const char *from, const char *to, int bytes)
         : head(bytes_to_boundary<unit_bytes>(to)),
@@ -527,7 +528,7 @@ __device__ __forceinline__ void write_run(element *place, const element *run,
 
 /* Move the runs of a cycle from a place on: until the run of a marked place would follow, which is
  * saved, or that of the first place, which is held. Several runs are read before any is written. A
- * lane writes what it and its neighbour have read, when all have. */
+ * lane may read a unit that another one writes, so none writes before all have read. */
 __device__ __forceinline__ void move_runs(element *matrix, const element *saved, const shape &all,
                                           const marks &marked, unsigned start)
 {
@@ -654,11 +655,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
               long long ld_dst, long long batch, long long stride_src, long long stride_dst,
               pass_of_many pass)
 {
+    /* Backward, the order is SAVE, MOVE, PANELS and REST. */
     enum { REST, PANELS, SAVE, MOVE };
     const shape all(rows, cols);
     const bool waits = all.parts > 1 || all.gap > 0;
-    const int number = (int)pass.number + (BACKWARD || waits ? 0 : PANELS);
-    const int stage = !BACKWARD ? number : number < PANELS + 1 ? number + SAVE : MOVE - number;
+    const int number = (int)pass.number + (BACKWARD || waits ? REST : PANELS);
+    const int stage = !BACKWARD ? number : number < SAVE ? number + SAVE : MOVE - number;
     const scratch_parts scratch(pass.scratch, all, batch);
     const long long thread = (long long)blockIdx.x * THREADS + threadIdx.x;
     const long long threads = (long long)gridDim.x * THREADS;

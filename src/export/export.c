@@ -41,7 +41,7 @@ bool at_export_is_many(const struct at_export_item *item)
     return item->answer.launch.field[AT_LAUNCHES] > 0;
 }
 
-/* Kernels move at most so many bytes at once. */
+/* The most bytes that a thread moves at once. */
 enum { ACCESS_BYTES = 16 };
 
 /* Do only source and destination matter, whose elements are one by one? */
