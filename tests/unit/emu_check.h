@@ -95,6 +95,20 @@ static struct at_ptx_module *read_module(const char *source)
     return module;
 }
 
+/* The same of kernels in one program, whose entries become k0, k1 and so on. */
+static struct at_ptx_module *read_kernels(struct at_rendering *renderings, size_t count)
+{
+    struct at_ptx_module *module;
+    char *source;
+
+    for (size_t i = 0; i < count; i++)
+        snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
+    source = at_render_program(renderings, count);
+    module = read_module(source);
+    free(source);
+    return module;
+}
+
 static const struct at_ptx_kernel *find(const struct at_ptx_module *module, const char *name)
 {
     const struct at_ptx_kernel *kernel;

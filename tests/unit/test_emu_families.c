@@ -138,19 +138,14 @@ static void check_program(const struct drawn *drawn, size_t count, struct at_rng
 {
     struct at_rendering renderings[PROGRAM_KERNELS] = {0};
     struct at_ptx_module *module;
-    char *source;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         renderings[i] = (struct at_rendering){.config = &drawn[i].config,
                                               .kind = at_problem_kind(&drawn[i].problem)};
-        snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
-    }
-    source = at_render_program(renderings, count);
-    module = read_module(source);
+    module = read_kernels(renderings, count);
     for (size_t i = 0; i < count; i++)
         check_config(find(module, renderings[i].entry), &drawn[i], rng, checked);
     at_ptx_free(module);
-    free(source);
 }
 
 /* List all configs of the family for some of its problems. The caller frees them. */
@@ -432,30 +427,28 @@ static void test_harness(void **state)
     harness = read_module(harness_source);
     for (size_t k = 0; k < AT_COUNT(elem_sizes); k++) {
         struct verification v = {.harness = harness};
-        struct at_rendering rendering = {.kind = {.elem_size = elem_sizes[k], .axes = 1, .rows = 1},
-                                         .entry = "k"};
+        struct at_rendering rendering = {
+            .kind = {.elem_size = elem_sizes[k], .axes = 1, .rows = 1}};
         struct at_ptx_module *module;
         struct at_problem problem;
         struct at_config config;
         struct at_error err = {AT_OK, ""};
-        char spec[128], *source;
+        char spec[128];
 
         problem = make_problem(HARNESS_PROBLEM, elem_sizes[k], spec, sizeof spec);
         assert_int_equal(at_space_default(&config, families, family_count, &problem, &device, &err),
                          AT_OK);
         rendering.config = &config;
-        source = at_render_program(&rendering, 1);
-        module = read_module(source);
+        module = read_kernels(&rendering, 1);
         v.b = make_buffers(&problem);
         v.dst_base = v.b.dst - ZONE;
         v.src_base = at_emu_memory_allocate(v.b.memory, (int64_t)v.b.src_bytes + 2 * ZONE);
         v.b.src = v.src_base + ZONE;
         v.b.src_host = at_emu_memory_host(v.b.memory, v.b.src, v.b.src_bytes);
         v.result = at_emu_memory_allocate(v.b.memory, 16);
-        verify(&v, find(module, "k"), &config);
+        verify(&v, find(module, rendering.entry), &config);
         at_emu_memory_free(v.b.memory);
         at_ptx_free(module);
-        free(source);
     }
     at_ptx_free(harness);
 }

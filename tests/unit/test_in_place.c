@@ -51,18 +51,13 @@ static struct at_ptx_module *compile_all(struct compiled list[DRAWN], int elem_s
 {
     struct at_rendering renderings[DRAWN] = {0};
     struct at_ptx_module *module;
-    char *source;
 
-    for (size_t i = 0; i < DRAWN; i++) {
+    for (size_t i = 0; i < DRAWN; i++)
         renderings[i] = (struct at_rendering){
             .config = &list[i].config, .kind = {.elem_size = elem_size, .axes = 1, .rows = 1}};
-        snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
-    }
-    source = at_render_program(renderings, DRAWN);
-    module = read_module(source);
+    module = read_kernels(renderings, DRAWN);
     for (size_t i = 0; i < DRAWN; i++)
         list[i].kernel = find(module, renderings[i].entry);
-    free(source);
     return module;
 }
 

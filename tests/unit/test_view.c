@@ -134,19 +134,14 @@ static void check_program(const struct drawn *drawn, size_t count)
 {
     struct at_rendering renderings[PROGRAM_KERNELS] = {0};
     struct at_ptx_module *module;
-    char *source;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         renderings[i] = (struct at_rendering){.config = &drawn[i].config,
                                               .kind = at_problem_kind(&drawn[i].problem)};
-        snprintf(renderings[i].entry, sizeof renderings[i].entry, "k%zu", i);
-    }
-    source = at_render_program(renderings, count);
-    module = read_module(source);
+    module = read_kernels(renderings, count);
     for (size_t i = 0; i < count; i++)
         check_view(find(module, renderings[i].entry), &drawn[i]);
     at_ptx_free(module);
-    free(source);
 }
 
 static struct at_problem problem_of_view(const struct at_tensor *tensor)
