@@ -662,9 +662,8 @@ contains
         call self%free()
     end subroutine plan_final
 
-    ! ---- wisdom: what plans have measured ----
+    ! ---- the compiler ----
 
-    ! Without a path: in the profile that $AUTOTUNE_WISDOM names. autotune_wisdom_forget() forgets it.
     ! Name the NVRTC of this process, before the first plan.
     subroutine autotune_name_nvrtc(path, stat, errmsg)
         character(*), intent(in) :: path
@@ -680,6 +679,9 @@ contains
         call outcome(status, error, stat, errmsg)
     end subroutine autotune_name_nvrtc
 
+    ! ---- wisdom: what plans have measured ----
+
+    ! Without a path: in the profile that $AUTOTUNE_WISDOM names. autotune_wisdom_forget() forgets it.
     subroutine autotune_save_wisdom(path, stat, errmsg)
         character(*), intent(in), optional :: path
         integer, intent(out), optional :: stat
