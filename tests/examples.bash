@@ -28,18 +28,18 @@ use_library() {
     unset AUTOTUNE_PROFILE_PATH
 }
 
-# make_stub FILE: stub/libcuda.so.1, all of whose calls fail, as those of the toolkit's stub do. A program that is
+# make_stub FILE: stub/libcuda.so.1 for a C program. All its calls fail, as those of the toolkit's stub do. A program that is
 # linked with it takes the driver where there is one.
 make_stub() {
     mkdir stub
-    cc -c "-I$srcdir/src/lib" "-I$cuda_headers" "$srcdir/examples/$1" -o stub/example.o
+    cc -c "-I$srcdir/src/lib" "-I$cuda_headers" "$1" -o stub/example.o
     nm -u stub/example.o | sed -n 's/^ *U \(cu.*\)/int \1(void) { return 34; }/p' |
         cc -shared -Wl,-soname,libcuda.so.1 -x c - -o stub/libcuda.so.1
 }
 
 # build_driver FILE: of the driver API.
 build_driver() {
-    make_stub "$1"
+    make_stub "$srcdir/examples/$1"
     build_example cc "$1" -std=c99 stub/libcuda.so.1
 }
 
