@@ -2,11 +2,11 @@
 # The programs that transpose lists of problems in one language each (tests/bindings), without and with a GPU.
 # For files that load examples.bash.
 
-languages=(C C++ Fortran Python)
+languages=(C C++ Fortran Python Rust)
 
 # has_tools LANGUAGE
 has_tools() {
-    local -A tool=([C]=cc [C++]=c++ [Fortran]=gfortran [Python]=python3)
+    local -A tool=([C]=cc [C++]=c++ [Fortran]=gfortran [Python]=python3 [Rust]=rustc)
     command -v "${tool[$1]}" >/dev/null
 }
 
@@ -34,6 +34,12 @@ build_list() {
     Python)
         printf '#!/bin/sh\nexec python3 "%s" "$@"\n' "$tests/transpose_list.py" >list-Python
         chmod +x list-Python
+        ;;
+    Rust)
+        rustc -O --edition 2021 --crate-type rlib --crate-name autotune "$bindings/rust/src/lib.rs" \
+            -L "$build/.libs" -o libautotune.rlib
+        rustc -O --edition 2021 -D warnings "$tests/transpose_list.rs" --extern autotune=libautotune.rlib \
+            -L . -L "$build/.libs" -C "link-arg=$2" -o list-Rust
         ;;
     esac
 }

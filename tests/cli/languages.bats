@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# One list of random problems in C, C++, Fortran and Python, with a driver that runs kernels on the emulated device.
+# One list of random problems in C, C++, Fortran, Python and Rust, with a driver that runs kernels on the emulated device.
 # tests/gpu/languages.bats runs a longer list on a GPU.
 
 bats_require_minimum_version 1.5.0
@@ -52,6 +52,10 @@ transposes() {
 
 @test "Python: random problems, bit for bit" {
     transposes Python
+}
+
+@test "Rust: random problems, bit for bit" {
+    transposes Rust
 }
 
 @test "a program that calls its library differently finds that results differ" {

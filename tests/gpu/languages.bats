@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# One list of 1,000 random problems on a GPU in C, C++, Fortran and Python: the bindings, the kernels that lookup
+# One list of 1,000 random problems on a GPU in C, C++, Fortran, Python and Rust: the bindings, the kernels that lookup
 # chooses, and each byte of the results.
 
 bats_require_minimum_version 1.5.0
@@ -28,7 +28,7 @@ setup() {
         has_tools "$language" || continue
         build_list "$language" stub/libcuda.so.1
         { tail -n "+$first" list && head -n "$((first - 1))" list; } >"list.$language"
-        first=$((first + 250))
+        first=$((first + 200))
         timeout --kill-after=5 300 "./list-$language" "list.$language" >"said.$language" 2>&1 &
         built+=("$language")
     done
