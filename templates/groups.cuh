@@ -228,10 +228,49 @@ struct group_place {
     unsigned tiles;
 };
 
-/* How groups are cut into tiles. A matrix has more_rows more than its own to be covered; with
- * `fills`, tiles also cover the padding. */
-template <int threads, int tile_rows, int more_rows, int tile_cols, bool fills, class Groups>
-struct grouped_tiles {
+/* How groups are cut into tiles: each matrix into boxes. It has more_rows more than its own to be
+ * covered. With `fills`, tiles also cover the padding. */
+template <int tile_rows, int more_rows, int tile_cols, bool fills_padding> struct boxes {
+    static constexpr bool fills = fills_padding;
+
+    /* The tiles of one matrix, and how many follow each other like these. */
+    static __device__ __forceinline__ unsigned tiles_of_each(const group_size &size)
+    {
+        return size.rows <= 0 || size.cols <= 0
+                   ? 0
+                   : (unsigned)((size.rows + (more_rows + tile_rows - 1)) / tile_rows) *
+                         (unsigned)((size.cols + (tile_cols - 1)) / tile_cols);
+    }
+    static __device__ __forceinline__ unsigned repeats(const group_size &size)
+    {
+        return (unsigned)size.matrices;
+    }
+    template <class Groups>
+    static __device__ __forceinline__ long long tiles_at_most(const Groups &groups)
+    {
+        return groups.template tiles_at_most<tile_rows, more_rows, tile_cols>();
+    }
+};
+
+/* The same for short axes, of which a box would have few elements: all elements of a batch are
+ * numbered, and cut into runs. */
+template <int elements> struct runs_of_all {
+    static constexpr bool fills = false;
+
+    static __device__ __forceinline__ unsigned tiles_of_each(const group_size &size)
+    {
+        const long long all = size.rows * size.cols * size.matrices;
+
+        return (unsigned)((all + (elements - 1)) / elements);
+    }
+    static __device__ __forceinline__ unsigned repeats(const group_size &)
+    {
+        return 1;
+    }
+};
+
+/* The tiles of all groups, in the order of the groups. */
+template <int threads, class Cut, class Groups> struct grouped_tiles {
     using shares = group_shares<threads, Groups::is_ragged>;
     static constexpr int warps = threads / 32;
     static_assert(threads % 32 == 0, "warps find tiles");
@@ -240,19 +279,13 @@ struct grouped_tiles {
     shares &all;
     long long share; /* groups of a thread */
 
-    __device__ __forceinline__ unsigned tiles_of_matrix(long long rows, long long cols) const
-    {
-        return rows <= 0 || cols <= 0
-                   ? 0
-                   : (unsigned)((rows + (more_rows + tile_rows - 1)) / tile_rows) *
-                         (unsigned)((cols + (tile_cols - 1)) / tile_cols);
-    }
     __device__ __forceinline__ unsigned tiles_of(const group_size &size, long long before) const
     {
+        const long long rows = groups.template covered_rows<Cut::fills>(size);
+
         return groups.is_refused(size, before)
                    ? 0
-                   : tiles_of_matrix(groups.template covered_rows<fills>(size), size.cols) *
-                         (unsigned)size.matrices;
+                   : Cut::tiles_of_each({rows, size.cols, size.matrices}) * Cut::repeats(size);
     }
 
     /* Add up what each thread has, over the block. */
@@ -364,21 +397,19 @@ __device__ __forceinline__ void fill_padding(const group_matrix &own, long long 
 /* Call move(matrix, rows, group, tile) for each tile of the block. `tile` is its number in the
  * matrix. Tiles cover `rows` rows: with `fills`, move() also fills padding with 0. dst and src are
  * the buffers that ragged groups lie in. */
-template <int threads, int tile_rows, int more_rows, int tile_cols, bool fills, class step,
-          class Groups, class Move>
+template <int threads, class Cut, class step, class Groups, class Move>
 __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const Groups &groups,
                                               const Move &move)
 {
     __shared__ group_shares<threads, Groups::is_ragged> shares;
-    const grouped_tiles<threads, tile_rows, more_rows, tile_cols, fills, Groups> tiles = {
-        groups, shares, (groups.count + threads - 1) / threads};
+    const grouped_tiles<threads, Cut, Groups> tiles = {groups, shares,
+                                                       (groups.count + threads - 1) / threads};
 
     if (groups.skip && *static_cast<const int *>(groups.skip) != 0)
         return;
     /* Counting takes longer than a block that has no tile should. Block 0 looks for an overflow. */
     if constexpr (Groups::is_ragged)
-        if (blockIdx.x > 0 &&
-            blockIdx.x >= groups.template tiles_at_most<tile_rows, more_rows, tile_cols>())
+        if (blockIdx.x > 0 && blockIdx.x >= Cut::tiles_at_most(groups))
             return;
     tiles.count();
 
@@ -392,8 +423,8 @@ __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const 
     for (unsigned tile = blockIdx.x; tile < tiles.total();) {
         const group_place at = next;
         group_matrix own = groups.template group_of<step>(dst, src, at.group, word, at.rows);
-        const long long rows = groups.template covered_rows<fills>({own.rows, own.cols, 1});
-        const unsigned each = tiles.tiles_of_matrix(rows, own.cols);
+        const long long rows = groups.template covered_rows<Cut::fills>({own.rows, own.cols, 1});
+        const unsigned each = Cut::tiles_of_each({rows, own.cols, own.extent[0] * own.extent[1]});
         const unsigned matrix = (tile - at.tiles) / each, number = tile - at.tiles - matrix * each;
 
         /* The next group's description is loaded while this tile is moved. */
@@ -404,7 +435,7 @@ __device__ __forceinline__ void for_each_tile(void *dst, const void *src, const 
         }
         own.template take<step>(matrix);
         move(own, rows, at.group, number);
-        if constexpr (Groups::is_ragged && !fills)
+        if constexpr (Groups::is_ragged && !Cut::fills)
             if (const long long padding = groups.padding_rows(own))
                 fill_padding<threads, step::result_bytes>(own, padding, number, each);
         __syncthreads();

@@ -457,7 +457,7 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, const groups_of<GROUPED>::type groups STEP_PARAMETER)
 {
-    for_each_tile<THREADS, tile_rows, 0, tile_cols, fills, step>(
+    for_each_tile<THREADS, boxes<tile_rows, 0, tile_cols, fills>, step>(
         dst, src, groups,
         [&](const group_matrix &own, long long rows, long long group, unsigned number) {
             move_tile(number, own.dst, own.src, rows, own.rows, own.cols, own.ld_src, own.ld_dst, 1,

@@ -630,7 +630,7 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
 extern "C" __global__ void __launch_bounds__(THREADS, min_blocks)
     transpose(void *dst, const void *src, const groups_of<GROUPED>::type groups STEP_PARAMETER)
 {
-    for_each_tile<THREADS, tile_rows, halo_rows, tile_cols, false, step>(
+    for_each_tile<THREADS, boxes<tile_rows, halo_rows, tile_cols, false>, step>(
         dst, src, groups,
         [&](const group_matrix &own, long long rows, long long group, unsigned number) {
             move_tile(number, own.dst, own.src, rows, own.cols, own.ld_src, own.ld_dst, 1, 0,

@@ -40,6 +40,10 @@ class Part(NamedTuple):
     def cols(self) -> int:
         return self.numbers[1]
 
+    @property
+    def batch(self) -> int:
+        return self.numbers[4] * self.numbers[5]
+
 
 _NONE, _ONE = Part(0, 0, (0,) * 10, 0), Axis(1, 1, 1)
 
@@ -192,11 +196,12 @@ class MatrixList:
     def _alike(self) -> Tuple[int, ...]:
         """Lists with the same numbers share a plan: alignment in elements, and about how many and how large they are."""
         rows, cols = ([getattr(part, side) for part in self._parts] for side in ("rows", "cols"))
+        batches = [part.batch for part in self._parts]
         bits = 16 | self._strides
         for address, size in zip(self._addresses, self.itemsizes):
             bits |= address // size if size else 0
         return bits & -bits, *((low + high).bit_length() for low, high in (
-            (len(rows), 0), (min(rows), max(rows)), (min(cols), max(cols))))
+            (len(rows), 0), (min(rows), max(rows)), (min(cols), max(cols)), (min(batches), max(batches))))
 
     def start(self, device: int, stream: int, step: Optional[str], numbers: Dict[str, Any],
               members: Dict[str, int]) -> None:

@@ -5,6 +5,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 _Static_assert(sizeof(autotune_matrix) == sizeof(struct at_group_matrix) &&
@@ -109,7 +110,7 @@ static enum at_status take_list(struct at_problem *problem, const autotune_group
         return at_fail(err, AT_USAGE,
                        "a list is given, so all members for groups of rows have to be 0");
     status = autotune_check_list(given->list, given->count, problem, &groups->multiple, err);
-    groups->rows[0] = groups->cols[0] = INT32_MAX;
+    groups->rows[0] = groups->cols[0] = groups->batch[0] = INT32_MAX;
     for (int64_t i = 0; i < given->count && status == AT_OK; i++) {
         const autotune_matrix *m = &given->list[i];
         int64_t elements;
@@ -118,12 +119,44 @@ static enum at_status take_list(struct at_problem *problem, const autotune_group
         groups->rows[1] = at_max(groups->rows[1], m->rows);
         groups->cols[0] = at_min(groups->cols[0], m->cols);
         groups->cols[1] = at_max(groups->cols[1], m->cols);
+        groups->batch[0] = at_min(groups->batch[0], m->batch[0] * m->batch[1]);
+        groups->batch[1] = at_max(groups->batch[1], m->batch[0] * m->batch[1]);
         if (__builtin_mul_overflow(m->rows * m->cols, m->batch[0] * m->batch[1], &elements) ||
             __builtin_add_overflow(groups->elements, elements, &groups->elements) ||
             groups->elements >> 56 != 0)
             return at_fail(err, AT_USAGE, "the matrices do not fit 62 bits of bytes");
     }
     return status;
+}
+
+static int64_t typical(float log2_sum, int64_t count)
+{
+    return llroundf(exp2f(log2_sum / (float)count));
+}
+
+/* The matrix that stands for all has their geometric means. Other means would be those of the few
+ * largest: in a list of tensors with short axes, some have axes that are joined, and so are long.
+ */
+static void take_means(struct at_problem *problem, const autotune_groups *given)
+{
+    float rows = 0, cols = 0, matrices = 0;
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < given->count; i++) {
+        const autotune_matrix *m = &given->list[i];
+
+        if (is_empty(m))
+            continue;
+        rows += log2f((float)m->rows);
+        cols += log2f((float)m->cols);
+        matrices += log2f((float)(m->batch[0] * m->batch[1]));
+        count++;
+    }
+    if (count == 0)
+        return;
+    problem->rows = typical(rows, count);
+    problem->cols = typical(cols, count);
+    problem->batch = given->count * typical(matrices, count);
 }
 
 static enum at_status take_rows(struct at_problem *problem, const autotune_groups *given,
@@ -159,13 +192,15 @@ enum at_status autotune_take_groups(struct at_problem *problem, const autotune_g
 
     if (given->count < 1 || given->count > INT32_MAX)
         return at_fail(err, AT_USAGE, "count of autotune_groups has to be from 1 to 2^31 - 1");
-    problem->groups = (struct at_groups){.count = given->count, .multiple = 1, .padding = 1};
+    problem->groups =
+        (struct at_groups){.count = given->count, .batch = {1, 1}, .multiple = 1, .padding = 1};
     status = given->list ? take_list(problem, given, err) : take_rows(problem, given, err);
     if (status == AT_OK)
         status = at_problem_of_groups(problem, "many matrices", err);
-    if (status == AT_OK && given->list)
+    if (status == AT_OK && given->list) {
+        take_means(problem, given);
         at_problem_align_groups(problem, problem->groups.multiple);
-    else if (status == AT_OK && given->ld_src)
+    } else if (status == AT_OK && given->ld_src)
         problem->ld_src = given->ld_src;
     return status;
 }

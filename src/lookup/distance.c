@@ -94,7 +94,9 @@ struct at_traits at_traits_of(const struct at_problem *problem, const struct at_
                 [AT_BATCHED] = matrices > 1,
                 [AT_RUNS] = runs,
                 [AT_RUN_ALIGN] = runs ? log2f((float)at_problem_word_bytes(problem)) : 0,
-                [AT_OUTER] = log2f(1 + (float)problem->outer_count),
+                [AT_OUTER] = problem->groups.count > 0
+                                 ? log2f((float)problem->batch / (float)problem->groups.count)
+                                 : log2f(1 + (float)problem->outer_count),
                 [AT_STEP_ALIGN] = matrices > 1
                                       ? at_alignment(problem->stride_src | problem->stride_dst,
                                                      problem->elem_size, STEP_ALIGN_MAX)

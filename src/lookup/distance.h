@@ -25,8 +25,9 @@ enum at_coordinate {
     AT_BATCHED,      /* 1: more than one matrix */
     AT_RUNS,         /* 1: of a tensor's axes the fastest stays, so whole runs are moved */
     AT_RUN_ALIGN,    /* then all runs begin at multiples of these bytes, up to 16 */
-    AT_OUTER,        /* axes of the batch that a plain one has not, and 1 */
-    AT_STEP_ALIGN,   /* all matrices begin at multiples of these bytes, up to 16 */
+    AT_OUTER, /* axes of the batch that a plain one has not, and 1; in a list, matrices of a batch
+               */
+    AT_STEP_ALIGN, /* all matrices begin at multiples of these bytes, up to 16 */
     AT_COORDINATES,
 };
 

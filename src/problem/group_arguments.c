@@ -25,10 +25,12 @@ void at_group_list_write(const struct at_problem *problem, const struct at_group
                                                     problem, AT_DESTINATION, all[i].dst)
                                  : 0,
             .rows = all[i].rows,
-            .cols = all[i].cols,
+            .cols = all[i].cols / all[i].parts,
             .ld_src = all[i].ld_src,
             .ld_dst = all[i].ld_dst,
-            .extent = {1, 1},
+            .extent = {all[i].parts, 1},
+            .stride_src = {all[i].cols / all[i].parts, 0},
+            .stride_dst = {all[i].cols / all[i].parts * all[i].ld_dst, 0},
         };
 }
 

@@ -74,12 +74,14 @@ static void draw_rows(const struct at_groups *groups, struct at_rng *rng, struct
 }
 
 /* Draw the sides of a part's matrices. Returns where the next part's are. */
-static struct at_group *draw_part(const struct at_group_part *part, int64_t multiple,
+static struct at_group *draw_part(const struct at_groups *groups, const struct at_group_part *part,
                                   struct at_rng *rng, struct at_group *to)
 {
     for (int64_t i = 0; i < part->count; i++, to++) {
-        to->rows = draw_side(rng, part->rows, multiple);
-        to->cols = draw_side(rng, part->cols, multiple);
+        to->rows = draw_side(rng, part->rows, groups->multiple);
+        to->cols = draw_side(rng, part->cols, groups->multiple);
+        to->parts = groups->batch[1] > 1 ? draw_side(rng, groups->batch, 1) : 1;
+        to->cols *= to->parts;
     }
     return to;
 }
@@ -101,7 +103,7 @@ static void draw_list(const struct at_groups *groups, struct at_rng *rng, struct
     struct at_group *to = all;
 
     for (int64_t i = 0; i < count; i++)
-        to = draw_part(&parts[i], groups->multiple, rng, to);
+        to = draw_part(groups, &parts[i], rng, to);
     if (count > 1)
         shuffle(all, groups->count, rng);
 }
@@ -180,6 +182,7 @@ static void lay_out_rows(const struct at_groups *groups, struct at_group *all)
     most = at_groups_most_rows(groups, all);
     for (int64_t i = 0; i < groups->count; i++) {
         all[i].cols = all[i].ld_src = groups->cols[0];
+        all[i].parts = 1;
         all[i].ld_dst = groups->stacked ? most : all[i].padded_rows;
         all[i].src = rows * all[i].cols;
         all[i].dst = all[i].cols * (groups->stacked ? i * most : padded);

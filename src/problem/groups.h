@@ -11,7 +11,12 @@
  *     group=200x64x64+56x16..31x128,multiple=16:f16
  *         a list with several ranges of sizes: 200 matrices of 64x64, and 56 others
  *
+ *     group=300,rows=4..24,cols=4..24,batch=64..256:f16
+ *         a list of 300 batches, each with sides and a number of matrices of its own: tensors with
+ *         short axes are such ones
+ *
  * In a list, `multiple` divides all sides. Matrices are dense, and begin at multiples of 256 bytes.
+ * Those of a batch are parts of one such matrix: each has as many of its columns.
  * Of groups of rows, it divides the rows of each. Their results follow each other, or with `stack`
  * each has the place of the largest one. */
 #ifndef AT_PROBLEM_GROUPS_H
@@ -39,6 +44,7 @@ enum { AT_GROUP_PARTS = 16 };
 struct at_groups {
     int64_t count;            /* 0: the problem is no group */
     int64_t rows[2], cols[2]; /* the least and the most of a matrix */
+    int64_t batch[2];         /* matrices of an item of the list; 1 and 1 of groups of rows */
     /* Of a list with several ranges, sorted: the matrices of all are drawn, and shuffled. 0: one.
      */
     int64_t part_count;
@@ -50,11 +56,11 @@ struct at_groups {
     int64_t elements, extents[2];
 };
 
-/* One matrix of a group: dense, or as many columns wide as the matrix whose rows it has. `src` and
- * `dst` are where it begins, in elements of both sides. padded_rows of a result row have a value.
- */
+/* One matrix of a group: dense, or as many columns wide as the matrix whose rows it has. A batch
+ * has the columns of all its matrices, which are `parts`. `src` and `dst` are where it begins, in
+ * elements of both sides. padded_rows of a result row have a value. */
 struct at_group {
-    int64_t rows, cols, ld_src, ld_dst, src, dst, padded_rows;
+    int64_t rows, cols, ld_src, ld_dst, src, dst, padded_rows, parts;
 };
 
 static inline enum at_groups_kind at_groups_kind(const struct at_groups *groups)

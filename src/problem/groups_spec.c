@@ -24,6 +24,7 @@ static const struct {
     [KEY_ROWS] = {"rows", offsetof(struct at_groups, rows), true, false, 0, 0},
     {"total", offsetof(struct at_groups, total), false, false, 1, 0},
     [KEY_COLS] = {"cols", offsetof(struct at_groups, cols), true, false, 0, 0},
+    {"batch", offsetof(struct at_groups, batch), true, false, 1, 1},
     {"law", offsetof(struct at_groups, law), false, true, 0, AT_LAW_EVEN},
     {"multiple", offsetof(struct at_groups, multiple), false, false, 1, 1},
     {"pad", offsetof(struct at_groups, padding), false, false, 1, 1},
@@ -142,10 +143,11 @@ static enum at_status read_key(struct at_groups *groups, unsigned *seen, const c
                                                 : "a whole number from 1 on",
                                example);
     }
-    return at_problem_fail(err, spec,
-                           "unknown \"%.*s\"; expected one of group=, rows=, cols=, total=, law=, "
-                           "multiple=, pad=, stack=, draw=, %s",
-                           at_text_fit(text, length, 40), text, example);
+    return at_problem_fail(
+        err, spec,
+        "unknown \"%.*s\"; expected one of group=, rows=, cols=, batch=, total=, "
+        "law=, multiple=, pad=, stack=, draw=, %s",
+        at_text_fit(text, length, 40), text, example);
 }
 
 static bool has_multiple(const int64_t range[2], int64_t multiple)
@@ -171,6 +173,8 @@ static enum at_status check_list(const struct at_groups *groups, unsigned seen, 
             return at_problem_fail(err, spec, "no multiple of %lld is in the range of %s=",
                                    (long long)groups->multiple, names[i]);
     }
+    if (groups->batch[1] > side_max / groups->cols[1])
+        return at_problem_fail(err, spec, "a batch has to have fewer than 2^31 columns in all");
     for (int64_t i = 0; i < groups->part_count; i++)
         if (!has_multiple(groups->parts[i].rows, groups->multiple) ||
             !has_multiple(groups->parts[i].cols, groups->multiple))
@@ -184,6 +188,8 @@ static enum at_status check_rows(const struct at_groups *groups, unsigned seen, 
 {
     if (seen >> KEY_ROWS & 1)
         return at_problem_fail(err, spec, "groups with total= have no rows=");
+    if (groups->batch[1] > 1)
+        return at_problem_fail(err, spec, "batch= is for lists");
     if (groups->cols[0] < 1 || groups->cols[0] != groups->cols[1] || groups->cols[0] > side_max)
         return at_problem_fail(err, spec, "with total=, cols= is one size from 1 on");
     if (groups->total > side_max || groups->padding > 4096)
@@ -199,7 +205,7 @@ static enum at_status check_rows(const struct at_groups *groups, unsigned seen, 
 enum at_status at_groups_read(struct at_groups *groups, const char *spec, size_t length,
                               struct at_error *err)
 {
-    struct at_groups read = {.multiple = 1, .padding = 1};
+    struct at_groups read = {.batch = {1, 1}, .multiple = 1, .padding = 1};
     enum at_status status = AT_OK;
     unsigned seen = 0;
 
@@ -232,6 +238,14 @@ char *at_group_part_put(char *at, const struct at_group_part *part)
     return put_range(stpcpy(put_range(at, part->rows), "x"), part->cols);
 }
 
+/* Is a key not written? Of a list, rows= is there even if it is 0..0. */
+static bool is_left_out(const struct at_groups *groups, size_t key, const int64_t *value)
+{
+    if (keys[key].usual > 0 || !keys[key].is_range)
+        return value[0] == keys[key].usual && (!keys[key].is_range || value[1] == keys[key].usual);
+    return groups->part_count > 0 || (key == KEY_ROWS && groups->total > 0);
+}
+
 char *at_groups_put(char *at, const struct at_groups *groups)
 {
     struct at_groups own = *groups;
@@ -239,9 +253,7 @@ char *at_groups_put(char *at, const struct at_groups *groups)
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         const int64_t *value = member_of(&own, i);
 
-        /* Of a list, rows= is there even if it is 0..0. */
-        if (keys[i].is_range ? own.part_count > 0 || (i == KEY_ROWS && own.total > 0)
-                             : *value == keys[i].usual)
+        if (is_left_out(&own, i, value))
             continue;
         at = stpcpy(stpcpy(stpcpy(at, i ? "," : ""), keys[i].name), "=");
         if (keys[i].is_law) {
@@ -303,7 +315,7 @@ static void take_means(struct at_problem *problem)
     problem->rows = at_max(1, is_list ? mean_of(groups, offsetof(struct at_group_part, rows))
                                       : (groups->total + groups->count - 1) / groups->count);
     problem->cols = at_max(1, mean_of(groups, offsetof(struct at_group_part, cols)));
-    problem->batch = groups->count;
+    problem->batch = groups->count * at_max(1, (groups->batch[0] + groups->batch[1]) / 2);
     at_problem_align_groups(problem, alignment);
     if (groups->cols[0] == groups->cols[1])
         problem->ld_src = problem->cols;
@@ -363,7 +375,8 @@ static bool groups_fit(const struct at_problem *problem)
         fit = add_elements(&elements, groups->stacked ? groups->count : 1,
                            groups->total + groups->count * groups->padding, groups->cols[1]);
     for (int64_t i = 0; groups->total == 0 && i < count && fit; i++)
-        fit = add_elements(&elements, parts[i].count, parts[i].rows[1] + 256, parts[i].cols[1]);
+        fit = add_elements(&elements, parts[i].count, parts[i].rows[1] + 256,
+                           parts[i].cols[1] * groups->batch[1]);
     return fit && !__builtin_mul_overflow(elements, each, &elements) && elements >> 62 == 0;
 }
 
@@ -376,6 +389,8 @@ enum at_status at_problem_draw_groups(struct at_problem *problem, const char *sp
 
     if (status != AT_OK)
         return status;
+    if (groups->batch[1] > 1 && at_step_has(&problem->step, AT_AFFINE))
+        return at_problem_fail(err, spec, "the matrices of a batch have no channels of their own");
     if (!groups_fit(problem))
         return at_problem_fail(err, spec, "the matrices do not fit 62 bits of bytes");
     all = at_groups_draw(groups, at_problem_least_bytes(problem));

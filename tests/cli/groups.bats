@@ -8,7 +8,7 @@ load helpers
 # The families without copies, so that no copy limit is searched.
 setup_file() {
     find_nvrtc
-    make_data micro skew
+    make_data direct micro skew
     unset AUTOTUNE_DATADIR
 }
 
@@ -27,6 +27,11 @@ cases=(
     'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:e4m3,scale,both'
     'micro group=7,rows=16..64,cols=16..64,multiple=16:u8:f16,affine'
     'skew group=6,total=90,cols=33,law=zipf,pad=8:bf16:e4m3,affine=rows'
+    'direct group=9,rows=0..24,cols=0..24,batch=1..30:f16'
+    'direct group=3x70x40+20x1x9,batch=2..5:u8'
+    'direct group=30,rows=1..9,cols=1..9:c128'
+    'micro group=6,rows=0..40,cols=0..40,multiple=8,batch=1..4:f16,scale,both'
+    'skew group=6,rows=0..20,cols=0..20,batch=1..9:f32:f16,alpha,beta'
     'micro group=9,rows=0..96,cols=0..96,multiple=32:u8:f32,scale'
     'micro group=7,rows=4..60,cols=4..60,multiple=4:f32,alpha'
     'micro group=5,rows=2..30,cols=2..30,multiple=2:c64,conj,both'
@@ -45,7 +50,7 @@ cases=(
 )
 
 @test "kernels transpose each of many matrices" {
-    local count=8 configs=1 case family problem
+    local count=10 configs=1 case family problem
     need_nvrtc
     if [ -n "${AUTOTUNE_TEST_WHOLE-}" ]; then
         count=${#cases[@]} configs=2
@@ -81,6 +86,9 @@ mistakes=(
     "micro $ragged s/offsets)\[group\]/offsets)[group + group % 2]/"
     "micro $list s/tile < tiles.total();)/tile + 1 < tiles.total();)/"
     "micro $ragged s/src) + first \* ld_src/src) + (first + 1) * ld_src/"
+    # All matrices of a batch are its first one. A run of elements has one too few.
+    "micro ${list/:/,batch=2..3:} s/from = fast \* stride_src/from = 0 * stride_src/"
+    "direct ${list/:/,batch=2..3:} s/(all + (elements - 1)) \/ elements/all \/ elements/"
 )
 
 @test "a kernel that mistakes its matrices is wrong" {

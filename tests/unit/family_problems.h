@@ -28,6 +28,7 @@ static const struct {
     {"cycles", "3000x4200", ",inplace=1"},
     {"direct", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes, all vectors */
     {"direct", "9x5x3x16x7", ",perm=41203"},
+    {"direct", "group=9,rows=0..24,cols=0..24,batch=1..20", ""},
     {"inplace", "8192x8192", ",inplace=1"},
     {"micro", "8192x8192", ""},
     {"micro", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes */

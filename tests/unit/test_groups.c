@@ -3,6 +3,7 @@
  * drawn and laid out. */
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "problem/group_arguments.h"
 #include "problem/problem.h"
 
 #include <setjmp.h>
@@ -38,6 +39,14 @@ static void spells(void **state)
         /* Several ranges: sorted, and the same ones together. */
         {"group=64x64+200x64x64+56x16..31x128,multiple=16:f16",
          "group=56x16..31x128+201x64x64,multiple=16:f16", AT_GROUP_LIST, 257, 56, 78, 80, 80},
+        /* Batches count by their matrices. */
+        {"group=300,batch=6..62,rows=4..24,cols=4..24:f64",
+         "group=300,rows=4..24,cols=4..24,batch=6..62:f64", AT_GROUP_LIST, 300 * 34, 14, 14, 15,
+         15},
+        {"group=2x40x50+3x3,batch=3:b1", "group=3x3+2x40x50,batch=3:b1", AT_GROUP_LIST, 9, 28, 35,
+         35, 29},
+        {"group=3,rows=5,cols=7,batch=1..1:f32", "group=3,rows=5,cols=7:f32", AT_GROUP_LIST, 3, 5,
+         7, 7, 5},
         {"group=7x3..9x5+2x3..9x5:f32", "group=9,rows=3..9,cols=5:f32", AT_GROUP_LIST, 9, 6, 5, 5,
          7},
         {"group=0x0+1000000x1x1+65536x4096,draw=2:u8", "group=0x0+1000000x1x1+65536x4096,draw=2:u8",
@@ -136,6 +145,11 @@ static void refuses(void **state)
          "no multiple of 16 is in the range of rows="},
         {"group=3,rows=0..9,cols=0..9,multiple=10:f32", "all matrices are empty"},
         {"group=3,rows=5,cols=7,law=zipf:f32", "law=, pad= and stack= are for groups with total="},
+        {"group=3,rows=5,cols=7,batch=0:f32", "batch is \"0\"; expected a size"},
+        {"group=3,rows=5,cols=7,batch=4..3:f32", "batch is \"4..3\"; expected a size"},
+        {"group=3,rows=1,cols=70000,batch=1..70000:u8", "fewer than 2^31 columns in all"},
+        {"group=3,rows=5,cols=7,batch=2:f32,affine", "a batch have no channels of their own"},
+        {"group=3,total=5,cols=7,batch=2:f32", "batch= is for lists"},
         {"group=3,rows=5,cols=7,pad=2:f32", "law=, pad= and stack= are for groups with total="},
         {"group=3,rows=5,cols=7,stack=1:f32", "law=, pad= and stack= are for groups with total="},
         {"group=3,total=9,cols=7,law=zip:f32", "law is \"zip\"; expected even, zipf or sparse"},
@@ -292,6 +306,32 @@ static void draws_sides(void **state)
     free(multiples);
 }
 
+/* A batch is one matrix of which each part has as many columns. */
+static void writes_batches(void **state)
+{
+    struct at_problem problem = problem_of("group=200,rows=3..9,cols=2..5,batch=1..4:f16");
+    struct at_group *all = at_groups_draw(&problem.groups, 2);
+    struct at_group_matrix list[200];
+    bool least = false, most = false;
+
+    (void)state;
+    at_group_list_write(&problem, all, &(struct at_group_sides){.dst = 4096, .src = 8192}, list);
+    for (int i = 0; i < 200; i++) {
+        assert_in_range(list[i].extent[0], 1, 4);
+        assert_in_range(list[i].cols, 2, 5);
+        assert_int_equal(list[i].extent[1], 1);
+        assert_int_equal(list[i].extent[0] * list[i].cols, all[i].cols);
+        assert_int_equal(list[i].stride_src[0], list[i].cols);
+        assert_int_equal(list[i].stride_dst[0], list[i].cols * all[i].rows);
+        assert_int_equal(list[i].ld_src, all[i].cols);
+        assert_int_equal(list[i].ld_dst, all[i].rows);
+        least = least || list[i].extent[0] == 1;
+        most = most || list[i].extent[0] == 4;
+    }
+    assert_true(least && most);
+    free(all);
+}
+
 /* Each range has as many matrices as it says, and they are mixed. */
 static void draws_parts(void **state)
 {
@@ -431,6 +471,7 @@ static void lays_out(void **state)
         "group=50,rows=0..40,cols=0..90:b1",
         "group=50,rows=1..9,cols=1..9:c128",
         "group=20x0..9x5+7x1x1+30x40:f16",
+        "group=20,rows=0..9,cols=0..5,batch=1..7:f32",
         "group=50,rows=1..40,cols=1..90:bf16:e4m3,scale",
         "group=50,rows=1..40,cols=1..90:u8:f32,scale,both=f64",
         "group=9,total=500,cols=70,law=zipf:f16",
@@ -494,6 +535,7 @@ int main(void)
         cmocka_unit_test(draws_sides),
         cmocka_unit_test(lays_out),
         cmocka_unit_test(counts_bytes),
+        cmocka_unit_test(writes_batches),
         cmocka_unit_test(draws_parts),
         cmocka_unit_test_setup_teardown(reads_sizes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(summarises_sizes, make_folder, remove_folder),
