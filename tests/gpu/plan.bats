@@ -21,7 +21,7 @@ setup() {
 check() {
     run -0 timeout --kill-after=5 300 "$plan_run" check "$1" "$profile"
     echo "$output"
-    [[ ${lines[-1]} == '2624 runs, 0 wrong' ]]
+    [[ ${lines[-1]} == '3056 runs, 0 wrong' ]]
 }
 
 @test "plans are right in a context of the driver API" {
