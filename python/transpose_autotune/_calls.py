@@ -39,7 +39,6 @@ def clear_plans() -> None:
 def _forget_plans() -> None:
     _plans.clear()
     _known.clear()
-    torch_calls = sys.modules.get("transpose_autotune._torch")
     if torch_calls:
         torch_calls.forget()
 
@@ -236,6 +235,10 @@ def view_there(array: Any, stream: int) -> View:
     return view
 
 
+# The calls for PyTorch, which set it when they are loaded. In sys.modules they are too early: while one thread imports
+# them, other threads would find a part of them.
+torch_calls: Any = None
+
 _LARGEST = {None: None, False: None, True: "amax", "nan": "amax=nan"}
 
 
@@ -249,7 +252,7 @@ def _call(x: Any, dims: Optional[Tuple[int, ...]], out: Any, stream: Any, both: 
                              scales, layout, tensor_amax, sums or None, channel_axis)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
-        calls: Any = sys.modules.get("transpose_autotune._torch")  # takes less time than an import
+        calls = torch_calls
         if calls is None:
             from . import _torch
             calls = _torch

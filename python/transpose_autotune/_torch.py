@@ -2,6 +2,7 @@
 """PyTorch: a short way for plain tensors, and a custom operator for autograd, torch.compile and its like."""
 # Calls that repeat are to cost no more than PyTorch's own: hence the two tables, and PyTorch's private names for
 # the current device and stream, where it has them.
+import sys
 from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -11,7 +12,7 @@ from torch.autograd import forward_ad
 if not hasattr(torch.library, "custom_op"):
     raise ImportError(f"PyTorch 2.4 or newer is needed, and this is {torch.__version__}")
 
-from . import _host
+from . import _calls, _host
 from ._arrays import View, dense, room_of, stream_number, type_name
 from ._calls import check_out, results_of, run
 from ._objects import Plan, normalized, swap_last
@@ -350,7 +351,7 @@ def _summed(gradient: Any, shape: Tuple[int, ...], operand: Any) -> Any:
 def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
     """Of the first result."""
     if gradient is None:
-        return tuple([None] * len(_INPUTS))
+        return tuple([None] * len(ctx.needs_input_grad))
     x, other, beta_at, scale_at, alpha_at, channel_scale, channel_shift = ctx.saved_tensors
     scale, alpha, beta = map(_joined, ctx.numbers, (scale_at, alpha_at, beta_at))
     needs, found = _needs(ctx), dict.fromkeys(_INPUTS)
@@ -377,7 +378,7 @@ def _backward(ctx: Any, gradient: Any, *_: Any) -> Tuple[Any, ...]:
         found["beta_at"] = _summed(wide * other.to(wide.dtype).conj(), (), beta)
     if needs["other"]:
         found["other"] = (wide * _conjugate(beta)).to(gradient.dtype)
-    return tuple(found.values())
+    return tuple(found.values())[:len(ctx.needs_input_grad)]
 
 
 class _Move(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
@@ -444,3 +445,5 @@ operator = _register("permute", f"({_SCHEMA}) -> Tensor", _run_operator, _fake)
 operator_with_outputs = _register("permute_with_outputs", _SCHEMA_OF_OUTPUTS, _run_with_outputs, _fake_with_outputs)
 operator_with_blocks = _register("permute_with_blocks", _SCHEMA_OF_BLOCKS, _run_with_blocks, _fake_with_blocks,
                                  _no_gradient, _keep_nothing)
+
+_calls.torch_calls = sys.modules[__name__]  # complete from here on

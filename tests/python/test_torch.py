@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's operator without a GPU: PyTorch's own permutation of tensors in host memory takes the kernel's place."""
+import subprocess
+import sys
 import types
 import unittest
 from unittest import mock
@@ -51,6 +53,26 @@ def run_on_host(x, dims, out, given=MOVE):
         made.append(amax)
     made += sums
     return tuple(made) if len(made) > 1 else made[0]
+
+
+FIRST_CALLS = """
+import threading, torch
+from transpose_autotune import transpose
+start, right = threading.Barrier(16), []
+def call():
+    x = torch.rand(3, 4)
+    start.wait()
+    right.append(torch.equal(transpose(x), x.t()))
+threads = [threading.Thread(target=call) for _ in range(16)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert right == [True] * 16
+"""
+
+
+class FirstCalls(unittest.TestCase):
+    def test_threads_call_before_the_module_is_loaded(self):
+        subprocess.run([sys.executable, "-c", FIRST_CALLS], check=True)
 
 
 class Operator(unittest.TestCase):
