@@ -359,17 +359,3 @@ def permute(x: Any, dims: Optional[Sequence[int]], out: Any = None, stream: Any 
     as transpose."""
     return _call(x, checked_dims(dims), out, stream, both, amax, dtype, scale, alpha, beta, other, channel_scale,
                  channel_shift, skip, blocks, scales, layout, tensor_amax, sums, channel_axis)
-
-
-def transpose_(x: Any, stream: Any = None) -> Any:
-    """Exchanges the last two axes of x within its own memory, and returns that memory in its new shape.
-
-    x is a dense matrix, or a batch of them along the first of three axes. It keeps its old shape, so use the result
-    in its place. Beside x, at most a twentieth of its memory is needed, or 64 MiB. `stream` is as for `transpose`.
-    If this fails on the GPU, x has neither its old content nor the new one."""
-    rows, cols = x.shape[-2:]
-    result = x if rows == cols else x.reshape(*x.shape[:-2], cols, rows)
-    asked = None if stream is None else stream_number(stream)
-    if kind_of(x).view(x, asked).pointer != kind_of(result).view(result, asked).pointer:
-        raise ValueError("x has gaps or another order in memory: only a dense array changes its shape in place")
-    return transpose(x, result, stream)

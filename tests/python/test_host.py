@@ -8,7 +8,7 @@ try:
 except ImportError:
     raise unittest.SkipTest("no NumPy") from None
 
-from transpose_autotune import permute, transpose, transpose_, transpose_many, transpose_ragged
+from transpose_autotune import permute, permute_, transpose, transpose_, transpose_many, transpose_ragged
 
 MARK = 77
 
@@ -45,6 +45,20 @@ class NumPy(unittest.TestCase):
             wanted, ours = x.swapaxes(-1, -2).copy(), self.made(x)
             self.same(transpose_(ours), wanted)
             self.same(self.made(x.reshape(wanted.shape)), wanted)
+
+    def test_permutation_in_place(self):
+        for shape in (), (5,), (3, 7), (2, 3, 4), (4, 3, 2), (1, 5, 1, 4, 3), (3, 0, 2):
+            for dims in itertools.permutations(range(len(shape))):
+                x = numpy.arange(numpy.prod(shape, dtype=int)).reshape(shape)
+                wanted, ours = x.transpose(dims).copy(), self.made(x)
+                self.same(permute_(ours, dims), wanted)
+                self.same(self.made(x.reshape(wanted.shape)), wanted)
+        x = numpy.arange(120).reshape(2, 3, 4, 5)
+        self.same(permute_(self.made(x.copy()), (2, 3, 0, -3)), x.transpose(2, 3, 0, 1))
+        with self.assertRaisesRegex(ValueError, "up to three axes change places.* moves 4"):
+            permute_(self.made(x), (3, 2, 1, 0))
+        with self.assertRaisesRegex(ValueError, "dense"):
+            permute_(self.made(numpy.zeros((4, 6, 6)))[:, :, :4], (2, 0, 1))
 
     def test_many(self):
         xs = [numpy.arange(count).reshape(shape) for count, shape in ((6, (2, 3)), (24, (2, 3, 4)), (0, (0, 5)))]
