@@ -11,6 +11,9 @@ enum { VECTOR_BYTES_MAX = 16 };
 
 /* ---- the caller's structs ---- */
 
+/* No version has a larger struct. A size beyond it was never set, and must not be read. */
+enum { STRUCT_BYTES_MAX = 4096 };
+
 enum at_status autotune_take_struct(const struct autotune_layout *layout, void *taken,
                                     const void *given, struct at_error *err)
 {
@@ -19,7 +22,8 @@ enum at_status autotune_take_struct(const struct autotune_layout *layout, void *
 
     memcpy(&size, bytes + layout->struct_size_at, sizeof size);
     /* All members are of 8 bytes or several times that. */
-    if ((size < layout->least && (size != 0 || layout->is_required)) || size % 8 != 0)
+    if ((size < layout->least && (size != 0 || layout->is_required)) || size % 8 != 0 ||
+        size > STRUCT_BYTES_MAX)
         return at_fail(err, AT_USAGE, "struct_size of %s is %zu, and has to be %sits sizeof",
                        layout->name, size, layout->is_required ? "" : "0 or ");
     for (size_t i = layout->known; i < size; i++)

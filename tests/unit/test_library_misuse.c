@@ -16,7 +16,7 @@ static autotune_profile *profile;
 static autotune_device *device;
 static autotune_plan *plan;
 
-static const int64_t nonsense[] = {-1, INT64_MIN, INT64_MAX, (int64_t)1 << 62, 3};
+static const int64_t nonsense[] = {-1, INT64_MIN, INT64_MAX, (int64_t)1 << 62, 4104, 3};
 
 static int refused, taken;
 
