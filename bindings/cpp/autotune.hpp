@@ -661,6 +661,15 @@ inline void set_nvrtc(const std::string &path)
         [&](autotune_error **failure) { return autotune_set_nvrtc(path.c_str(), failure); });
 }
 
+// ---- what the library does ----
+
+// Tell this function from now on, and nullptr for none; see autotune_set_log.
+inline void set_log(autotune_log_function *function, void *user_data,
+                    autotune_log_level most) noexcept
+{
+    autotune_set_log(function, user_data, most);
+}
+
 // ---- wisdom: what plans have measured ----
 
 namespace wisdom

@@ -22,6 +22,10 @@ module autotune_c
     integer(c_int), parameter :: AUTOTUNE_TIER_ARCHITECTURE = 3
     integer(c_int), parameter :: AUTOTUNE_TIER_OTHER = 4
     integer(c_int), parameter :: AUTOTUNE_TIER_DEFAULT = 5
+    integer(c_int), parameter :: AUTOTUNE_LOG_NONE = 0
+    integer(c_int), parameter :: AUTOTUNE_LOG_WARNING = 1
+    integer(c_int), parameter :: AUTOTUNE_LOG_INFO = 2
+    integer(c_int), parameter :: AUTOTUNE_LOG_DEBUG = 3
 
     type, bind(c) :: autotune_problem
         integer(c_int64_t) :: elem_size = 0
@@ -554,6 +558,13 @@ module autotune_c
             type(c_ptr), intent(inout) :: error
             integer(c_int) :: value
         end function autotune_set_nvrtc
+
+        subroutine autotune_set_log(function, user_data, most) bind(c, name="autotune_set_log")
+            import
+            type(c_funptr), value :: function
+            type(c_ptr), value :: user_data
+            integer(c_int), value :: most
+        end subroutine autotune_set_log
 
         function autotune_wisdom_save(path, error) bind(c, name="autotune_wisdom_save") result(value)
             import

@@ -13,12 +13,13 @@ __cuda_array_interface__. Kernels come from profiles, which `autotune tune` writ
 from ._calls import clear_plans, permute, transpose, use
 from ._in_place import permute_, transpose_
 from ._library import AutotuneError, Status, Tier, library
+from ._log import set_log
 from ._many import transpose_many, transpose_ragged
 from ._objects import Answer, At, Launch, Plan, Problem, Profile, Scales, lookup, save_wisdom
 
 __all__ = ["Answer", "At", "AutotuneError", "Launch", "Plan", "Problem", "Profile", "Scales", "Status", "Tier",
-           "clear_plans", "library_version", "lookup", "permute", "permute_", "save_wisdom", "transpose", "transpose_",
-           "transpose_many", "transpose_ragged", "use"]
+           "clear_plans", "library_version", "lookup", "permute", "permute_", "save_wisdom", "set_log", "transpose",
+           "transpose_", "transpose_many", "transpose_ragged", "use"]
 
 __version__: str    # that of the library, which need not be there when this is imported
 

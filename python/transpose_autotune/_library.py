@@ -13,6 +13,7 @@ from . import _nvrtc
 from ._places import LIBRARY
 
 RANK_MAX = 24
+LOG_FUNCTION = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)    # user data, level, line
 SCRATCH_BYTES = 8   # of a launch that finds a largest magnitude
 
 
@@ -181,6 +182,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_clear": (None, []),
     "autotune_keep_unused": (None, [c_size_t]),
     "autotune_set_nvrtc": (c_int, [c_char_p, _ERROR]),
+    "autotune_set_log": (None, [LOG_FUNCTION, c_void_p, c_int]),
     "autotune_wisdom_save": (c_int, [c_char_p, _ERROR]),
     "autotune_wisdom_forget": (None, []),
 }

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text_stream.h"
+#include "lib/log.h"
 #include "lib/objects.h"
 #include "lookup/rivals.h"
 #include "space/space.h"
@@ -122,6 +123,8 @@ static enum at_status open_profile(void *data, struct at_error *err)
         return status;
     }
     opened->memo = at_alloc(sizeof *opened->memo);
+    for (size_t i = 0; i < opened->profiles.skipped_count; i++)
+        autotune_log(AUTOTUNE_LOG_WARNING, "skipped %s", opened->profiles.skipped[i]);
     opening->opened = opened;
     return AT_OK;
 }

@@ -9,12 +9,13 @@
  *         autotune_plan_create(&plan, profile, &problem, &error) == AUTOTUNE_OK)
  *         autotune_plan_execute(plan, dst, src, stream, &error);
  *
- * No function prints. The only state between calls are the handles of libcuda, NVML and NVRTC,
- * which are opened for the first plan or the first current device, and what plans have measured.
- * Several threads may use one profile, device, answer or plan at once. Each object is freed once;
- * the free functions take NULL. Plans that measure on one device take turns, and a plan waits for
- * its kernel if another thread is compiling it. No other call waits for a plan in another thread,
- * but for moments such as the opening of a library.
+ * No function prints: autotune_set_log names one that gets lines. The only other state between
+ * calls are the handles of libcuda, NVML and NVRTC, which are opened for the first plan or the
+ * first current device, loaded kernels, and what plans have measured. Several threads may use one
+ * profile, device, answer or plan at once. Each object is freed once; the free functions take NULL.
+ * Plans that measure on one device take turns, and a plan waits for its kernel if another thread is
+ * compiling it. No other call waits for a plan in another thread, but for moments such as the
+ * opening of a library.
  *
  * Functions that can fail return an autotune_status. On failure the outputs stay unchanged, and
  * *error, unless `error` is NULL, is a new object: it tells the cause and the remedy, and is freed
@@ -630,6 +631,26 @@ AUTOTUNE_API void autotune_keep_unused(size_t most);
  * environment's AUTOTUNE_NVRTC names. It is opened for the first plan that needs it, so this comes
  * before. AUTOTUNE_INVALID if it is open already, or was given another name. */
 AUTOTUNE_API autotune_status autotune_set_nvrtc(const char *path, autotune_error **error);
+
+/* ---- what the library does ---- */
+
+/* How much a program wants to be told. Each level has those before it, too. */
+typedef enum autotune_log_level {
+    AUTOTUNE_LOG_NONE,
+    AUTOTUNE_LOG_WARNING, /* a rival gave wrong results; a profile was skipped */
+    AUTOTUNE_LOG_INFO,    /* plans: where their configs come from; kernels that were compiled */
+    AUTOTUNE_LOG_DEBUG    /* kernels that were in the cache, are loaded and unloaded */
+} autotune_log_level;
+
+/* Gets a line of text in English, without a newline, which lives as long as the call. */
+typedef void autotune_log_function(void *user_data, autotune_log_level level, const char *line);
+
+/* From now on tell this function, NULL for none, what the library decides and why, up to a level.
+ * It runs in the thread that called the library, and several threads may run it at once. It returns
+ * normally, and does not call this library. It may still run in another thread for a moment when
+ * another one has been set. */
+AUTOTUNE_API void autotune_set_log(autotune_log_function *function, void *user_data,
+                                   autotune_log_level most);
 
 /* ---- wisdom: what plans have measured ---- */
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "kernel/builder.h"
+#include "lib/log.h"
 #include "lib/objects.h"
 #include "lib/process.h"
 #include "system/cpus.h"
@@ -126,6 +127,17 @@ static enum at_status compile_in_turn(struct building *building,
     return status;
 }
 
+/* Of `count` kernels, `missing` were not in the cache. */
+static void log_compiled(size_t count, size_t missing, int64_t took_ns)
+{
+    if (missing > 0)
+        autotune_log(AUTOTUNE_LOG_INFO, "compiled %zu of %zu kernels in %lld ms", missing, count,
+                     (long long)(took_ns / 1000000));
+    else
+        autotune_log(AUTOTUNE_LOG_DEBUG, "found %zu kernels in the cache in %lld us", count,
+                     (long long)(took_ns / 1000));
+}
+
 enum at_status autotune_compile(struct autotune_wanted *wanted, size_t count,
                                 int64_t compute_capability, struct at_error *err)
 {
@@ -134,13 +146,19 @@ enum at_status autotune_compile(struct autotune_wanted *wanted, size_t count,
         .workers = at_usable_cpus() > 1 ? (int)count : 1,
     };
     struct building building;
+    int64_t began_ns = at_now_ns();
+    size_t missing = 0;
     enum at_status status = begin(&building, options, wanted, count, err);
 
     if (status != AT_OK)
         return status;
     status = take_finished(building.builder, err);
-    if (status == AT_OK && at_builder_pending(building.builder) > 0)
+    if (status == AT_OK)
+        missing = at_builder_pending(building.builder);
+    if (missing > 0)
         status = compile_in_turn(&building, &wanted[0], err);
+    if (status == AT_OK)
+        log_compiled(count, missing, at_now_ns() - began_ns);
     end(&building);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "lib/kernels.h"
+#include "lib/log.h"
 #include "lib/objects.h"
 #include "lib/process.h"
 
@@ -136,6 +137,7 @@ static void unload(const struct autotune_module *module)
         return;
     at_cuda.cuModuleUnload(module->module);
     autotune_leave(entered);
+    autotune_log(AUTOTUNE_LOG_DEBUG, "unloaded the kernel %s", module->entry);
 }
 
 static void unload_all(struct autotune_module *modules)
@@ -261,6 +263,9 @@ static enum at_status load(const struct autotune_want *want, const char *key,
         return status;
     }
     status = set_up(made, want->launch, err);
+    if (status == AT_OK)
+        autotune_log(AUTOTUNE_LOG_DEBUG, "loaded the kernel %s, of the family %s", made->entry,
+                     want->config->family->name);
     if (status == AT_OK)
         return add(made, want, err);
     unload_all(made);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "lib/execution.h"
 #include "lib/info.h"
+#include "lib/log.h"
 #include "lib/planner.h"
 #include "lib/process.h"
 #include "space/space.h"
@@ -354,6 +355,29 @@ static enum at_status fill(struct creating *creating, struct at_error *err)
                : describe(creating, err);
 }
 
+/* Tell what the plan runs, why, and what was measured for it. */
+static void log_made(const struct creating *creating)
+{
+    const struct autotune_answer *answer = &creating->answer;
+    const autotune_info *info = &creating->made->info;
+    char *problem;
+
+    if (!autotune_logs(AUTOTUNE_LOG_INFO) || creating->made->kernel_count == 0)
+        return;
+    problem = at_problem_format(&answer->problem);
+    autotune_log(AUTOTUNE_LOG_INFO, "made a plan for %s on %s: %s %s, from tier %s%s%s", problem,
+                 answer->device.name, info->family, info->config,
+                 at_tier_names[answer->answer.tier], creating->note[0] ? "; measured: " : "",
+                 creating->note);
+    if (answer->answer.measured.configs > 0)
+        autotune_log(AUTOTUNE_LOG_INFO,
+                     "that is the best of %lld configs: it took %lld ns, the looked-up one %lld ns",
+                     (long long)answer->answer.measured.configs,
+                     (long long)answer->answer.measured.time_ns,
+                     (long long)answer->answer.measured.looked_up_ns);
+    at_free(problem);
+}
+
 static enum at_status create(void *data, struct at_error *err)
 {
     struct creating *creating = data;
@@ -364,6 +388,8 @@ static enum at_status create(void *data, struct at_error *err)
     creating->made->captured = at_alloc(sizeof *creating->made->captured);
     at_cleanup_push(&cleanup, release, creating);
     status = fill(creating, err);
+    if (status == AT_OK)
+        log_made(creating);
     if (status == AT_OK && creating->budget.limit_ns == 0 && creating->made->kernel_count > 0)
         autotune_remember(creating->profile, &creating->answer);
     at_cleanup_pop(&cleanup);

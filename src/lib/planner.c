@@ -7,6 +7,7 @@
 #include "device/cuda/cuda_device.h"
 #include "device/relation.h"
 #include "lib/kernels.h"
+#include "lib/log.h"
 #include "lib/objects.h"
 #include "lib/process.h"
 #include "lookup/rivals.h"
@@ -498,6 +499,24 @@ static void line_up(struct measuring *measuring)
             add_racer(measuring, &measuring->answers[i]);
 }
 
+/* Which kernels were wrong here? Their entries say that they were right elsewhere. */
+static void log_wrong(const struct measuring *measuring)
+{
+    for (size_t i = 0; i < measuring->race.count; i++) {
+        const struct at_racer *racer = &measuring->race.racers[i];
+        const struct at_config *config;
+        char *text;
+
+        if (!racer->tried || racer->outcome != AT_WRONG || racer->is_copy)
+            continue;
+        config = &measuring->answers[answer_index(measuring, racer)].config;
+        text = at_config_format(config);
+        autotune_log(AUTOTUNE_LOG_WARNING, "a config gives wrong results here: %s %s",
+                     config->family->name, text);
+        at_free(text);
+    }
+}
+
 /* AT_DEVICE: the context cannot be used any more. Everything else that goes wrong only makes the
  * results fewer. */
 static enum at_status race(struct measuring *measuring, struct at_error *err)
@@ -510,6 +529,7 @@ static enum at_status race(struct measuring *measuring, struct at_error *err)
         at_race_rivals(&measuring->race, measuring->deadline_ns, err);
     at_cleanup_pop(&cleanup);
     leave_device(measuring);
+    log_wrong(measuring);
     if (!measuring->race.lost)
         return AT_OK;
     at_fail_within(err, "measuring for a plan");

@@ -33,6 +33,10 @@ program layout
     call line("AUTOTUNE_TIER_ARCHITECTURE", int(AUTOTUNE_TIER_ARCHITECTURE, c_size_t))
     call line("AUTOTUNE_TIER_OTHER", int(AUTOTUNE_TIER_OTHER, c_size_t))
     call line("AUTOTUNE_TIER_DEFAULT", int(AUTOTUNE_TIER_DEFAULT, c_size_t))
+    call line("AUTOTUNE_LOG_NONE", int(AUTOTUNE_LOG_NONE, c_size_t))
+    call line("AUTOTUNE_LOG_WARNING", int(AUTOTUNE_LOG_WARNING, c_size_t))
+    call line("AUTOTUNE_LOG_INFO", int(AUTOTUNE_LOG_INFO, c_size_t))
+    call line("AUTOTUNE_LOG_DEBUG", int(AUTOTUNE_LOG_DEBUG, c_size_t))
     call line("autotune_problem", c_sizeof(of_autotune_problem))
     call line("autotune_problem.elem_size", &
         apart(c_loc(of_autotune_problem%elem_size), c_loc(of_autotune_problem)))

@@ -261,6 +261,7 @@ int main()
     autotune::clear();
     CHECK(fake_cuda_modules == 0);
     autotune::keep_unused(0);
+    autotune::set_log(nullptr, nullptr, AUTOTUNE_LOG_NONE);
     test_tensor(profile);
     CHECK(fake_cuda_modules == 0);
     if (failures == 0)

@@ -3,6 +3,7 @@
 is made with a driver that runs nothing (driver.c)."""
 import copy
 import ctypes
+import logging
 import os
 import pathlib
 import pickle
@@ -75,6 +76,26 @@ class Objects(unittest.TestCase):
             for _ in range(3):
                 lookup(PROBLEM, "h200", profile=self.profile)
         self.assertEqual([call.args[0] for call in create.call_args_list].count("autotune_device_described"), 1)
+
+
+class Log(unittest.TestCase):
+    """Lines come to the logger when they are wanted, and only then."""
+
+    def said(self, level):
+        transpose_autotune.set_log(level)
+        self.addCleanup(transpose_autotune.set_log, None)
+        with self.assertLogs("transpose_autotune", logging.DEBUG) as logs:
+            logging.getLogger("transpose_autotune").warning("the end")
+            Plan(PROBLEM, Profile(PATH))
+        return [(record.levelname, record.getMessage()) for record in logs.records[1:]]
+
+    def test_levels(self):
+        self.assertEqual(self.said(None), [])
+        self.assertEqual(self.said(logging.WARNING), [])
+        (level, line), = (record for record in self.said(logging.INFO) if "compiled" not in record[1])
+        self.assertEqual(level, "INFO")
+        self.assertRegex(line, r"^made a plan for 8192x8192:b4 on .*: \w+ .*, from tier exact")
+        self.assertIn((level, line), self.said(logging.DEBUG))
 
 
 class Module(unittest.TestCase):

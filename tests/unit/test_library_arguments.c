@@ -241,6 +241,7 @@ DOES(error_free, autotune_error_free(NULL))
 DOES(wisdom_forget, autotune_wisdom_forget())
 DOES(clear, autotune_clear())
 DOES(keep_unused, autotune_keep_unused(0))
+DOES(set_log, autotune_set_log(NULL, NULL, AUTOTUNE_LOG_DEBUG))
 
 /* ---- all of them ---- */
 
@@ -292,6 +293,7 @@ static const struct {
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},
+    {"autotune_set_log", NULL, {NULL}, set_log},
     {"autotune_set_nvrtc", set_nvrtc, {"path"}, NULL},
     {"autotune_status_name", NULL, {NULL}, status_name},
     {"autotune_tensor_lookup", look_tensor_up, {"answer", "profile", "device", "problem"}, NULL},

@@ -22,6 +22,10 @@ const AUTOTUNE_TIER_CHIP = Cint(2)
 const AUTOTUNE_TIER_ARCHITECTURE = Cint(3)
 const AUTOTUNE_TIER_OTHER = Cint(4)
 const AUTOTUNE_TIER_DEFAULT = Cint(5)
+const AUTOTUNE_LOG_NONE = Cint(0)
+const AUTOTUNE_LOG_WARNING = Cint(1)
+const AUTOTUNE_LOG_INFO = Cint(2)
+const AUTOTUNE_LOG_DEBUG = Cint(3)
 
 Base.@kwdef struct autotune_problem
     elem_size::Int64 = 0
@@ -273,6 +277,8 @@ autotune_keep_unused(most) =
     @ccall library.autotune_keep_unused(most::Csize_t)::Cvoid
 autotune_set_nvrtc(path, error) =
     @ccall library.autotune_set_nvrtc(path::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
+autotune_set_log(function, user_data, most) =
+    @ccall library.autotune_set_log(function::Ptr{Cvoid}, user_data::Ptr{Cvoid}, most::Cint)::Cvoid
 autotune_wisdom_save(path, error) =
     @ccall library.autotune_wisdom_save(path::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_wisdom_forget() =

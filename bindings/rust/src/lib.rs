@@ -59,6 +59,48 @@ pub fn set_nvrtc(path: &std::path::Path) -> Result<()> {
     error::check(|error| unsafe { sys::autotune_set_nvrtc(path.as_ptr(), error) })
 }
 
+/// How much [`set_log`] tells. Each level has those before it, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// A rival gave wrong results, or a profile was skipped.
+    Warning = sys::AUTOTUNE_LOG_WARNING as isize,
+    /// Plans, and kernels that were compiled.
+    Info = sys::AUTOTUNE_LOG_INFO as isize,
+    /// Kernels that were in the cache, are loaded and unloaded.
+    Debug = sys::AUTOTUNE_LOG_DEBUG as isize,
+}
+
+/// Tell this function what the library decides and why, up to a level; `None`: nothing more. Several threads
+/// may run it at once. It does not panic, and does not call this crate.
+pub fn set_log(function: Option<fn(LogLevel, &str)>, most: LogLevel) {
+    unsafe extern "C" fn tell(
+        user_data: *mut std::os::raw::c_void,
+        level: sys::autotune_log_level,
+        line: *const std::os::raw::c_char,
+    ) {
+        // SAFETY: user_data is the function that set_log was given.
+        let function: fn(LogLevel, &str) = unsafe { std::mem::transmute(user_data) };
+        let level = match level {
+            sys::AUTOTUNE_LOG_WARNING => LogLevel::Warning,
+            sys::AUTOTUNE_LOG_INFO => LogLevel::Info,
+            _ => LogLevel::Debug,
+        };
+
+        // SAFETY: the line lives as long as the call.
+        function(level, &unsafe { std::ffi::CStr::from_ptr(line) }.to_string_lossy());
+    }
+    let user_data = function.map_or(std::ptr::null_mut(), |function| function as *mut std::os::raw::c_void);
+
+    // SAFETY: a function lives as long as the program.
+    unsafe {
+        sys::autotune_set_log(
+            function.map(|_| tell as sys::autotune_log_function),
+            user_data,
+            most as sys::autotune_log_level,
+        )
+    }
+}
+
 /// What plans have measured.
 pub mod wisdom {
     use crate::{error, sys, text, Result};

@@ -8,6 +8,8 @@ pub type autotune_status = c_int;
 
 pub type autotune_tier = c_int;
 
+pub type autotune_log_level = c_int;
+
 pub const AUTOTUNE_VERSION_MAJOR: c_int = 0;
 pub const AUTOTUNE_VERSION_MINOR: c_int = 1;
 pub const AUTOTUNE_VERSION_PATCH: c_int = 0;
@@ -25,6 +27,10 @@ pub const AUTOTUNE_TIER_CHIP: c_int = 2;
 pub const AUTOTUNE_TIER_ARCHITECTURE: c_int = 3;
 pub const AUTOTUNE_TIER_OTHER: c_int = 4;
 pub const AUTOTUNE_TIER_DEFAULT: c_int = 5;
+pub const AUTOTUNE_LOG_NONE: c_int = 0;
+pub const AUTOTUNE_LOG_WARNING: c_int = 1;
+pub const AUTOTUNE_LOG_INFO: c_int = 2;
+pub const AUTOTUNE_LOG_DEBUG: c_int = 3;
 
 #[repr(C)]
 pub struct autotune_error {
@@ -50,6 +56,8 @@ pub struct autotune_answer {
 pub struct autotune_plan {
     _private: [u8; 0],
 }
+
+pub type autotune_log_function = unsafe extern "C" fn(*mut c_void, autotune_log_level, *const c_char);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -371,6 +379,7 @@ extern "C" {
     pub fn autotune_clear();
     pub fn autotune_keep_unused(most: usize);
     pub fn autotune_set_nvrtc(path: *const c_char, error: *mut *mut autotune_error) -> autotune_status;
+    pub fn autotune_set_log(function: Option<autotune_log_function>, user_data: *mut c_void, most: autotune_log_level);
     pub fn autotune_wisdom_save(path: *const c_char, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_wisdom_forget();
 }

@@ -5,6 +5,7 @@ use autotune::{sys, Device, Groups, Matrix, Options, Plan, Profile, Status, Tens
 use std::ffi::CString;
 use std::os::raw::{c_char, c_int, c_void};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 extern "C" {
     fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
@@ -57,8 +58,19 @@ fn plans() {
     autotune::clear();
     assert_eq!(driver.number("fake_cuda_modules"), 0);
     autotune::keep_unused(0);
+    autotune::set_log(Some(count_plan), autotune::LogLevel::Info);
     tensors();
+    autotune::set_log(None, autotune::LogLevel::Info);
     assert_eq!(driver.number("fake_cuda_modules"), 0);
+    assert!(PLANS.load(Ordering::Relaxed) > 0);
+}
+
+static PLANS: AtomicUsize = AtomicUsize::new(0);
+
+fn count_plan(level: autotune::LogLevel, line: &str) {
+    let is_plan = level == autotune::LogLevel::Info && line.starts_with("made a plan for ");
+
+    PLANS.fetch_add(is_plan as usize, Ordering::Relaxed);
 }
 
 fn matrices(driver: &Driver) {

@@ -27,6 +27,10 @@ pub fn layout() -> String {
     add("AUTOTUNE_TIER_ARCHITECTURE", AUTOTUNE_TIER_ARCHITECTURE as usize);
     add("AUTOTUNE_TIER_OTHER", AUTOTUNE_TIER_OTHER as usize);
     add("AUTOTUNE_TIER_DEFAULT", AUTOTUNE_TIER_DEFAULT as usize);
+    add("AUTOTUNE_LOG_NONE", AUTOTUNE_LOG_NONE as usize);
+    add("AUTOTUNE_LOG_WARNING", AUTOTUNE_LOG_WARNING as usize);
+    add("AUTOTUNE_LOG_INFO", AUTOTUNE_LOG_INFO as usize);
+    add("AUTOTUNE_LOG_DEBUG", AUTOTUNE_LOG_DEBUG as usize);
 
     let place = MaybeUninit::<autotune_problem>::uninit();
     let at = place.as_ptr();
