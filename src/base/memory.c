@@ -262,7 +262,7 @@ char *at_strndup(const char *text, size_t size)
 
 void *at_memdup(const void *bytes, size_t size)
 {
-    void *copy = at_alloc(size);
+    void *copy = at_alloc_raw(size);
 
     if (size)
         memcpy(copy, bytes, size);

@@ -338,40 +338,82 @@ static struct search begin(const struct at_lookup *lookup, const struct at_query
     return search;
 }
 
-/* Try the candidate if its rank is searched, and if it may be the nearest. A bound takes
- * nanoseconds, and a config's rules up to a microsecond. */
-static void consider(struct search *search, const struct at_candidate *candidate,
-                     struct at_answer *answer)
-{
-    const struct order_of_place *place = &search->places[candidate->place];
+/* Candidates around the problem's key. */
+struct walk {
+    size_t below, above; /* the next ones: the one before `below`, and `above` */
+};
 
-    if (place->others == search->rank && !is_same_problem(search, candidate) &&
-        at_distance_bound(&candidate->traits, &search->asked) + candidate->of_share +
-                place->premium <=
-            search->nearest.order)
-        try_candidate(search, candidate, answer);
+static struct walk begin_walk(const struct search *search)
+{
+    size_t start = first_from(search->lookup, search->asked.key);
+
+    return (struct walk){start, start};
 }
 
-/* Search the candidates with the asked elements, or the others. Walk away from the problem's key in
- * both directions, up to where keys alone say that nothing is nearer. */
-static void search_elements(struct search *search, bool others, struct at_answer *answer)
+/* Return the next candidate in either direction. NULL: keys alone say that no order of the others
+ * is below `most`. */
+static const struct at_candidate *next_by_key(const struct search *search, struct walk *walk,
+                                              float most)
 {
     const struct at_lookup *lookup = search->lookup;
-    const struct at_traits *asked = &search->asked;
-    size_t above = first_from(lookup, asked->key), below = above;
+    const struct at_candidate *candidates = lookup->candidates;
+    float key = search->asked.key;
+    float down = walk->below > 0 ? key - candidates[walk->below - 1].traits.key : INFINITY;
+    float up = walk->above < lookup->count ? candidates[walk->above].traits.key - key : INFINITY;
 
-    while (below > 0 || above < lookup->count) {
-        float down = below > 0 ? asked->key - lookup->candidates[below - 1].traits.key : INFINITY;
-        float up =
-            above < lookup->count ? lookup->candidates[above].traits.key - asked->key : INFINITY;
-        bool goes_down = down < up;
-        const struct at_candidate *candidate = &lookup->candidates[goes_down ? --below : above++];
+    if (walk->below == 0 && walk->above == lookup->count)
+        return NULL;
+    if (fminf(down, up) > most + rounding)
+        return NULL;
+    return &candidates[down < up ? --walk->below : walk->above++];
+}
 
-        if ((goes_down ? down : up) > search->nearest.order + rounding)
-            return;
-        if ((candidate->traits.at[AT_ELEMENT] != asked->at[AT_ELEMENT]) == others)
-            consider(search, candidate, answer);
+/* Has it the rank that is searched? A candidate for the problem itself is tried before. */
+static bool is_searched(const struct search *search, const struct at_candidate *candidate)
+{
+    return search->places[candidate->place].others == search->rank &&
+           !is_same_problem(search, candidate);
+}
+
+/* Return a lower bound of a candidate's order. It takes nanoseconds, and a config's rules up to a
+ * microsecond. */
+static float bound_of(const struct search *search, const struct at_candidate *candidate)
+{
+    return at_distance_bound(&candidate->traits, &search->asked) + candidate->of_share +
+           search->places[candidate->place].premium;
+}
+
+/* Return the candidate with the least bound; NULL if none is below the nearest's order. */
+static const struct at_candidate *most_promising(const struct search *search)
+{
+    const struct at_candidate *promising = NULL, *candidate;
+    float least = search->nearest.order;
+    struct walk walk = begin_walk(search);
+
+    while ((candidate = next_by_key(search, &walk, least))) {
+        float bound = is_searched(search, candidate) ? bound_of(search, candidate) : INFINITY;
+
+        if (bound < least) {
+            least = bound;
+            promising = candidate;
+        }
     }
+    return promising;
+}
+
+/* Try all candidates that may be the nearest. The most promising one goes first, so that few others
+ * may be nearer. */
+static void try_others(struct search *search, struct at_answer *answer)
+{
+    const struct at_candidate *promising = most_promising(search), *candidate;
+    struct walk walk = begin_walk(search);
+
+    if (promising)
+        try_candidate(search, promising, answer);
+    while ((candidate = next_by_key(search, &walk, search->nearest.order)))
+        if (candidate != promising && is_searched(search, candidate) &&
+            bound_of(search, candidate) <= search->nearest.order)
+            try_candidate(search, candidate, answer);
 }
 
 static void try_same_problems(struct search *search, struct at_answer *answer)
@@ -512,8 +554,7 @@ static bool find_with_rank(struct search *search, struct at_answer *answer)
     search->nearest = (struct fit){.order = INFINITY};
     try_same_problems(search, answer);
     if (is_of_others(search->rank))
-        for (int others = 0; others < 2; others++)
-            search_elements(search, others, answer);
+        try_others(search, answer);
     if (search->nearest.order == INFINITY)
         return false;
     if (is_nearest_best(search))
