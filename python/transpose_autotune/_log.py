@@ -12,7 +12,7 @@ _LEVELS = {1: logging.WARNING, 2: logging.INFO, 3: logging.DEBUG}   # of autotun
 _logger = logging.getLogger("transpose_autotune")
 
 
-@LOG_FUNCTION   # type: ignore[misc]
+@LOG_FUNCTION   # type: ignore[misc, untyped-decorator, unused-ignore]
 def _tell(_user_data: Optional[int], level: int, line: bytes) -> None:
     _logger.log(_LEVELS.get(level, logging.DEBUG), "%s", line.decode(errors="replace"))
 
