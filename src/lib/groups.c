@@ -113,15 +113,15 @@ static enum at_status take_list(struct at_problem *problem, const autotune_group
     groups->rows[0] = groups->cols[0] = groups->batch[0] = INT32_MAX;
     for (int64_t i = 0; i < given->count && status == AT_OK; i++) {
         const autotune_matrix *m = &given->list[i];
-        int64_t elements;
+        int64_t matrices = m->batch[0] * m->batch[1], elements;
 
         groups->rows[0] = at_min(groups->rows[0], m->rows);
         groups->rows[1] = at_max(groups->rows[1], m->rows);
         groups->cols[0] = at_min(groups->cols[0], m->cols);
         groups->cols[1] = at_max(groups->cols[1], m->cols);
-        groups->batch[0] = at_min(groups->batch[0], m->batch[0] * m->batch[1]);
-        groups->batch[1] = at_max(groups->batch[1], m->batch[0] * m->batch[1]);
-        if (__builtin_mul_overflow(m->rows * m->cols, m->batch[0] * m->batch[1], &elements) ||
+        groups->batch[0] = at_min(groups->batch[0], matrices);
+        groups->batch[1] = at_max(groups->batch[1], matrices);
+        if (__builtin_mul_overflow(m->rows * m->cols, matrices, &elements) ||
             __builtin_add_overflow(groups->elements, elements, &groups->elements) ||
             groups->elements >> 56 != 0)
             return at_fail(err, AT_USAGE, "the matrices do not fit 62 bits of bytes");

@@ -13,7 +13,7 @@ extern "C" {
 /* Make the primary context of the first GPU current. */
 void device_open(void);
 
-/* Allocate so many bytes of the GPU's memory, and fill them. Returns the address. */
+/* Allocate memory of the GPU and copy these bytes there. Returns the address. */
 void *device_put(const void *bytes, size_t count);
 
 /* Wait for all that was started, read the memory at this address, and free it. */

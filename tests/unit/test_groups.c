@@ -306,7 +306,7 @@ static void draws_sides(void **state)
     free(multiples);
 }
 
-/* A batch is one matrix of which each part has as many columns. */
+/* A batch is one matrix. Its parts have the same number of columns. */
 static void writes_batches(void **state)
 {
     struct at_problem problem = problem_of("group=200,rows=3..9,cols=2..5,batch=1..4:f16");
