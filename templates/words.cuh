@@ -469,12 +469,21 @@ template <class T, int count> __device__ __forceinline__ T join_elements(const T
 }
 
 /* Copy 4, 8 or 16 bytes from global to shared memory, asynchronously and without registers (PTX
- * ISA, cp.async). Only 16 can go past L1. l2_bytes: as for load(). */
+ * ISA, cp.async). Only 16 can go past L1. l2_bytes: as for load(). Before compute capability 8.0
+ * the copy goes through registers. */
 template <int l2_bytes = 0, int bytes = 16>
 __device__ __forceinline__ void copy_async(unsigned to, const unsigned char *from)
 {
     static_assert(l2_bytes == 0 || l2_bytes == 128 || l2_bytes == 256, "no kernel needs it");
     static_assert(bytes == 16 || l2_bytes == 128, "no kernel needs it");
+#if __CUDA_ARCH__ < 800
+    if constexpr (bytes == 4)
+        store_shared(to, *reinterpret_cast<const unsigned *>(from));
+    else if constexpr (bytes == 8)
+        store_shared(to, *reinterpret_cast<const uint2 *>(from));
+    else
+        store_shared(to, *reinterpret_cast<const uint4 *>(from));
+#else
     if constexpr (bytes < 16)
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(to), "l"(from),
                      "n"(bytes)
@@ -487,6 +496,7 @@ __device__ __forceinline__ void copy_async(unsigned to, const unsigned char *fro
                      : "memory");
     else
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#endif
 }
 
 /* The same to a pointer. */
@@ -498,7 +508,9 @@ __device__ __forceinline__ void copy_async(unsigned char *to, const unsigned cha
 /* Wait for all asynchronous copies of this thread. */
 __device__ __forceinline__ void wait_for_copies()
 {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 /* Make this thread's accesses to shared memory visible to bulk copies (PTX ISA, fence.proxy). */
