@@ -612,6 +612,9 @@ static void open_cache(struct at_builder *builder, char *note, size_t note_size)
         snprintf(note, note_size,
                  "compiled kernels are not kept: %s; XDG_CACHE_HOME names another folder",
                  err.message);
+    /* The next run may find all kernels, and write nothing. */
+    if (builder->cache && builder->backend == &at_compile_processes)
+        at_cubin_cache_sweep(builder->cache);
 }
 
 /* Find out which compiler makes the kernels. Whoever has NVRTC loaded asks that one. */
@@ -651,8 +654,8 @@ enum at_status at_builder_open(struct at_builder **builder,
                     .idle_limit_ns = idle_limit_ns,
                 },
         };
-    open_cache(opened, note, note_size);
     at_cleanup_push(&cleanup, at_builder_abandon, opened);
+    open_cache(opened, note, note_size);
     status = find_compiler(opened, err);
     at_cleanup_pop(&cleanup);
     if (status == AT_OK)

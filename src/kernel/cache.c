@@ -162,9 +162,7 @@ void at_cubin_cache_trim(const struct at_cubin_cache *cache, int64_t most)
     free_listing(&listing);
 }
 
-/* Remove half-written files that killed processes have left. Best effort. Only who writes does so:
- * a plan whose kernel is here opens the cache, and should not list the whole folder. */
-static void sweep(struct at_cubin_cache *cache)
+void at_cubin_cache_sweep(struct at_cubin_cache *cache)
 {
     struct listing listing;
 
@@ -406,7 +404,7 @@ static void write_entry(struct at_cubin_cache *cache, const char *key, const cha
     int failed;
 
     if (!cache->is_swept)
-        sweep(cache);
+        at_cubin_cache_sweep(cache);
     memcpy(header.magic, entry_magic, sizeof entry_magic);
     memcpy(header.key, key, AT_HASH_CHARS);
     at_hash(header.content_hash, content, size);

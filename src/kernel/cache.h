@@ -56,6 +56,10 @@ enum at_status at_cubin_cache_clear(const struct at_cubin_cache *cache, struct a
  * quarters of that. Best effort; writing does it too. */
 void at_cubin_cache_trim(const struct at_cubin_cache *cache, int64_t most);
 
+/* Remove half-written files that killed processes have left. Best effort. The first entry that is
+ * written does it too; opening does not: a plan whose kernel is here should not list the folder. */
+void at_cubin_cache_sweep(struct at_cubin_cache *cache);
+
 /* In all functions below, cache == NULL is an empty cache that keeps nothing. The caller frees the
  * image. */
 bool at_cubin_cache_find(struct at_cubin_cache *cache, const char *key,
