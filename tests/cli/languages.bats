@@ -12,7 +12,7 @@ has_asan() {
 }
 
 setup_file() {
-    ! has_asan || return 0
+    ! has_asan && command -v python3 >/dev/null || return 0
     cd "$BATS_FILE_TMPDIR" || return
     export XDG_CACHE_HOME=$PWD/cache
     use_list_libraries
@@ -26,6 +26,7 @@ setup_file() {
 
 setup() {
     ! has_asan || skip "a program without AddressSanitizer cannot load a library with it"
+    command -v python3 >/dev/null || skip "no python3"
     cd "$BATS_FILE_TMPDIR" || return
 }
 
