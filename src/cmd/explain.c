@@ -423,7 +423,7 @@ static enum at_status print_ncu(const struct explain_options *options, const str
     fputs(" \\\n    autotune explain", stdout);
     print_word(config.family->name);
     for (size_t i = 0; i < config.family->param_count; i++)
-        if (at_param_is_written(&config.family->params[i], config.values[i]))
+        if (at_param_is_told(&config.family->params[i], config.values[i]))
             printf(" %s=%d", config.family->params[i].name, (int)config.values[i]);
     fputs(" \\\n    --problem", stdout);
     print_word(name);

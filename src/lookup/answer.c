@@ -154,7 +154,7 @@ static void show_config(const struct at_answer *answer, FILE *out)
 
     at_flow_add(&flow, "%s", family->name);
     for (size_t i = 0; i < family->param_count; i++)
-        if (at_param_is_written(&family->params[i], answer->config.values[i]))
+        if (at_param_is_told(&family->params[i], answer->config.values[i]))
             at_flow_add(&flow, "%s=%d", family->params[i].name, (int)answer->config.values[i]);
     at_flow_end(&flow);
     flow = line(out, "launch");

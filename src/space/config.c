@@ -206,6 +206,11 @@ bool at_param_is_written(const struct at_param *param, int64_t value)
     return !param->has_neutral || value != param->neutral;
 }
 
+bool at_param_is_told(const struct at_param *param, int64_t value)
+{
+    return at_param_is_written(param, value) || value != param->default_value;
+}
+
 bool at_param_has_value(const struct at_param *param, int64_t value)
 {
     return at_param_level(param, value) < param->value_count;

@@ -134,6 +134,9 @@ bool at_param_has_value(const struct at_param *param, int64_t value);
 /* Do files name the parameter where it has this value? */
 bool at_param_is_written(const struct at_param *param, int64_t value);
 
+/* Does a text name it that may become a command? Of what a command lacks it takes the default. */
+bool at_param_is_told(const struct at_param *param, int64_t value);
+
 /* Are family and values the same? */
 bool at_config_equal(const struct at_config *a, const struct at_config *b);
 

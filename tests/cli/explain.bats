@@ -523,4 +523,8 @@ END
     command="\"\$AUTOTUNE\" ${command#*autotune }"
     run --separate-stderr -0 bash -c "${command%--gpu 0}"
     [[ $output == 'tile '*' PAD=0 '*'on 512x512:f32'* ]]
+
+    # Files leave it out; of what a command lacks explain takes the default, which is 1.
+    run --separate-stderr -0 "$AUTOTUNE" explain quantise UNALIGNED=0 SHIFTED=0 512x512:bf16:e4m3,blocks=1x128 --ncu
+    [[ $output == *' UNALIGNED=0 '* ]]
 }
