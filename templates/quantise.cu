@@ -349,21 +349,53 @@ template <class blocks> __device__ __forceinline__ bool is_first_in_cell()
            threadIdx.x % 32 / LANES % blocks::lanes_high == 0;
 }
 
+/* Write numbers to shared memory, or read them, by vectors. */
+template <int count>
+__device__ __forceinline__ void write_numbers(float *to, const float (&numbers)[count])
+{
+    constexpr int bytes = minimum(count * 4, 16);
+
+#pragma unroll
+    for (int i = 0; i < count * 4 / bytes; i++) {
+        vector<bytes, 4> part;
+
+#pragma unroll
+        for (int k = 0; k < bytes / 4; k++)
+            part.part[k] = __float_as_uint(numbers[i * (bytes / 4) + k]);
+        reinterpret_cast<word<bytes> *>(to)[i] = part.whole;
+    }
+}
+template <int count>
+__device__ __forceinline__ void read_numbers(float (&numbers)[count], const float *from)
+{
+    constexpr int bytes = minimum(count * 4, 16);
+
+#pragma unroll
+    for (int i = 0; i < count * 4 / bytes; i++) {
+        vector<bytes, 4> part;
+
+        part.whole = reinterpret_cast<const word<bytes> *>(from)[i];
+#pragma unroll
+        for (int k = 0; k < bytes / 4; k++)
+            numbers[i * (bytes / 4) + k] = __uint_as_float(part.part[k]);
+    }
+}
+
 /* Write the largest magnitude of each cell to shared memory. */
 template <class blocks>
 __device__ __forceinline__ void stage_cells(float *cells, const thread_part &own)
 {
+    cells += own.row / blocks::cell_height * blocks::cell_cols + own.col / blocks::cell_width;
 #pragma unroll
-    for (int i = 0; i < blocks::own_rows; i++)
-#pragma unroll
-        for (int k = 0; k < blocks::own_cols; k++) {
-            const float largest = largest_in_cell<blocks>(own, i, k);
-            const int row = own.row / blocks::cell_height + i;
-            const int col = own.col / blocks::cell_width + k;
+    for (int i = 0; i < blocks::own_rows; i++) {
+        float largest[blocks::own_cols];
 
-            if (is_first_in_cell<blocks>())
-                cells[row * blocks::cell_cols + col] = largest;
-        }
+#pragma unroll
+        for (int k = 0; k < blocks::own_cols; k++)
+            largest[k] = largest_in_cell<blocks>(own, i, k);
+        if (is_first_in_cell<blocks>())
+            write_numbers(cells + i * blocks::cell_cols, largest);
+    }
 }
 
 /* Do adjacent threads have scale blocks of adjacent rows of the source? Where requests to L2 are
@@ -403,13 +435,18 @@ __device__ __forceinline__ void find_factors(float *factors, const float *cells,
     }
 }
 
-/* The factors of a thread's elements: of whole blocks in a warp each thread computes its own. */
+/* The factors of a thread's elements, for each scale block: of whole blocks in a warp each thread
+ * computes its own. */
 template <class blocks, bool in_warp = blocks::in_warp> struct thread_factors {
     float part[blocks::own_rows][blocks::own_cols];
 
-    __device__ __forceinline__ float of(const thread_part &, int i, int k) const
+    /* Those of a row. */
+    __device__ __forceinline__ void get(float (&row)[blocks::own_cols], const thread_part &,
+                                        int i) const
     {
-        return part[i / blocks::own_height][k / blocks::own_width];
+#pragma unroll
+        for (int k = 0; k < blocks::own_cols; k++)
+            row[k] = part[i / blocks::own_height][k];
     }
 };
 template <int block_width> struct thread_factors<blocks_of<0, block_width>, true> {
@@ -417,14 +454,13 @@ template <int block_width> struct thread_factors<blocks_of<0, block_width>, true
 template <class blocks> struct thread_factors<blocks, false> {
     const float *shared;
 
-    __device__ __forceinline__ float of(const thread_part &own, int i, int k) const
+    __device__ __forceinline__ void get(float (&row)[blocks::own_cols], const thread_part &own,
+                                        int i) const
     {
-        const int row =
+        const int y =
             own.row / blocks::height + (blocks::own_rows > 1 ? i / blocks::own_height : 0);
-        const int col =
-            own.col / blocks::width + (blocks::own_cols > 1 ? k / blocks::own_width : 0);
 
-        return shared[row * blocks::cols + col];
+        read_numbers(row, shared + y * blocks::cols + own.col / blocks::width);
     }
 };
 
@@ -475,22 +511,30 @@ __device__ __forceinline__ void stage_results(unsigned char *staged,
                                               const thread_factors<blocks> &factors,
                                               const thread_part &own, const block_tile &tile)
 {
+    constexpr int same = minimum(RUN, blocks::own_height); /* rows with the same factors */
+
 #pragma unroll
-    for (int run = 0; run < thread_runs; run++)
+    for (int run = 0; run < thread_runs; run++) {
+        float factor[RUN / same][blocks::own_cols];
+
+#pragma unroll
+        for (int i = 0; i < RUN; i += same)
+            factors.get(factor[i / same], own, run * RUN + i);
 #pragma unroll
         for (int k = 0; k < loaded; k++) {
             float products[RUN];
 
 #pragma unroll
             for (int i = 0; i < RUN; i++)
-                products[i] =
-                    half_byte_is_empty<whole, TO>(own.row + run * RUN + i, tile.rows)
-                        ? 0
-                        : __fmul_rn(own.value(run * RUN + i, k), factors.of(own, run * RUN + i, k));
+                products[i] = half_byte_is_empty<whole, TO>(own.row + run * RUN + i, tile.rows)
+                                  ? 0
+                                  : __fmul_rn(own.value(run * RUN + i, k),
+                                              factor[i / same][k / blocks::own_width]);
             *reinterpret_cast<unit *>(staged +
                                       own_rows::place_of_unit(own.col + k, own.row / RUN + run)) =
                 scaled_results<RULE, TO, RUN>(products);
         }
+    }
 }
 
 /* Results as they lie. `kept` has the tile's first one, there or in shared memory. */
@@ -500,6 +544,7 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
            long long ld, const block_tile &tile)
 {
     constexpr int bytes = loaded * kept_bits / 8;
+    float factor[blocks::own_cols];
 
     kept += (own.row * ld + own.col) * kept_bits / 8;
 #pragma unroll
@@ -507,11 +552,13 @@ write_kept(unsigned char *kept, const thread_factors<blocks> &factors, const thr
         float products[loaded];
         vector<bytes, 1> results;
 
+        if (i % blocks::own_height == 0)
+            factors.get(factor, own, i);
 #pragma unroll
         for (int k = 0; k < loaded; k++)
             products[k] = half_byte_is_empty<whole, KEPT_TO>(own.col + k, tile.cols)
                               ? 0
-                              : __fmul_rn(own.value(i, k), factors.of(own, i, k));
+                              : __fmul_rn(own.value(i, k), factor[k / blocks::own_width]);
         results.whole = scaled_results<RULE, KEPT_TO, loaded>(products);
         if constexpr (kept_is_staged) {
             *reinterpret_cast<word<bytes> *>(kept) = results.whole;
@@ -543,12 +590,12 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
     float *const cells = reinterpret_cast<float *>(staged);
     float *const kept_cells = cells + own_blocks::cell_bytes / 4;
     const auto store_own = [&](int row, int col, unsigned stored) {
-        own_scales::store(outputs.scales, at, row, col, stored);
+        own_scales(outputs.scales, at).store(row, col, stored);
         if constexpr (same_blocks)
-            kept_scales::store(outputs.kept_scales, at, row, col, stored);
+            kept_scales(outputs.kept_scales, at).store(row, col, stored);
     };
     const auto store_kept = [&](int row, int col, unsigned stored) {
-        kept_scales::store(outputs.kept_scales, at, row, col, stored);
+        kept_scales(outputs.kept_scales, at).store(row, col, stored);
     };
     thread_part own;
     thread_factors<own_blocks> factors;
@@ -585,9 +632,9 @@ __device__ __forceinline__ void quantise(const element *src, long long ld_src, c
         __syncthreads();
     }
     if constexpr (has_transposed)
-        own_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(outputs.scales, at);
+        own_scales(outputs.scales, at).write_padding<TILE_ROWS, TILE_COLS, THREADS>();
     if constexpr (has_kept)
-        kept_scales::write_padding<TILE_ROWS, TILE_COLS, THREADS>(outputs.kept_scales, at);
+        kept_scales(outputs.kept_scales, at).write_padding<TILE_ROWS, TILE_COLS, THREADS>();
     hide_values(own.elements);
     if constexpr (has_transposed)
         stage_results<whole, own_blocks>(staged, factors, own, at.tile);

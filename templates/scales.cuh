@@ -209,28 +209,33 @@ scaled_results(const float (&products)[count])
 /* The scales of a result: a matrix with its orientation, in a layout. */
 template <int layout, int scale_bytes> struct scale_matrix {
     static constexpr bool has_padding = layout == SCALES_ALIGNED || layout == SCALES_SWIZZLED;
+    using count_type = unsigned long long; /* dividing it is a shift, without a look at its sign */
 
-    long long rows, cols;
+    count_type rows, cols;
 
-    static __device__ __forceinline__ long long round_up(long long count, int multiple)
+    static __device__ __forceinline__ count_type round_up(count_type count, int multiple)
     {
         return (count + multiple - 1) / multiple * multiple;
     }
-    __device__ __forceinline__ long long padded_rows() const
+    __device__ __forceinline__ count_type padded_rows() const
     {
         return layout == SCALES_SWIZZLED  ? round_up(rows, 128)
                : layout == SCALES_ALIGNED ? round_up(rows, 16 / scale_bytes)
                                           : rows;
     }
-    __device__ __forceinline__ long long padded_cols() const
+    __device__ __forceinline__ count_type padded_cols() const
     {
         return layout == SCALES_SWIZZLED ? round_up(cols, 4) : cols;
     }
-    __device__ __forceinline__ long long place(long long row, long long col) const
+
+    /* The place of a scale. That of a sum of two rows and two columns is the sum of their places, if
+     * the swizzled layout's parts of their numbers do not carry: so it is of a tile and what is in
+     * it. */
+    template <class index> __device__ __forceinline__ count_type place(index row, index col) const
     {
         if constexpr (layout == SCALES_SWIZZLED)
-            return (row / 128 * (padded_cols() / 4) + col / 4) * 512 + row % 32 * 16 +
-                   row % 128 / 32 * 4 + col % 4;
+            return (row / 128 * (padded_cols() / 4) + col / 4) * 512 +
+                   (row % 32 * 16 + row % 128 / 32 * 4 + col % 4);
         else if constexpr (layout == SCALES_PLAIN)
             return row * cols + col;
         else
@@ -242,55 +247,56 @@ template <int layout, int scale_bytes> struct scale_matrix {
  * are those of the result. */
 template <class T, int layout, bool transposed, int height, int width> struct result_scales {
     using scales_matrix = scale_matrix<layout, sizeof(T)>;
+    using count_type = typename scales_matrix::count_type;
 
-    /* Find the place of the scale of block y, x. */
-    static __device__ __forceinline__ long long
-    place_of(const scales_matrix &all, const tile_place &at, long long y, long long x)
+    /* Blocks of the matrix, and where the tile's begin. */
+    count_type down, across, first_row, first_col;
+    scales_matrix all;
+    T *scales; /* of the tile */
+
+    __device__ __forceinline__ result_scales(void *scales_of_all, const tile_place &at)
+        : down(((count_type)at.rows + height - 1) / height),
+          across(((count_type)at.cols + width - 1) / width),
+          first_row((count_type)at.tile.first_row / height),
+          first_col((count_type)at.tile.first_col / width),
+          all{transposed ? across : down, transposed ? down : across},
+          scales(static_cast<T *>(scales_of_all) +
+                 at.tile.matrix * all.padded_rows() * all.padded_cols() +
+                 place(first_row, first_col))
     {
-        return at.tile.matrix * all.padded_rows() * all.padded_cols() +
-               all.place(transposed ? x : y, transposed ? y : x);
+    }
+
+    template <class index> __device__ __forceinline__ count_type place(index row, index col) const
+    {
+        return all.place(transposed ? col : row, transposed ? row : col);
     }
 
     /* Store the scale of a block of the tile. */
-    static __device__ __forceinline__ void store(void *scales, const tile_place &at, int row,
-                                                 int col, unsigned stored)
+    __device__ __forceinline__ void store(unsigned row, unsigned col, unsigned stored) const
     {
-        const long long down = (at.rows + height - 1) / height;
-        const long long across = (at.cols + width - 1) / width;
-        const long long y = at.tile.first_row / height + row, x = at.tile.first_col / width + col;
-        const scales_matrix all = {transposed ? across : down, transposed ? down : across};
-
-        if (y < down && x < across)
-            static_cast<T *>(scales)[place_of(all, at, y, x)] = (T)stored;
+        if (row < down - first_row && col < across - first_col)
+            scales[place(row, col)] = (T)stored;
     }
 
     /* Write the padding of a layout that is beside the tile's scales. */
     template <int tile_rows, int tile_cols, int threads>
-    static __device__ __forceinline__ void write_padding(void *scales, const tile_place &at)
+    __device__ __forceinline__ void write_padding() const
     {
-        const long long down = (at.rows + height - 1) / height;
-        const long long across = (at.cols + width - 1) / width;
-        const scales_matrix all = {transposed ? across : down, transposed ? down : across};
-
-        if constexpr (all.has_padding) {
-            const bool is_last_row = at.tile.first_row + tile_rows >= at.rows;
-            const bool is_last_col = at.tile.first_col + tile_cols >= at.cols;
-            const long long end_row = transposed ? all.padded_cols() : all.padded_rows();
-            const long long end_col = transposed ? all.padded_rows() : all.padded_cols();
-            const long long first_row = at.tile.first_row / height;
-            const long long first_col = at.tile.first_col / width;
-            const int rows =
-                (int)((is_last_row ? end_row : first_row + tile_rows / height) - first_row);
-            const int cols =
-                (int)((is_last_col ? end_col : first_col + tile_cols / width) - first_col);
+        if constexpr (scales_matrix::has_padding) {
+            const bool is_last_row = first_row + tile_rows / height >= down;
+            const bool is_last_col = first_col + tile_cols / width >= across;
+            const count_type end_row = transposed ? all.padded_cols() : all.padded_rows();
+            const count_type end_col = transposed ? all.padded_rows() : all.padded_cols();
+            const unsigned rows = is_last_row ? end_row - first_row : tile_rows / height;
+            const unsigned cols = is_last_col ? end_col - first_col : tile_cols / width;
 
             if (!(is_last_row && end_row > down) && !(is_last_col && end_col > across))
                 return;
-            for (int i = threadIdx.x; i < rows * cols; i += threads) {
-                const long long y = first_row + i / cols, x = first_col + i % cols;
+            for (unsigned i = threadIdx.x; i < rows * cols; i += threads) {
+                const unsigned row = i / cols, col = i % cols;
 
-                if (y >= down || x >= across)
-                    static_cast<T *>(scales)[place_of(all, at, y, x)] = 0;
+                if (row >= down - first_row || col >= across - first_col)
+                    scales[place(row, col)] = 0;
             }
         }
     }

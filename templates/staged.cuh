@@ -99,14 +99,17 @@ __device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const uns
             const int own = row + k + lane / 16, head = minimum(bytes_to_boundary<16>(end), bytes);
             const int ends = head + ((bytes - head) & 15), swizzle = rows::swizzle(own);
 
-            if (own < count)
-#pragma unroll 1
-                for (int number = lane % 16; number < ends; number += 16) {
-                    const int at = number < head ? number : bytes - ends + number;
+            const auto write_end = [&](int number) {
+                const unsigned at = number < head ? number : bytes - ends + number;
 
+                if (own < count && number < ends)
                     end[at] = (unsigned char)load_extended<1, unsigned>(shared + own * rows::pitch +
                                                                         (at ^ swizzle));
-                }
+            };
+
+            write_end(lane % 16);
+            if (bytes % 16 != 0)
+                write_end(lane % 16 + 16);
             end += (k + 2 < warp_rows ? 2 : step - k) * pitch;
         }
         row += step;
