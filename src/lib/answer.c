@@ -19,7 +19,7 @@
  * hundred times as long as remembering it. Several threads may do so at once. */
 
 /* An answer takes 1.7 KB. What is in a slot stays, so readers need no lock. */
-enum { SLOTS = 1024, PROBES = 8 };
+enum { SLOTS = 1024, PROBES = 32 };
 
 struct autotune_memo {
     _Atomic(struct autotune_answer *) slots[SLOTS];

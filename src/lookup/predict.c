@@ -14,8 +14,9 @@
 enum { UNKNOWN = -1 };
 enum { INPUTS_MAX = 128, LAYERS_MAX = 4 };
 
-/* Units are added in groups: compilers turn loops of a constant length into vector instructions. */
-enum { GROUP = 16 };
+/* Sums are made in groups, each of some vectors that stay in registers. */
+typedef float lanes __attribute__((vector_size(16)));
+enum { LANES = 4, GROUP = 4 * LANES };
 
 /* A dense layer. Rows and biases are padded with 0 to whole groups. */
 struct layer {
@@ -363,28 +364,64 @@ void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_con
 
 /* ---- the networks ---- */
 
-static inline void add_scaled(float *restrict sums, const float *restrict weights, float factor,
-                              size_t count)
+/* What is added to the sums of a layer: rows of its weights, each times a factor. */
+struct terms {
+    size_t count;
+    struct {
+        const float *row;
+        float factor;
+    } all[AT_NETWORK_UNITS_MAX];
+};
+
+static void add_term(struct terms *terms, const struct layer *layer, size_t input, float factor)
 {
-    for (size_t i = 0; i < count; i += GROUP)
-        for (size_t j = 0; j < GROUP; j++)
-            sums[i + j] += factor * weights[i + j];
+    terms->all[terms->count].row = layer->weights + input * padded(layer->outputs);
+    terms->all[terms->count++].factor = factor;
 }
 
-static void begin_sums(const struct layer *layer, float *sums)
+static lanes load(const float *from)
 {
-    memcpy(sums, layer->biases, padded(layer->outputs) * sizeof *sums);
+    lanes loaded;
+
+    memcpy(&loaded, from, sizeof loaded);
+    return loaded;
 }
 
-/* Half of the units are 0, and so is what they add. */
-static void add_layer(const struct layer *layer, const float *units, float *sums)
+/* Make the sums of a layer's outputs, from what they begin with. */
+static void add_up(const struct layer *layer, const struct terms *terms, const float *begin,
+                   float *sums)
 {
     size_t stride = padded(layer->outputs);
 
-    begin_sums(layer, sums);
-    for (size_t i = 0; i < layer->inputs; i++)
-        if (units[i] > 0)
-            add_scaled(sums, layer->weights + i * stride, units[i], stride);
+    for (size_t i = 0; i < stride; i += GROUP) {
+        lanes first = load(begin + i), second = load(begin + i + LANES);
+        lanes third = load(begin + i + 2 * LANES), fourth = load(begin + i + 3 * LANES);
+
+        for (size_t k = 0; k < terms->count; k++) {
+            const float *row = terms->all[k].row + i;
+            float factor = terms->all[k].factor;
+
+            first += factor * load(row);
+            second += factor * load(row + LANES);
+            third += factor * load(row + 2 * LANES);
+            fourth += factor * load(row + 3 * LANES);
+        }
+        memcpy(sums + i, (lanes[]){first, second, third, fourth}, GROUP * sizeof *sums);
+    }
+}
+
+/* Half of the units are 0, and so is what they add. Processors do not predict which: so there is no
+ * branch, and the next unit takes the place of a 0. */
+static void add_layer(const struct layer *layer, const float *units, float *sums)
+{
+    struct terms terms;
+
+    terms.count = 0;
+    for (size_t i = 0; i < layer->inputs; i++) {
+        add_term(&terms, layer, i, units[i]);
+        terms.count -= units[i] <= 0;
+    }
+    add_up(layer, &terms, layer->biases, sums);
 }
 
 /* Return the network's number, from the sums of the first layer on. */
@@ -407,16 +444,14 @@ static float value_input(int32_t value)
 }
 
 /* Add what an input contributes to the sums of the first layer. */
-static void add_input(const struct at_slowdown *slowdown, size_t network, int number, float value,
-                      float *sums)
+static void add_input(struct terms *terms, const struct at_slowdown *slowdown, size_t network,
+                      int number, float value)
 {
     const float most = 5;
     const struct input *input = &slowdown->inputs[number];
-    const struct layer *first = &slowdown->networks[network].layers[0];
-    size_t stride = padded(first->outputs);
 
-    add_scaled(sums, first->weights + (size_t)number * stride,
-               fmaxf(-most, fminf(most, (value - input->mean) * input->scale)), stride);
+    add_term(terms, &slowdown->networks[network].layers[0], (size_t)number,
+             fmaxf(-most, fminf(most, (value - input->mean) * input->scale)));
 }
 
 struct at_slowdown_asked at_slowdown_ask(const struct at_slowdown *slowdown,
@@ -427,24 +462,28 @@ struct at_slowdown_asked at_slowdown_ask(const struct at_slowdown *slowdown,
 
     fill_problem(&asked.point, asked.inputs);
     for (size_t i = 0; i < slowdown->network_count; i++) {
-        begin_sums(&slowdown->networks[i].layers[0], asked.first[i]);
+        const struct layer *layer = &slowdown->networks[i].layers[0];
+        struct terms terms;
+
+        terms.count = 0;
         for (int input = 0; input < AT_IN_OF_PROBLEM; input++)
-            add_input(slowdown, i, input, asked.inputs[input], asked.first[i]);
+            add_input(&terms, slowdown, i, input, asked.inputs[input]);
+        add_up(layer, &terms, layer->biases, asked.first[i]);
     }
     return asked;
 }
 
 /* Add what differs from one config to the next. */
-static void add_config(const struct at_slowdown *slowdown, size_t network,
+static void add_config(struct terms *terms, const struct at_slowdown *slowdown, size_t network,
                        const float own[AT_IN_OWN], const struct places *places,
-                       const struct at_config *config, float *sums)
+                       const struct at_config *config)
 {
     for (int i = AT_IN_OF_PROBLEM; i < AT_IN_OWN; i++)
-        add_input(slowdown, network, i, own[i], sums);
-    add_input(slowdown, network, places->name, 1, sums);
+        add_input(terms, slowdown, network, i, own[i]);
+    add_input(terms, slowdown, network, places->name, 1);
     for (size_t i = 0; i < config->family->param_count; i++)
         if (places->params[i] != UNKNOWN)
-            add_input(slowdown, network, places->params[i], value_input(config->values[i]), sums);
+            add_input(terms, slowdown, network, places->params[i], value_input(config->values[i]));
 }
 
 static const struct places *places_of(const struct at_slowdown *slowdown,
@@ -475,11 +514,14 @@ static float mean_of(size_t from, size_t to, const struct at_slowdown *slowdown,
         return INFINITY;
     at_slowdown_own_inputs(asked, config, launch, own);
     for (size_t i = from; i < to; i++) {
+        const struct network *network = &slowdown->networks[i];
         float first[AT_NETWORK_UNITS_MAX];
+        struct terms terms;
 
-        memcpy(first, asked->first[i], sizeof first);
-        add_config(slowdown, i, own, places, config, first);
-        sum += finish(&slowdown->networks[i], first);
+        terms.count = 0;
+        add_config(&terms, slowdown, i, own, places, config);
+        add_up(&network->layers[0], &terms, asked->first[i], first);
+        sum += finish(network, first);
     }
     return sum / (float)(to - from);
 }

@@ -533,8 +533,8 @@ bool at_problem_equal(const struct at_problem *a, const struct at_problem *b)
            a->stride_src == b->stride_src && a->stride_dst == b->stride_dst &&
            a->offset_src == b->offset_src && a->offset_dst == b->offset_dst &&
            a->in_place == b->in_place && a->outer_count == b->outer_count &&
-           at_step_equal(&a->step, &b->step) &&
-           memcmp(&a->groups, &b->groups, sizeof a->groups) == 0 &&
+           at_step_equal(&a->step, &b->step) && a->groups.count == b->groups.count &&
+           (a->groups.count == 0 || memcmp(&a->groups, &b->groups, sizeof a->groups) == 0) &&
            memcmp(a->outer, b->outer, (size_t)a->outer_count * sizeof *a->outer) == 0;
 }
 
