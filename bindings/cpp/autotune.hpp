@@ -105,12 +105,6 @@ template <class Get, class T> autotune_info info(const Get &get, const T *object
     return info;
 }
 
-// A function may return NULL where there is no text.
-inline std::string string(const char *text)
-{
-    return text ? text : "";
-}
-
 template <class Range>
 using elements_of = std::remove_pointer_t<decltype(std::declval<Range &>().data())>;
 template <class Range>
@@ -353,38 +347,6 @@ class answer
     autotune_info info() const
     {
         return detail::info(autotune_answer_info, get());
-    }
-
-    autotune_tier tier() const noexcept
-    {
-        return autotune_answer_tier(get());
-    }
-    double distance() const noexcept
-    {
-        return autotune_answer_distance(get());
-    }
-    int expected_permille() const noexcept
-    {
-        return autotune_answer_expected_permille(get());
-    }
-    bool is_predicted() const noexcept
-    {
-        return autotune_answer_is_predicted(get()) != 0;
-    }
-
-    // The profile's path, and the tuned problem in it. Empty for the default tier.
-    std::string path() const
-    {
-        return detail::string(autotune_answer_path(get()));
-    }
-    std::string tuned_problem() const
-    {
-        return detail::string(autotune_answer_tuned_problem(get()));
-    }
-
-    std::string family() const
-    {
-        return autotune_answer_family(get());
     }
 
     std::vector<std::pair<std::string, int>> parameters() const

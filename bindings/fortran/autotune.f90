@@ -48,13 +48,6 @@ module autotune
         generic :: lookup => answer_of_problem, answer_of_tensor, answer_of_groups
         procedure :: check_device => answer_check_device
         procedure :: info => answer_info
-        procedure :: tier => answer_tier
-        procedure :: distance => answer_distance
-        procedure :: expected_permille => answer_expected_permille
-        procedure :: is_predicted => answer_is_predicted
-        procedure :: path => answer_path
-        procedure :: tuned_problem => answer_tuned_problem
-        procedure :: family => answer_family
         procedure :: parameter_count => answer_parameter_count
         procedure :: parameter_name => answer_parameter_name
         procedure :: parameter_value => answer_parameter_value
@@ -401,56 +394,6 @@ contains
         status = autotune_answer_info(self%object, c_loc(info), error)
         call outcome(status, error, stat, errmsg)
     end subroutine answer_info
-
-    ! AUTOTUNE_TIER_EXACT and so on.
-    function answer_tier(self) result(tier)
-        class(autotune_answer), intent(in) :: self
-        integer :: tier
-
-        tier = autotune_answer_tier(self%object)
-    end function answer_tier
-
-    function answer_distance(self) result(distance)
-        class(autotune_answer), intent(in) :: self
-        real(c_double) :: distance
-
-        distance = autotune_answer_distance(self%object)
-    end function answer_distance
-
-    function answer_expected_permille(self) result(permille)
-        class(autotune_answer), intent(in) :: self
-        integer :: permille
-
-        permille = autotune_answer_expected_permille(self%object)
-    end function answer_expected_permille
-
-    function answer_is_predicted(self) result(is_predicted)
-        class(autotune_answer), intent(in) :: self
-        logical :: is_predicted
-
-        is_predicted = autotune_answer_is_predicted(self%object) /= 0
-    end function answer_is_predicted
-
-    function answer_path(self) result(text)
-        class(autotune_answer), intent(in) :: self
-        character(:), allocatable :: text
-
-        text = autotune_text_of(autotune_answer_path(self%object))
-    end function answer_path
-
-    function answer_tuned_problem(self) result(text)
-        class(autotune_answer), intent(in) :: self
-        character(:), allocatable :: text
-
-        text = autotune_text_of(autotune_answer_tuned_problem(self%object))
-    end function answer_tuned_problem
-
-    function answer_family(self) result(text)
-        class(autotune_answer), intent(in) :: self
-        character(:), allocatable :: text
-
-        text = autotune_text_of(autotune_answer_family(self%object))
-    end function answer_family
 
     function answer_parameter_count(self) result(count)
         class(autotune_answer), intent(in) :: self

@@ -114,15 +114,6 @@ module autotune_c
         integer(c_int64_t) :: shared_bytes_per_multiprocessor = 0
     end type autotune_device_numbers
 
-    type, bind(c) :: autotune_launch
-        integer(c_int) :: grid(3) = 0
-        integer(c_int) :: block(3) = 0
-        integer(c_int) :: shared_bytes = 0
-        integer(c_int) :: carveout_percent = 0
-        type(c_ptr) :: kernel = c_null_ptr
-        integer(c_int) :: reserved(6) = 0
-    end type autotune_launch
-
     type, bind(c) :: autotune_info
         integer(c_size_t) :: struct_size = 0
         integer(c_int64_t) :: tier = 0
@@ -137,6 +128,15 @@ module autotune_c
         type(c_ptr) :: path = c_null_ptr
         type(c_ptr) :: config = c_null_ptr
     end type autotune_info
+
+    type, bind(c) :: autotune_launch
+        integer(c_int) :: grid(3) = 0
+        integer(c_int) :: block(3) = 0
+        integer(c_int) :: shared_bytes = 0
+        integer(c_int) :: carveout_percent = 0
+        type(c_ptr) :: kernel = c_null_ptr
+        integer(c_int) :: reserved(6) = 0
+    end type autotune_launch
 
     type, bind(c) :: autotune_plan_options
         integer(c_int64_t) :: measure_ms = 0
@@ -329,50 +329,13 @@ module autotune_c
             integer(c_int) :: value
         end function autotune_answer_check_device
 
-        function autotune_answer_tier(answer) bind(c, name="autotune_answer_tier") result(value)
+        function autotune_answer_info(answer, info, error) bind(c, name="autotune_answer_info") result(value)
             import
             type(c_ptr), value :: answer
+            type(c_ptr), value :: info
+            type(c_ptr), intent(inout) :: error
             integer(c_int) :: value
-        end function autotune_answer_tier
-
-        function autotune_answer_distance(answer) bind(c, name="autotune_answer_distance") result(value)
-            import
-            type(c_ptr), value :: answer
-            real(c_double) :: value
-        end function autotune_answer_distance
-
-        function autotune_answer_expected_permille(answer) bind(c, &
-           name="autotune_answer_expected_permille") result(value)
-            import
-            type(c_ptr), value :: answer
-            integer(c_int) :: value
-        end function autotune_answer_expected_permille
-
-        function autotune_answer_is_predicted(answer) bind(c, &
-           name="autotune_answer_is_predicted") result(value)
-            import
-            type(c_ptr), value :: answer
-            integer(c_int) :: value
-        end function autotune_answer_is_predicted
-
-        function autotune_answer_path(answer) bind(c, name="autotune_answer_path") result(value)
-            import
-            type(c_ptr), value :: answer
-            type(c_ptr) :: value
-        end function autotune_answer_path
-
-        function autotune_answer_tuned_problem(answer) bind(c, &
-           name="autotune_answer_tuned_problem") result(value)
-            import
-            type(c_ptr), value :: answer
-            type(c_ptr) :: value
-        end function autotune_answer_tuned_problem
-
-        function autotune_answer_family(answer) bind(c, name="autotune_answer_family") result(value)
-            import
-            type(c_ptr), value :: answer
-            type(c_ptr) :: value
-        end function autotune_answer_family
+        end function autotune_answer_info
 
         function autotune_answer_parameter_count(answer) bind(c, &
            name="autotune_answer_parameter_count") result(value)
@@ -423,14 +386,6 @@ module autotune_c
             integer(c_size_t), value :: capacity
             integer(c_size_t) :: value
         end function autotune_answer_json
-
-        function autotune_answer_info(answer, info, error) bind(c, name="autotune_answer_info") result(value)
-            import
-            type(c_ptr), value :: answer
-            type(c_ptr), value :: info
-            type(c_ptr), intent(inout) :: error
-            integer(c_int) :: value
-        end function autotune_answer_info
 
         function autotune_plan_info(plan, info, error) bind(c, name="autotune_plan_info") result(value)
             import

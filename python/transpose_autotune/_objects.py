@@ -237,36 +237,39 @@ class Answer(Handle):
         self._handle, self._profile = handle, profile  # the answer borrows from the profile
         weakref.finalize(self, library().autotune_answer_free, handle).atexit = False
 
+    def _info(self) -> InfoStruct:
+        info = InfoStruct(ctypes.sizeof(InfoStruct))
+        call("autotune_answer_info", self._handle, ctypes.byref(info))
+        return info
+
     def _text(self, name: str) -> Optional[str]:
-        value = getattr(library(), f"autotune_answer_{name}")(self._handle)
+        value = getattr(self._info(), name)
         return None if value is None else value.decode(errors="replace")
 
     @property
     def tier(self) -> Tier:
-        return Tier(library().autotune_answer_tier(self._handle))
+        return Tier(self._info().tier)
 
     @property
     def distance(self) -> float:
         """From the tuned problem; 0 for the problem itself."""
-        return float(library().autotune_answer_distance(self._handle))
+        return float(self._info().distance)
 
     @property
     def expected(self) -> Optional[float]:
         """The share of the copy limit that the config reached on the tuned problem, if known."""
-        permille = library().autotune_answer_expected_permille(self._handle)
+        permille = self._info().expected_permille
         return permille / 1000 if permille else None
 
     @property
     def predicted(self) -> bool:
         """Whether the answer comes from an emulated device."""
-        return bool(library().autotune_answer_is_predicted(self._handle))
+        return bool(self._info().is_predicted)
 
     @property
     def uncertain(self) -> bool:
         """Whether it is a guess: predicted, of another GPU, of a far problem, or a default."""
-        info = InfoStruct(ctypes.sizeof(InfoStruct))
-        call("autotune_answer_info", self._handle, ctypes.byref(info))
-        return bool(info.is_uncertain)
+        return bool(self._info().is_uncertain)
 
     @property
     def path(self) -> Optional[str]:

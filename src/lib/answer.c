@@ -328,41 +328,6 @@ autotune_status autotune_answer_check_device(const autotune_answer *answer, auto
                   : autotune_fail_null(error, "answer");
 }
 
-autotune_tier autotune_answer_tier(const autotune_answer *answer)
-{
-    return answer ? (autotune_tier)answer->answer.tier : AUTOTUNE_TIER_DEFAULT;
-}
-
-double autotune_answer_distance(const autotune_answer *answer)
-{
-    return answer ? answer->answer.distance.total : 0;
-}
-
-int autotune_answer_expected_permille(const autotune_answer *answer)
-{
-    return answer ? (int)answer->answer.expected_of_copy_permille : 0;
-}
-
-int autotune_answer_is_predicted(const autotune_answer *answer)
-{
-    return answer && answer->answer.predicted;
-}
-
-const char *autotune_answer_path(const autotune_answer *answer)
-{
-    return answer ? answer->answer.path : NULL;
-}
-
-const char *autotune_answer_tuned_problem(const autotune_answer *answer)
-{
-    return answer ? answer->answer.tuned_problem : NULL;
-}
-
-const char *autotune_answer_family(const autotune_answer *answer)
-{
-    return answer ? answer->answer.config.family->name : NULL;
-}
-
 size_t autotune_answer_parameter_count(const autotune_answer *answer)
 {
     return answer ? answer->answer.config.family->param_count : 0;

@@ -302,22 +302,33 @@ AUTOTUNE_API void autotune_answer_free(autotune_answer *answer);
 /* AUTOTUNE_MISMATCH unless the answer was tuned on this model of device. */
 AUTOTUNE_API autotune_status autotune_answer_check_device(const autotune_answer *answer,
                                                           autotune_error **error);
-AUTOTUNE_API autotune_tier autotune_answer_tier(const autotune_answer *answer);
-/* Return the distance of the tuned problem; 0 for the problem itself. doc/lookup.md explains
- * it. */
-AUTOTUNE_API double autotune_answer_distance(const autotune_answer *answer);
-/* Return the share of the copy limit that the config reached on the tuned problem, in thousandths;
- * 0: unknown. */
-AUTOTUNE_API int autotune_answer_expected_permille(const autotune_answer *answer);
-/* Return 1 if the answer comes from an emulated device, so its times are predicted. */
-AUTOTUNE_API int autotune_answer_is_predicted(const autotune_answer *answer);
-/* Return the profile's path, and the tuned problem in it; NULL for the default tier. */
-AUTOTUNE_API const char *autotune_answer_path(const autotune_answer *answer);
-AUTOTUNE_API const char *autotune_answer_tuned_problem(const autotune_answer *answer);
+
+/* What is known of an answer, or of the answer from which a plan was made. */
+typedef struct autotune_info {
+    size_t struct_size;   /* sizeof(autotune_info): required */
+    int64_t tier;         /* an autotune_tier */
+    int64_t is_uncertain; /* 1: a guess: predicted, of another GPU, of a far problem, a default */
+    int64_t is_predicted; /* 1: the entry's times come from an emulated device */
+    int64_t expected_permille; /* the entry's share of the copy limit; 0: unknown */
+    /* To the tuned problem, as doc/lookup.md explains; 0 for the exact and the default tier. */
+    double distance;
+    int64_t bytes;    /* read and written, of the problem that was asked for */
+    int64_t tuned_ns; /* the time of the tuned problem on its device; 0: unknown */
+    /* Texts live as long as the answer and its profile, or as the plan. */
+    const char *family;        /* NULL: the plan has nothing to do */
+    const char *tuned_problem; /* NULL: no entry was legal */
+    const char *path;          /* of the profile; NULL: no entry was legal */
+    const char *config;        /* parameters that are not neutral: "LAYOUT=1 THREADS=512" */
+} autotune_info;
+
+/* Fill *info, whose struct_size is set. AUTOTUNE_INVALID for another size. The launches are those
+ * of autotune_answer_launches and autotune_plan_launches. */
+AUTOTUNE_API autotune_status autotune_answer_info(const autotune_answer *answer,
+                                                  autotune_info *info, autotune_error **error);
 
 /* The kernel: templates/FAMILY.cu, compiled with each parameter as a macro, ELEM_SIZE, AXES for a
- * batch of several axes, and for a step RESULT_SIZE, STEP and STEP_NUMBERS. */
-AUTOTUNE_API const char *autotune_answer_family(const autotune_answer *answer);
+ * batch of several axes, and for a step RESULT_SIZE, STEP and STEP_NUMBERS. Neutral parameters
+ * count, too. */
 AUTOTUNE_API size_t autotune_answer_parameter_count(const autotune_answer *answer);
 AUTOTUNE_API const char *autotune_answer_parameter_name(const autotune_answer *answer,
                                                         size_t index);
@@ -345,28 +356,6 @@ AUTOTUNE_API size_t autotune_answer_json(const autotune_answer *answer, char *te
                                          size_t capacity);
 
 /* ---- plans ---- */
-
-/* What is known of an answer, or of the answer from which a plan was made. */
-typedef struct autotune_info {
-    size_t struct_size;   /* sizeof(autotune_info): required */
-    int64_t tier;         /* an autotune_tier */
-    int64_t is_uncertain; /* 1: a guess: predicted, of another GPU, of a far problem, a default */
-    int64_t is_predicted; /* 1: the entry's times come from an emulated device */
-    int64_t expected_permille; /* the entry's share of the copy limit; 0: unknown */
-    double distance;           /* to the tuned problem; 0 for the exact and the default tier */
-    int64_t bytes;             /* read and written, of the problem that was asked for */
-    int64_t tuned_ns;          /* the time of the tuned problem on its device; 0: unknown */
-    /* Texts live as long as the answer and its profile, or as the plan. */
-    const char *family;        /* NULL: the plan has nothing to do */
-    const char *tuned_problem; /* NULL: no entry was legal */
-    const char *path;          /* of the profile; NULL: no entry was legal */
-    const char *config;        /* parameters that are not neutral: "LAYOUT=1 THREADS=512" */
-} autotune_info;
-
-/* Fill *info, whose struct_size is set. AUTOTUNE_INVALID for another size. The launches are those
- * of autotune_answer_launches and autotune_plan_launches. */
-AUTOTUNE_API autotune_status autotune_answer_info(const autotune_answer *answer,
-                                                  autotune_info *info, autotune_error **error);
 
 typedef struct autotune_plan autotune_plan;
 

@@ -10,8 +10,8 @@ program layout
     type(autotune_groups), target :: of_autotune_groups
     type(autotune_scales), target :: of_autotune_scales
     type(autotune_device_numbers), target :: of_autotune_device_numbers
-    type(autotune_launch), target :: of_autotune_launch
     type(autotune_info), target :: of_autotune_info
+    type(autotune_launch), target :: of_autotune_launch
     type(autotune_plan_options), target :: of_autotune_plan_options
     type(autotune_scalar), target :: of_autotune_scalar
     type(autotune_execution), target :: of_autotune_execution
@@ -250,25 +250,6 @@ program layout
     call line("autotune_device_numbers.shared_bytes_per_multiprocessor", &
         apart(c_loc(of_autotune_device_numbers%shared_bytes_per_multiprocessor), c_loc(of_autotune_device_numbers)))
     call line('  bytes', c_sizeof(of_autotune_device_numbers%shared_bytes_per_multiprocessor))
-    call line("autotune_launch", c_sizeof(of_autotune_launch))
-    call line("autotune_launch.grid", &
-        apart(c_loc(of_autotune_launch%grid(1)), c_loc(of_autotune_launch)))
-    call line('  bytes', c_sizeof(of_autotune_launch%grid))
-    call line("autotune_launch.block", &
-        apart(c_loc(of_autotune_launch%block(1)), c_loc(of_autotune_launch)))
-    call line('  bytes', c_sizeof(of_autotune_launch%block))
-    call line("autotune_launch.shared_bytes", &
-        apart(c_loc(of_autotune_launch%shared_bytes), c_loc(of_autotune_launch)))
-    call line('  bytes', c_sizeof(of_autotune_launch%shared_bytes))
-    call line("autotune_launch.carveout_percent", &
-        apart(c_loc(of_autotune_launch%carveout_percent), c_loc(of_autotune_launch)))
-    call line('  bytes', c_sizeof(of_autotune_launch%carveout_percent))
-    call line("autotune_launch.kernel", &
-        apart(c_loc(of_autotune_launch%kernel), c_loc(of_autotune_launch)))
-    call line('  bytes', c_sizeof(of_autotune_launch%kernel))
-    call line("autotune_launch.reserved", &
-        apart(c_loc(of_autotune_launch%reserved(1)), c_loc(of_autotune_launch)))
-    call line('  bytes', c_sizeof(of_autotune_launch%reserved))
     call line("autotune_info", c_sizeof(of_autotune_info))
     call line("autotune_info.struct_size", &
         apart(c_loc(of_autotune_info%struct_size), c_loc(of_autotune_info)))
@@ -306,6 +287,25 @@ program layout
     call line("autotune_info.config", &
         apart(c_loc(of_autotune_info%config), c_loc(of_autotune_info)))
     call line('  bytes', c_sizeof(of_autotune_info%config))
+    call line("autotune_launch", c_sizeof(of_autotune_launch))
+    call line("autotune_launch.grid", &
+        apart(c_loc(of_autotune_launch%grid(1)), c_loc(of_autotune_launch)))
+    call line('  bytes', c_sizeof(of_autotune_launch%grid))
+    call line("autotune_launch.block", &
+        apart(c_loc(of_autotune_launch%block(1)), c_loc(of_autotune_launch)))
+    call line('  bytes', c_sizeof(of_autotune_launch%block))
+    call line("autotune_launch.shared_bytes", &
+        apart(c_loc(of_autotune_launch%shared_bytes), c_loc(of_autotune_launch)))
+    call line('  bytes', c_sizeof(of_autotune_launch%shared_bytes))
+    call line("autotune_launch.carveout_percent", &
+        apart(c_loc(of_autotune_launch%carveout_percent), c_loc(of_autotune_launch)))
+    call line('  bytes', c_sizeof(of_autotune_launch%carveout_percent))
+    call line("autotune_launch.kernel", &
+        apart(c_loc(of_autotune_launch%kernel), c_loc(of_autotune_launch)))
+    call line('  bytes', c_sizeof(of_autotune_launch%kernel))
+    call line("autotune_launch.reserved", &
+        apart(c_loc(of_autotune_launch%reserved(1)), c_loc(of_autotune_launch)))
+    call line('  bytes', c_sizeof(of_autotune_launch%reserved))
     call line("autotune_plan_options", c_sizeof(of_autotune_plan_options))
     call line("autotune_plan_options.measure_ms", &
         apart(c_loc(of_autotune_plan_options%measure_ms), c_loc(of_autotune_plan_options)))

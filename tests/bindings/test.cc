@@ -70,25 +70,24 @@ static void test_lookup(const autotune::profile &profile)
     const autotune::device device = autotune::device::described("h200");
     const autotune_problem matrix = autotune::matrix<float>(8192, 8192);
     const autotune::answer answer = autotune::lookup(profile, device, matrix);
+    const autotune_info info = answer.info();
     const std::vector<autotune_launch> launches = answer.launches();
 
     CHECK(device.name() == "NVIDIA H200");
-    CHECK(answer.tier() == AUTOTUNE_TIER_EXACT && answer.distance() == 0);
-    CHECK(answer.expected_permille() > 900 && !answer.is_predicted());
-    CHECK(answer.info().tier == AUTOTUNE_TIER_EXACT && answer.info().family == answer.family());
-    CHECK(answer.tuned_problem() == "8192x8192:f32" && !answer.path().empty());
-    CHECK(!answer.family().empty() && !answer.parameters().empty());
+    CHECK(info.tier == AUTOTUNE_TIER_EXACT && info.distance == 0);
+    CHECK(info.expected_permille > 900 && !info.is_predicted);
+    CHECK(info.tuned_problem == std::string("8192x8192:f32") && *info.path);
+    CHECK(*info.family && !answer.parameters().empty());
     CHECK(launches.size() == 1 && launches.at(0).grid[0] > 0 && launches.at(0).block[0] > 0);
-    CHECK(answer.describe().find(answer.family()) != std::string::npos);
+    CHECK(answer.describe().find(info.family) != std::string::npos);
     CHECK(answer.json().front() == '{' && answer.json().find('\0') == std::string::npos);
     CHECK(status_of([&] { answer.check_device(); }) == AUTOTUNE_OK);
 
     CHECK(
-        !autotune::lookup(profile, device, autotune::tensor<double>({8, 32, 64}, {2, 0, 1}), "warm")
-             .family()
-             .empty());
-    CHECK(
-        !autotune::lookup(profile, device, autotune::groups(64, 98304, 2880, 2)).family().empty());
+        *autotune::lookup(profile, device, autotune::tensor<double>({8, 32, 64}, {2, 0, 1}), "warm")
+             .info()
+             .family);
+    CHECK(*autotune::lookup(profile, device, autotune::groups(64, 98304, 2880, 2)).info().family);
     CHECK(status_of([&] { (void)autotune::lookup(profile, device, matrix, "hot"); }) ==
           AUTOTUNE_INVALID);
 }
@@ -105,7 +104,7 @@ static void test_made_device(const autotune::profile &profile)
     const autotune::device device = autotune::device::of(numbers);
 
     CHECK(device.name() == numbers.name);
-    CHECK(autotune::lookup(profile, device, autotune::matrix<float>(8192, 8192)).tier() ==
+    CHECK(autotune::lookup(profile, device, autotune::matrix<float>(8192, 8192)).info().tier ==
           AUTOTUNE_TIER_EXACT);
 }
 

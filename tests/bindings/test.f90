@@ -33,18 +33,18 @@ contains
         call device%described('h200')
         call check(device%name() == 'NVIDIA H200', 'the name of the described device')
         call answer%lookup(profile, device, autotune_transpose_of(8192, 8192, 4))
-        call check(answer%tier() == AUTOTUNE_TIER_EXACT .and. answer%distance() <= 0, 'the tier')
-        call check(answer%expected_permille() > 900 .and. .not. answer%is_predicted(), 'what is expected')
-        call check(answer%tuned_problem() == '8192x8192:f32' .and. len(answer%path()) > 0, 'the source')
         call answer%info(info)
-        call check(autotune_text_of(info%family) == answer%family(), 'the texts of an answer')
+        call check(info%tier == AUTOTUNE_TIER_EXACT .and. info%distance <= 0, 'the tier')
+        call check(info%expected_permille > 900 .and. info%is_predicted == 0, 'what is expected')
+        call check(autotune_text_of(info%tuned_problem) == '8192x8192:f32', 'the tuned problem')
+        call check(len(autotune_text_of(info%path)) > 0, 'the path')
         call check(answer%parameter_count() > 0, 'the number of parameters')
         call check(index(answer%describe(), answer%parameter_name(1)) > 0, 'the name of a parameter')
         call check(answer%parameter_value(1) > 0, 'the value of a parameter')
         launches = answer%launches()
         call check(size(launches) == 1 .and. launches(1)%grid(1) > 0, 'the launches')
-        call check(index(answer%describe(), answer%family()) > 0, 'the description')
-        call check(index(answer%json(), '"'//answer%family()//'"') > 0, 'the JSON')
+        call check(index(answer%describe(), autotune_text_of(info%family)) > 0, 'the description')
+        call check(index(answer%json(), '"'//autotune_text_of(info%family)//'"') > 0, 'the JSON')
         call answer%check_device(stat)
         call check(stat == AUTOTUNE_OK, 'the device of the answer')
 
@@ -52,9 +52,11 @@ contains
         call answer%lookup(profile, device, autotune_transpose_of(1000, 3, 4))
         call check(index(answer%describe(), '3x1000:b4') > 0, 'the rows of a problem')
         call answer%lookup(profile, device, autotune_permutation_of([4, 5, 6], [3, 1, 2], 8), 'warm')
-        call check(len(answer%family()) > 0, 'an answer for a tensor')
+        call answer%info(info)
+        call check(len(autotune_text_of(info%family)) > 0, 'an answer for a tensor')
         call answer%lookup(profile, device, autotune_groups_of(64, 2880, 98304, 2))
-        call check(len(answer%family()) > 0, 'an answer for groups')
+        call answer%info(info)
+        call check(len(autotune_text_of(info%family)) > 0, 'an answer for groups')
         call answer%lookup(profile, device, autotune_transpose_of(3, 3, 4), 'hot', stat, errmsg)
         call check(stat == AUTOTUNE_INVALID .and. index(errmsg, 'hot') > 0, 'an unknown policy')
     end subroutine test_lookup
@@ -63,6 +65,7 @@ contains
         type(autotune_profile), intent(in) :: profile
         type(autotune_device) :: device
         type(autotune_answer) :: answer
+        type(autotune_info) :: info
         type(autotune_device_numbers) :: numbers
         character(200) :: errmsg
         integer :: stat
@@ -74,7 +77,8 @@ contains
         call device%make('NVIDIA H200', numbers)
         call check(device%name() == 'NVIDIA H200', 'the name of the device of numbers')
         call answer%lookup(profile, device, autotune_transpose_of(8192, 8192, 4))
-        call check(answer%tier() == AUTOTUNE_TIER_EXACT, 'the tier on the device of numbers')
+        call answer%info(info)
+        call check(info%tier == AUTOTUNE_TIER_EXACT, 'the tier on the device of numbers')
         numbers%multiprocessors = 0
         call device%make('NVIDIA H200', numbers, stat, errmsg)
         call check(stat == AUTOTUNE_INVALID .and. index(errmsg, 'multiprocessors') > 0, 'a wrong number')

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "answer_info.h"
 #include "source_tree.h"
 
 static char shipped[4096];
@@ -58,18 +59,20 @@ static void test_lookup(void **state)
     autotune_device *device = h200();
     autotune_answer *answer = NULL;
     autotune_launch launch;
+    autotune_info info;
     int src_bytes = 0;
 
     (void)state;
     assert_null(autotune_profile_skipped(profile, 0));
     assert_int_equal(autotune_lookup(&answer, profile, device, &exact, NULL, NULL), AUTOTUNE_OK);
-    assert_int_equal(autotune_answer_tier(answer), AUTOTUNE_TIER_EXACT);
-    assert_true(autotune_answer_distance(answer) == 0);
-    assert_in_range(autotune_answer_expected_permille(answer), 900, 1100);
-    assert_false(autotune_answer_is_predicted(answer));
-    assert_string_equal(autotune_answer_path(answer), shipped);
-    assert_string_equal(autotune_answer_tuned_problem(answer), "8192x8192:f32");
-    assert_string_equal(autotune_answer_family(answer), "micro");
+    info = info_of(answer);
+    assert_int_equal(info.tier, AUTOTUNE_TIER_EXACT);
+    assert_true(info.distance == 0);
+    assert_in_range(info.expected_permille, 900, 1100);
+    assert_false(info.is_predicted);
+    assert_string_equal(info.path, shipped);
+    assert_string_equal(info.tuned_problem, "8192x8192:f32");
+    assert_string_equal(info.family, "micro");
     for (size_t i = 0; i < autotune_answer_parameter_count(answer); i++)
         if (strcmp(autotune_answer_parameter_name(answer, i), "SRC_BYTES") == 0)
             src_bytes = autotune_answer_parameter_value(answer, i);
@@ -111,7 +114,7 @@ static void test_in_place(void **state)
 
         assert_int_equal(autotune_lookup(&answer, profile, device, &problem, NULL, NULL),
                          AUTOTUNE_OK);
-        assert_string_equal(autotune_answer_family(answer), cases[i].family);
+        assert_string_equal(info_of(answer).family, cases[i].family);
         assert_int_equal(autotune_answer_launches(answer, launches, 4), cases[i].launches);
         for (size_t k = 0; k < 4; k++)
             assert_int_equal(launches[k].grid[0] > 0, k < cases[i].launches);
@@ -148,7 +151,7 @@ static void test_copies(void **state)
         assert_int_equal(autotune_lookup(&answer, profile, device, &problems[i], NULL, NULL),
                          AUTOTUNE_OK);
         assert_int_equal(autotune_answer_launches(answer, &launch, 1), 1);
-        assert_string_equal(autotune_answer_family(answer), "copy");
+        assert_string_equal(info_of(answer).family, "copy");
         assert_true(i == 0 || launch.grid[0] == blocks);
         blocks = launch.grid[0];
         autotune_answer_free(answer);
@@ -195,10 +198,10 @@ static void test_steps(void **state)
         if (strncmp(text, cases[i].spec, strlen(cases[i].spec)) != 0)
             fail_msg("%s", text);
         if (cases[i].from) {
-            assert_non_null(autotune_answer_tuned_problem(answer));
-            assert_string_equal(autotune_answer_tuned_problem(answer), cases[i].from);
+            assert_non_null(info_of(answer).tuned_problem);
+            assert_string_equal(info_of(answer).tuned_problem, cases[i].from);
         }
-        assert_int_equal(autotune_answer_tier(answer) == AUTOTUNE_TIER_EXACT,
+        assert_int_equal(info_of(answer).tier == AUTOTUNE_TIER_EXACT,
                          strcmp(cases[i].problem.step, "f32") == 0);
         autotune_answer_free(answer);
     }
@@ -256,7 +259,7 @@ static void test_alignment(void **state)
         problem.align_bytes = aligns[i];
         assert_int_equal(autotune_lookup(&answer, profile, device, &problem, NULL, NULL),
                          AUTOTUNE_OK);
-        assert_int_equal(autotune_answer_tier(answer) == AUTOTUNE_TIER_EXACT, aligns[i] != 4);
+        assert_int_equal(info_of(answer).tier == AUTOTUNE_TIER_EXACT, aligns[i] != 4);
         autotune_answer_free(answer);
     }
     autotune_device_free(device);
@@ -275,7 +278,7 @@ static void test_describe(void **state)
 
     (void)state;
     assert_int_equal(autotune_lookup(&answer, profile, device, &padded, "warm", NULL), AUTOTUNE_OK);
-    assert_int_equal(autotune_answer_tier(answer), AUTOTUNE_TIER_SHAPE);
+    assert_int_equal(info_of(answer).tier, AUTOTUNE_TIER_SHAPE);
     length = autotune_answer_describe(answer, text, sizeof text);
     assert_int_equal(length, strlen(text));
     assert_non_null(strstr(text, "100x20000:b2,ld_src=20480,batch=30 on NVIDIA H200, warm"));
@@ -608,12 +611,12 @@ static void *look_up(void *data)
     for (int i = 0; i < LOOKUPS; i++) {
         const autotune_problem problem = {.elem_size = 4, .rows = 8192 - i, .cols = 8192};
         autotune_answer *answer;
-        int tier;
+        int64_t tier;
 
         if (autotune_lookup(&answer, shared->profile, shared->device, &problem, NULL, NULL) !=
             AUTOTUNE_OK)
             continue;
-        tier = autotune_answer_tier(answer);
+        tier = info_of(answer).tier;
         /* The default may be predicted to be as fast as any entry's config. */
         right += i == 0 ? tier == AUTOTUNE_TIER_EXACT
                         : tier == AUTOTUNE_TIER_SHAPE || tier == AUTOTUNE_TIER_DEFAULT;

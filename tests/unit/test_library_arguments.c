@@ -209,13 +209,6 @@ static bool writes_nothing(size_t length)
 
 RETURNS(skipped, autotune_profile_skipped(NULL, 0) == NULL)
 RETURNS(device_name, autotune_device_name(NULL) == NULL)
-RETURNS(tier, autotune_answer_tier(NULL) == AUTOTUNE_TIER_DEFAULT)
-RETURNS(distance, !(autotune_answer_distance(NULL) > 0))
-RETURNS(expected, autotune_answer_expected_permille(NULL) == 0)
-RETURNS(predicted, autotune_answer_is_predicted(NULL) == 0)
-RETURNS(path, autotune_answer_path(NULL) == NULL)
-RETURNS(tuned_problem, autotune_answer_tuned_problem(NULL) == NULL)
-RETURNS(family, autotune_answer_family(NULL) == NULL)
 RETURNS(parameter_count, autotune_answer_parameter_count(NULL) == 0)
 RETURNS(parameter_name, autotune_answer_parameter_name(NULL, 0) == NULL)
 RETURNS(parameter_value, autotune_answer_parameter_value(NULL, 0) == 0)
@@ -253,20 +246,13 @@ static const struct {
 } functions[] = {
     {"autotune_answer_check_device", check_device, {"answer"}, NULL},
     {"autotune_answer_describe", NULL, {NULL}, describe},
-    {"autotune_answer_distance", NULL, {NULL}, distance},
-    {"autotune_answer_expected_permille", NULL, {NULL}, expected},
-    {"autotune_answer_family", NULL, {NULL}, family},
     {"autotune_answer_free", NULL, {NULL}, answer_free},
     {"autotune_answer_info", tell_answer, {"answer", "info"}, NULL},
-    {"autotune_answer_is_predicted", NULL, {NULL}, predicted},
     {"autotune_answer_json", NULL, {NULL}, json},
     {"autotune_answer_launches", NULL, {NULL}, answer_launches},
     {"autotune_answer_parameter_count", NULL, {NULL}, parameter_count},
     {"autotune_answer_parameter_name", NULL, {NULL}, parameter_name},
     {"autotune_answer_parameter_value", NULL, {NULL}, parameter_value},
-    {"autotune_answer_path", NULL, {NULL}, path},
-    {"autotune_answer_tier", NULL, {NULL}, tier},
-    {"autotune_answer_tuned_problem", NULL, {NULL}, tuned_problem},
     {"autotune_clear", NULL, {NULL}, clear},
     {"autotune_device_current", find_current_device, {"device"}, NULL},
     {"autotune_device_described", describe_device, {"device", "name"}, NULL},

@@ -5,6 +5,7 @@
  *
  * AUTOTUNE_TEST_FAULTS is how many allocations of each scenario fail at least, if it has as many.
  */
+#include "answer_info.h"
 #include "base/rng.h"
 #include "fail_alloc.h"
 #include "fake_cuda.h"
@@ -216,7 +217,7 @@ static void look_up(const struct scenario *scenario, struct result *result)
     result->status = autotune_lookup(&answer, profile, device, &scenario->problem, NULL, &error);
     end();
     if (result->status == AUTOTUNE_OK) {
-        assert_int_equal(autotune_answer_tier(answer), scenario->tier);
+        assert_int_equal(info_of(answer).tier, scenario->tier);
         autotune_answer_describe(answer, result->text, sizeof result->text);
         autotune_answer_free(answer);
     } else {

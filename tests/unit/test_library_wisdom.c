@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What plans have measured, saved to files: by processes that save at once, are killed, or find a
  * broken file. */
+#include "answer_info.h"
 #include "fake_cuda.h"
 #include "library_measure.h"
 
@@ -55,9 +56,9 @@ static autotune_tier tier_of(int64_t rows, char *path)
     unsetenv("AUTOTUNE_WISDOM");
     assert_int_equal(autotune_device_current(&device, NULL), AUTOTUNE_OK);
     assert_int_equal(autotune_lookup(&answer, all, device, &problem, NULL, NULL), AUTOTUNE_OK);
-    tier = autotune_answer_tier(answer);
+    tier = (autotune_tier)info_of(answer).tier;
     if (path)
-        strcpy(path, autotune_answer_path(answer));
+        strcpy(path, info_of(answer).path);
     autotune_answer_free(answer);
     autotune_device_free(device);
     autotune_profile_free(all);

@@ -339,23 +339,11 @@ end
 """
     info(answer), info(plan)
 
-All that is known, as the members of `autotune_info`. `text` makes texts of its pointers, which live as
-long as an answer or a plan.
+All that is known, as the members of `autotune_info`: the tier is `C.AUTOTUNE_TIER_EXACT` or
+another. `text` makes texts of its pointers, which live as long as an answer or a plan.
 """
 info(answer::Answer) = GC.@preserve answer filled(
     (info, failure) -> C.autotune_answer_info(answer.object, info, failure))
-
-# `C.AUTOTUNE_TIER_EXACT` and so on.
-tier(answer::Answer) = GC.@preserve answer C.autotune_answer_tier(answer.object)
-distance(answer::Answer) = GC.@preserve answer C.autotune_answer_distance(answer.object)
-expected_permille(answer::Answer) =
-    GC.@preserve answer C.autotune_answer_expected_permille(answer.object)
-is_predicted(answer::Answer) =
-    GC.@preserve answer C.autotune_answer_is_predicted(answer.object) != 0
-path(answer::Answer) = GC.@preserve answer text(C.autotune_answer_path(answer.object))
-tuned_problem(answer::Answer) =
-    GC.@preserve answer text(C.autotune_answer_tuned_problem(answer.object))
-family(answer::Answer) = GC.@preserve answer text(C.autotune_answer_family(answer.object))
 
 parameters(answer::Answer) = GC.@preserve answer [
     text(C.autotune_answer_parameter_name(answer.object, i - 1)) =>

@@ -114,15 +114,6 @@ Base.@kwdef struct autotune_device_numbers
     shared_bytes_per_multiprocessor::Int64 = 0
 end
 
-Base.@kwdef struct autotune_launch
-    grid::NTuple{3, Cuint} = ntuple(_ -> zero(Cuint), 3)
-    block::NTuple{3, Cuint} = ntuple(_ -> zero(Cuint), 3)
-    shared_bytes::Cuint = 0
-    carveout_percent::Cint = 0
-    kernel::Ptr{Cchar} = C_NULL
-    reserved::NTuple{6, Cuint} = ntuple(_ -> zero(Cuint), 6)
-end
-
 Base.@kwdef struct autotune_info
     struct_size::Csize_t = 0
     tier::Int64 = 0
@@ -136,6 +127,15 @@ Base.@kwdef struct autotune_info
     tuned_problem::Ptr{Cchar} = C_NULL
     path::Ptr{Cchar} = C_NULL
     config::Ptr{Cchar} = C_NULL
+end
+
+Base.@kwdef struct autotune_launch
+    grid::NTuple{3, Cuint} = ntuple(_ -> zero(Cuint), 3)
+    block::NTuple{3, Cuint} = ntuple(_ -> zero(Cuint), 3)
+    shared_bytes::Cuint = 0
+    carveout_percent::Cint = 0
+    kernel::Ptr{Cchar} = C_NULL
+    reserved::NTuple{6, Cuint} = ntuple(_ -> zero(Cuint), 6)
 end
 
 Base.@kwdef struct autotune_plan_options
@@ -219,20 +219,8 @@ autotune_answer_free(answer) =
     @ccall library.autotune_answer_free(answer::Ptr{Cvoid})::Cvoid
 autotune_answer_check_device(answer, error) =
     @ccall library.autotune_answer_check_device(answer::Ptr{Cvoid}, error::Ptr{Ptr{Cvoid}})::Cint
-autotune_answer_tier(answer) =
-    @ccall library.autotune_answer_tier(answer::Ptr{Cvoid})::Cint
-autotune_answer_distance(answer) =
-    @ccall library.autotune_answer_distance(answer::Ptr{Cvoid})::Cdouble
-autotune_answer_expected_permille(answer) =
-    @ccall library.autotune_answer_expected_permille(answer::Ptr{Cvoid})::Cint
-autotune_answer_is_predicted(answer) =
-    @ccall library.autotune_answer_is_predicted(answer::Ptr{Cvoid})::Cint
-autotune_answer_path(answer) =
-    @ccall library.autotune_answer_path(answer::Ptr{Cvoid})::Ptr{Cchar}
-autotune_answer_tuned_problem(answer) =
-    @ccall library.autotune_answer_tuned_problem(answer::Ptr{Cvoid})::Ptr{Cchar}
-autotune_answer_family(answer) =
-    @ccall library.autotune_answer_family(answer::Ptr{Cvoid})::Ptr{Cchar}
+autotune_answer_info(answer, info, error) =
+    @ccall library.autotune_answer_info(answer::Ptr{Cvoid}, info::Ptr{autotune_info}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_answer_parameter_count(answer) =
     @ccall library.autotune_answer_parameter_count(answer::Ptr{Cvoid})::Csize_t
 autotune_answer_parameter_name(answer, index) =
@@ -245,8 +233,6 @@ autotune_answer_describe(answer, text, capacity) =
     @ccall library.autotune_answer_describe(answer::Ptr{Cvoid}, text::Ptr{Cchar}, capacity::Csize_t)::Csize_t
 autotune_answer_json(answer, text, capacity) =
     @ccall library.autotune_answer_json(answer::Ptr{Cvoid}, text::Ptr{Cchar}, capacity::Csize_t)::Csize_t
-autotune_answer_info(answer, info, error) =
-    @ccall library.autotune_answer_info(answer::Ptr{Cvoid}, info::Ptr{autotune_info}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_plan_info(plan, info, error) =
     @ccall library.autotune_plan_info(plan::Ptr{Cvoid}, info::Ptr{autotune_info}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_plan_create(plan, profile, problem, error) =

@@ -48,13 +48,13 @@ end
     @test Autotune.version() >= v"0.1"
     @test isempty(Autotune.skipped(profile))
     @test Autotune.name(device) == "NVIDIA H200"
-    @test Autotune.tier(answer) == C.AUTOTUNE_TIER_EXACT && Autotune.distance(answer) == 0
-    @test Autotune.expected_permille(answer) > 900 && !Autotune.is_predicted(answer)
-    @test Autotune.tuned_problem(answer) == "8192x8192:f32" && !isempty(Autotune.path(answer))
-    @test Autotune.text(Autotune.info(answer).family) == Autotune.family(answer)
+    info = Autotune.info(answer)
+    @test info.tier == C.AUTOTUNE_TIER_EXACT && info.distance == 0
+    @test info.expected_permille > 900 && info.is_predicted == 0
+    @test Autotune.text(info.tuned_problem) == "8192x8192:f32" && !isempty(Autotune.text(info.path))
     @test !isempty(Autotune.parameters(answer))
     @test length(Autotune.launches(answer)) == 1 && Autotune.launches(answer)[1].grid[1] > 0
-    @test occursin(Autotune.family(answer), Autotune.describe(answer))
+    @test occursin(Autotune.text(info.family), Autotune.describe(answer))
     @test startswith(Autotune.json(answer), "{")
     @test Autotune.check_device(answer) === nothing
 
@@ -62,9 +62,10 @@ end
     @test occursin("3x1000:", Autotune.describe(lookup(profile, device, transposition(1000, 3, 4))))
     cast = lookup(profile, device, transposition(500, 300, 2); step="bf16:e4m3,scale", policy="warm")
     @test occursin("bf16:e4m3", Autotune.describe(cast))
-    @test !isempty(Autotune.family(lookup(profile, device, permutation((4, 5, 6), (3, 1, 2), 8))))
+    turned = lookup(profile, device, permutation((4, 5, 6), (3, 1, 2), 8))
+    @test Autotune.info(turned).family != C_NULL
     groups = Autotune.column_groups(64, 2880, 98304, 2)
-    @test !isempty(Autotune.family(lookup(profile, device, groups)))
+    @test Autotune.info(lookup(profile, device, groups)).family != C_NULL
     found = Autotune.scales(transposition(256, 128, 2), "bf16:e4m3,blocks=1x128")
     @test found[1].bytes > 0 && found[2].bytes == 0
 end
@@ -74,7 +75,7 @@ end
     device = Autotune.made_device("NVIDIA H200"; multiprocessors=132, numbers...)
     answer = lookup(Profile(), device, transposition(8192, 8192, 4))
     @test Autotune.name(device) == "NVIDIA H200"
-    @test Autotune.tier(answer) == C.AUTOTUNE_TIER_EXACT
+    @test Autotune.info(answer).tier == C.AUTOTUNE_TIER_EXACT
     @test status_of(() -> Autotune.made_device("NVIDIA H200"; numbers...)) == C.AUTOTUNE_INVALID
 end
 

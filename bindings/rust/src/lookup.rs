@@ -237,41 +237,6 @@ impl Answer<'_> {
         Info::of(|info, error| unsafe { sys::autotune_answer_info(self.as_ptr(), info, error) })
     }
 
-    /// Where the answer comes from.
-    pub fn tier(&self) -> Tier {
-        unsafe { sys::autotune_answer_tier(self.as_ptr()) }.into()
-    }
-
-    /// The distance of the tuned problem; 0 for the problem itself.
-    pub fn distance(&self) -> f64 {
-        unsafe { sys::autotune_answer_distance(self.as_ptr()) }
-    }
-
-    /// The share of the copy limit on the tuned problem, in thousandths; 0: unknown.
-    pub fn expected_permille(&self) -> i32 {
-        unsafe { sys::autotune_answer_expected_permille(self.as_ptr()) }
-    }
-
-    /// Whether it comes from an emulated device, so that its times are predicted.
-    pub fn is_predicted(&self) -> bool {
-        unsafe { sys::autotune_answer_is_predicted(self.as_ptr()) != 0 }
-    }
-
-    /// The profile's path; None for the default tier.
-    pub fn path(&self) -> Option<String> {
-        text::copied(unsafe { sys::autotune_answer_path(self.as_ptr()) })
-    }
-
-    /// The tuned problem in the profile; None for the default tier.
-    pub fn tuned_problem(&self) -> Option<String> {
-        text::copied(unsafe { sys::autotune_answer_tuned_problem(self.as_ptr()) })
-    }
-
-    /// The kernel's template.
-    pub fn family(&self) -> String {
-        text::copied(unsafe { sys::autotune_answer_family(self.as_ptr()) }).unwrap_or_default()
-    }
-
     /// The template's parameters and their values.
     pub fn parameters(&self) -> Vec<(String, i32)> {
         let answer = self.as_ptr();

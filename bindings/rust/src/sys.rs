@@ -212,25 +212,6 @@ impl Default for autotune_device_numbers {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct autotune_launch {
-    pub grid: [c_uint; 3],
-    pub block: [c_uint; 3],
-    pub shared_bytes: c_uint,
-    pub carveout_percent: c_int,
-    pub kernel: *const c_char,
-    pub reserved: [c_uint; 6],
-}
-
-impl Default for autotune_launch {
-    /// All members are 0.
-    fn default() -> Self {
-        // SAFETY: these bytes are numbers, and pointers that may be NULL.
-        unsafe { std::mem::zeroed() }
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
 pub struct autotune_info {
     pub struct_size: usize,
     pub tier: i64,
@@ -252,6 +233,25 @@ impl Default for autotune_info {
         // SAFETY: these bytes are numbers, and pointers that may be NULL.
         let zero: Self = unsafe { std::mem::zeroed() };
         Self { struct_size: std::mem::size_of::<Self>(), ..zero }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct autotune_launch {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub carveout_percent: c_int,
+    pub kernel: *const c_char,
+    pub reserved: [c_uint; 6],
+}
+
+impl Default for autotune_launch {
+    /// All members are 0.
+    fn default() -> Self {
+        // SAFETY: these bytes are numbers, and pointers that may be NULL.
+        unsafe { std::mem::zeroed() }
     }
 }
 
@@ -350,20 +350,13 @@ extern "C" {
     pub fn autotune_groups_lookup(answer: *mut *mut autotune_answer, profile: *const autotune_profile, device: *const autotune_device, groups: *const autotune_groups, policy: *const c_char, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_answer_free(answer: *mut autotune_answer);
     pub fn autotune_answer_check_device(answer: *const autotune_answer, error: *mut *mut autotune_error) -> autotune_status;
-    pub fn autotune_answer_tier(answer: *const autotune_answer) -> autotune_tier;
-    pub fn autotune_answer_distance(answer: *const autotune_answer) -> f64;
-    pub fn autotune_answer_expected_permille(answer: *const autotune_answer) -> c_int;
-    pub fn autotune_answer_is_predicted(answer: *const autotune_answer) -> c_int;
-    pub fn autotune_answer_path(answer: *const autotune_answer) -> *const c_char;
-    pub fn autotune_answer_tuned_problem(answer: *const autotune_answer) -> *const c_char;
-    pub fn autotune_answer_family(answer: *const autotune_answer) -> *const c_char;
+    pub fn autotune_answer_info(answer: *const autotune_answer, info: *mut autotune_info, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_answer_parameter_count(answer: *const autotune_answer) -> usize;
     pub fn autotune_answer_parameter_name(answer: *const autotune_answer, index: usize) -> *const c_char;
     pub fn autotune_answer_parameter_value(answer: *const autotune_answer, index: usize) -> c_int;
     pub fn autotune_answer_launches(answer: *const autotune_answer, launches: *mut autotune_launch, capacity: usize) -> usize;
     pub fn autotune_answer_describe(answer: *const autotune_answer, text: *mut c_char, capacity: usize) -> usize;
     pub fn autotune_answer_json(answer: *const autotune_answer, text: *mut c_char, capacity: usize) -> usize;
-    pub fn autotune_answer_info(answer: *const autotune_answer, info: *mut autotune_info, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_plan_info(plan: *const autotune_plan, info: *mut autotune_info, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_plan_create(plan: *mut *mut autotune_plan, profile: *const autotune_profile, problem: *const autotune_problem, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_tensor_plan_create(plan: *mut *mut autotune_plan, profile: *const autotune_profile, tensor: *const autotune_tensor, error: *mut *mut autotune_error) -> autotune_status;

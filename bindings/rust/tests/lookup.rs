@@ -39,16 +39,15 @@ fn answers() {
     assert!(!autotune::version().is_empty());
     assert!(profile.skipped().is_empty());
     assert_eq!(device.name(), "NVIDIA H200");
-    assert_eq!((answer.tier(), answer.distance()), (Tier::Exact, 0.0));
     let info = answer.info().unwrap();
-    assert_eq!((info.tier, info.family.unwrap()), (Tier::Exact, answer.family()));
-    assert!(answer.expected_permille() > 900 && !answer.is_predicted());
-    assert!(answer.path().unwrap().ends_with(".yaml"));
-    assert_eq!(answer.tuned_problem().unwrap(), "8192x8192:f32");
+    assert_eq!((info.tier, info.distance), (Tier::Exact, 0.0));
+    assert!(info.expected_permille > 900 && !info.is_predicted);
+    assert!(info.path.unwrap().ends_with(".yaml"));
+    assert_eq!(info.tuned_problem.unwrap(), "8192x8192:f32");
     let shown = |(name, value)| answer.describe().contains(&format!("{}={}", name, value));
     assert!(answer.parameters().into_iter().any(shown));
     assert!(launches.len() == 1 && launches[0].grid[0] > 0 && launches[0].block[0] > 0);
-    assert!(answer.json().contains(&format!("\"{}\"", answer.family())));
+    assert!(answer.json().contains(&format!("\"{}\"", info.family.unwrap())));
     answer.check_device().unwrap();
 }
 
@@ -65,7 +64,7 @@ fn devices_of_numbers() {
     };
     let device = Device::of("NVIDIA H200", &numbers).unwrap();
     let answer = profile.lookup(&device, &Matrix::of::<f32>(8192, 8192), Policy::Cold).unwrap();
-    assert_eq!((device.name().as_str(), answer.tier()), ("NVIDIA H200", Tier::Exact));
+    assert_eq!((device.name().as_str(), answer.info().unwrap().tier), ("NVIDIA H200", Tier::Exact));
     numbers.multiprocessors = 0;
     let error = Device::of("NVIDIA H200", &numbers).unwrap_err();
     assert!(error.to_string().contains("multiprocessors"));
@@ -86,7 +85,8 @@ fn answers_for_other_problems() {
     assert!(answer.describe().contains("bf16:e4m3"));
     assert!(profile.lookup(&device, &tensor, Policy::Cold).unwrap().launches().len() == 1);
     let groups = Groups::of::<u16>(64, 98304, 2880);
-    assert!(!profile.lookup(&device, &groups, Policy::Cold).unwrap().family().is_empty());
+    let answer = profile.lookup(&device, &groups, Policy::Cold).unwrap();
+    assert!(answer.info().unwrap().family.is_some());
 
     let blocks = Matrix::of::<u16>(128, 256).with_step("bf16:e4m3,blocks=1x128").unwrap();
     let scales = autotune::scales(&blocks).unwrap();

@@ -5,6 +5,7 @@
 #include <autotune.hpp>
 
 #include <cstdio>
+#include <string>
 #include <vector>
 
 int main()
@@ -16,7 +17,7 @@ int main()
         autotune::lookup(profile, device, autotune::matrix<float>(8192, 8192));
     const std::vector<autotune_launch> launches = answer.launches();
 
-    if (!tuned || launches.size() != 1 || answer.family() != tuned->family ||
+    if (!tuned || launches.size() != 1 || std::string(answer.info().family) != tuned->family ||
         launches[0].grid[0] != tuned->grid[0])
         return 1;
     std::printf("%d problems of %s\n", AUTOTUNE_TUNED_COUNT, AUTOTUNE_TUNED_DEVICE);

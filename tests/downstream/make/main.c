@@ -19,17 +19,18 @@ int main(void)
     autotune_device *device;
     autotune_answer *answer;
     autotune_plan *plan;
+    autotune_info info = autotune_info_init();
     autotune_error *error = NULL;
 
     if (autotune_profile_open(&profile, NULL, &error) != AUTOTUNE_OK)
         return fail(error);
     if (autotune_device_described(&device, "h200", &error) != AUTOTUNE_OK ||
-        autotune_lookup(&answer, profile, device, &problem, NULL, &error) != AUTOTUNE_OK)
+        autotune_lookup(&answer, profile, device, &problem, NULL, &error) != AUTOTUNE_OK ||
+        autotune_answer_info(answer, &info, &error) != AUTOTUNE_OK)
         return fail(error);
     if (autotune_plan_create(&plan, profile, &problem, NULL) != AUTOTUNE_NO_DEVICE)
         return 2;
-    printf("%s on %s, after %s\n", autotune_answer_family(answer), autotune_device_name(device),
-           autotune_answer_tuned_problem(answer));
+    printf("%s on %s, after %s\n", info.family, autotune_device_name(device), info.tuned_problem);
     autotune_answer_free(answer);
     autotune_device_free(device);
     autotune_profile_free(profile);

@@ -263,28 +263,6 @@ pub fn layout() -> String {
     add("autotune_device_numbers.shared_bytes_per_multiprocessor", member as usize - at as usize);
     add("  bytes", size_of_pointee(member));
 
-    let place = MaybeUninit::<autotune_launch>::uninit();
-    let at = place.as_ptr();
-    add("autotune_launch", size_of::<autotune_launch>());
-    let member = unsafe { addr_of!((*at).grid) };
-    add("autotune_launch.grid", member as usize - at as usize);
-    add("  bytes", size_of_pointee(member));
-    let member = unsafe { addr_of!((*at).block) };
-    add("autotune_launch.block", member as usize - at as usize);
-    add("  bytes", size_of_pointee(member));
-    let member = unsafe { addr_of!((*at).shared_bytes) };
-    add("autotune_launch.shared_bytes", member as usize - at as usize);
-    add("  bytes", size_of_pointee(member));
-    let member = unsafe { addr_of!((*at).carveout_percent) };
-    add("autotune_launch.carveout_percent", member as usize - at as usize);
-    add("  bytes", size_of_pointee(member));
-    let member = unsafe { addr_of!((*at).kernel) };
-    add("autotune_launch.kernel", member as usize - at as usize);
-    add("  bytes", size_of_pointee(member));
-    let member = unsafe { addr_of!((*at).reserved) };
-    add("autotune_launch.reserved", member as usize - at as usize);
-    add("  bytes", size_of_pointee(member));
-
     let place = MaybeUninit::<autotune_info>::uninit();
     let at = place.as_ptr();
     add("autotune_info", size_of::<autotune_info>());
@@ -323,6 +301,28 @@ pub fn layout() -> String {
     add("  bytes", size_of_pointee(member));
     let member = unsafe { addr_of!((*at).config) };
     add("autotune_info.config", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+
+    let place = MaybeUninit::<autotune_launch>::uninit();
+    let at = place.as_ptr();
+    add("autotune_launch", size_of::<autotune_launch>());
+    let member = unsafe { addr_of!((*at).grid) };
+    add("autotune_launch.grid", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).block) };
+    add("autotune_launch.block", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).shared_bytes) };
+    add("autotune_launch.shared_bytes", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).carveout_percent) };
+    add("autotune_launch.carveout_percent", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).kernel) };
+    add("autotune_launch.kernel", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).reserved) };
+    add("autotune_launch.reserved", member as usize - at as usize);
     add("  bytes", size_of_pointee(member));
 
     let place = MaybeUninit::<autotune_plan_options>::uninit();
