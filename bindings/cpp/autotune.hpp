@@ -386,6 +386,14 @@ class answer
             [&](autotune_error **failure) { return autotune_answer_check_device(get(), failure); });
     }
 
+    // Compiles the kernels of a plan with this answer into the cache; needs no GPU.
+    void precompile(const profile &profile) const
+    {
+        detail::check([&](autotune_error **failure) {
+            return autotune_precompile(get(), profile.get(), failure);
+        });
+    }
+
     const autotune_answer *get() const noexcept
     {
         return owner_.get();

@@ -47,6 +47,7 @@ module autotune
         procedure, private :: answer_of_problem, answer_of_tensor, answer_of_groups
         generic :: lookup => answer_of_problem, answer_of_tensor, answer_of_groups
         procedure :: check_device => answer_check_device
+        procedure :: precompile => answer_precompile
         procedure :: info => answer_info
         procedure :: parameter_count => answer_parameter_count
         procedure :: parameter_name => answer_parameter_name
@@ -379,6 +380,20 @@ contains
         status = autotune_answer_check_device(self%object, error)
         call outcome(status, error, stat, errmsg)
     end subroutine answer_check_device
+
+    ! Compile the kernels of a plan with this answer into the cache; needs no GPU.
+    subroutine answer_precompile(self, profile, stat, errmsg)
+        class(autotune_answer), intent(in) :: self
+        type(autotune_profile), intent(in) :: profile
+        integer, intent(out), optional :: stat
+        character(*), intent(inout), optional :: errmsg
+        type(c_ptr) :: error
+        integer(c_int) :: status
+
+        error = c_null_ptr
+        status = autotune_precompile(self%object, profile%object, error)
+        call outcome(status, error, stat, errmsg)
+    end subroutine answer_precompile
 
     ! What is known of the answer. autotune_text_of makes texts of its addresses.
     subroutine answer_info(self, info, stat, errmsg)

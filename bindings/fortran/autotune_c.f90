@@ -498,6 +498,14 @@ module autotune_c
             type(c_ptr), value :: plan
         end subroutine autotune_plan_free
 
+        function autotune_precompile(answer, profile, error) bind(c, name="autotune_precompile") result(value)
+            import
+            type(c_ptr), value :: answer
+            type(c_ptr), value :: profile
+            type(c_ptr), intent(inout) :: error
+            integer(c_int) :: value
+        end function autotune_precompile
+
         subroutine autotune_clear() bind(c, name="autotune_clear")
             import
         end subroutine autotune_clear

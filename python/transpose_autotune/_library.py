@@ -151,6 +151,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "autotune_answer_free": (None, [c_void_p]),
     "autotune_answer_info": (c_int, [c_void_p, POINTER(InfoStruct), _ERROR]),
     "autotune_answer_check_device": (c_int, [c_void_p, _ERROR]),
+    "autotune_precompile": (c_int, [c_void_p, c_void_p, _ERROR]),
     "autotune_answer_parameter_count": (c_size_t, [c_void_p]),
     "autotune_answer_parameter_name": (c_char_p, [c_void_p, c_size_t]),
     "autotune_answer_parameter_value": (c_int, [c_void_p, c_size_t]),

@@ -300,6 +300,10 @@ class Answer(Handle):
         """Raise unless the answer was tuned on this model of device."""
         call("autotune_answer_check_device", self._handle)
 
+    def precompile(self) -> None:
+        """Compile the kernels of a plan with this answer into the cache; needs no GPU."""
+        call("autotune_precompile", self._handle, self._profile._handle)
+
     def json(self) -> Dict[str, Any]:
         """All of it, as `autotune lookup --format json` prints it."""
         parsed: Dict[str, Any] = json.loads(text("autotune_answer_json", self._handle))

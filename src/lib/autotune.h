@@ -605,6 +605,15 @@ AUTOTUNE_API int64_t autotune_plan_scratch_bytes(const autotune_plan *plan);
 AUTOTUNE_API size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity);
 AUTOTUNE_API void autotune_plan_free(autotune_plan *plan);
 
+/* Compile the kernels that a plan with this answer has, into the cache of compiled kernels, where
+ * plans of any process find them. The answer is one of `profile`, and its device need not be here,
+ * so that an image can be filled on a machine without a GPU. A plan also looks for another config
+ * if it measures; that one it compiles itself. AUTOTUNE_NO_DEVICE: there is no NVRTC;
+ * AUTOTUNE_INVALID: the cache cannot be used; AUTOTUNE_FAILED: a kernel does not compile. */
+AUTOTUNE_API autotune_status autotune_precompile(const autotune_answer *answer,
+                                                 const autotune_profile *profile,
+                                                 autotune_error **error);
+
 /* The plans of a context share the kernels that are loaded there. Those that no plan uses any more
  * stay loaded for later plans, up to 64 in each context; of more, the one that was used last is
  * kept longest. Kernels that were captured into a graph stay loaded as long as their context

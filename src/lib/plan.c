@@ -6,8 +6,10 @@
 #include "base/hash.h"
 #include "base/integer.h"
 #include "base/memory.h"
+#include "kernel/cache.h"
 #include "lib/execution.h"
 #include "lib/info.h"
+#include "lib/kernels.h"
 #include "lib/log.h"
 #include "lib/planner.h"
 #include "lib/process.h"
@@ -48,6 +50,52 @@ static enum at_status choose_configs(struct at_config configs[AUTOTUNE_KERNELS],
     return status == AT_OK ? at_config_require(&configs[AUTOTUNE_ANY_ADDRESS], &answer->problem,
                                                &answer->device, "no config takes any address", err)
                            : status;
+}
+
+struct precompiling {
+    const struct autotune_answer *answer;
+    const autotune_profile *profile;
+};
+
+/* Plans go on without a cache; here it is all that is wanted. */
+static enum at_status require_cache(struct at_error *err)
+{
+    struct at_cubin_cache *cache = NULL;
+    enum at_status status = at_cubin_cache_open(&cache, NULL, err);
+
+    at_cubin_cache_close(cache);
+    return status;
+}
+
+static enum at_status precompile(void *data, struct at_error *err)
+{
+    const struct precompiling *precompiling = data;
+    const struct autotune_answer *answer = precompiling->answer;
+    struct at_config configs[AUTOTUNE_KERNELS];
+    struct autotune_wanted wanted[AUTOTUNE_KERNELS] = {{0}};
+    size_t count = 0;
+    enum at_status status = require_cache(err);
+
+    if (status == AT_OK)
+        status = choose_configs(configs, &count, precompiling->profile, answer, err);
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = (struct autotune_wanted){.config = &configs[i],
+                                             .kind = at_problem_kind(&answer->problem)};
+    if (status == AT_OK)
+        status = autotune_compile(wanted, count, answer->device.compute_capability, err);
+    for (size_t i = 0; i < count; i++)
+        at_free(wanted[i].image.bytes);
+    return status;
+}
+
+autotune_status autotune_precompile(const autotune_answer *answer, const autotune_profile *profile,
+                                    autotune_error **error)
+{
+    struct precompiling precompiling = {answer, profile};
+
+    if (!answer || !profile)
+        return autotune_fail_null(error, answer ? "profile" : "answer");
+    return autotune_call(precompile, &precompiling, error);
 }
 
 /* ---- loading ---- */

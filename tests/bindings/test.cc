@@ -82,6 +82,7 @@ static void test_lookup(const autotune::profile &profile)
     CHECK(answer.describe().find(info.family) != std::string::npos);
     CHECK(answer.json().front() == '{' && answer.json().find('\0') == std::string::npos);
     CHECK(status_of([&] { answer.check_device(); }) == AUTOTUNE_OK);
+    CHECK(status_of([&] { answer.precompile(profile); }) == AUTOTUNE_OK);
 
     CHECK(
         *autotune::lookup(profile, device, autotune::tensor<double>({8, 32, 64}, {2, 0, 1}), "warm")

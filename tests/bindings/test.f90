@@ -47,6 +47,8 @@ contains
         call check(index(answer%json(), '"'//autotune_text_of(info%family)//'"') > 0, 'the JSON')
         call answer%check_device(stat)
         call check(stat == AUTOTUNE_OK, 'the device of the answer')
+        call answer%precompile(profile, stat)
+        call check(stat == AUTOTUNE_OK, 'the kernels of the answer')
 
         ! a(1000, 3) has columns of 1000 elements: in C it is a matrix of 3 rows.
         call answer%lookup(profile, device, autotune_transpose_of(1000, 3, 4))

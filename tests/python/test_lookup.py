@@ -108,6 +108,16 @@ class Lookups(unittest.TestCase):
         self.assertRegex(str(answer), r"^8192x8192:\w+ on NVIDIA H200, cold\n")
         answer.check_device()
 
+    def test_precompiled(self):
+        answer = lookup(Problem((8192, 8192), 4), "h200", profile=self.profile)
+        try:
+            answer.precompile()
+        except AutotuneError as error:
+            self.assertEqual(error.status, Status.NO_DEVICE)
+            self.skipTest("no NVRTC")
+        kept = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "autotune")
+        self.assertIn(".kernel", {os.path.splitext(name)[1] for name in os.listdir(kept)})
+
     def test_spellings(self):
         """A problem in the words of Python, and as the command spells it."""
         for problem, spelled in (

@@ -119,6 +119,18 @@ static autotune_status check_device(int missing, autotune_error **error)
     return autotune_answer_check_device(NULL, error);
 }
 
+static autotune_status precompile(int missing, autotune_error **error)
+{
+    autotune_answer *answer = NULL;
+    autotune_status status;
+
+    assert_int_equal(autotune_lookup(&answer, profile, device, &problem, NULL, NULL), AUTOTUNE_OK);
+    status =
+        autotune_precompile(missing == 0 ? NULL : answer, missing == 1 ? NULL : profile, error);
+    autotune_answer_free(answer);
+    return status;
+}
+
 static autotune_status tell_answer(int missing, autotune_error **error)
 {
     autotune_info info = autotune_info_init();
@@ -276,6 +288,7 @@ static const struct {
     {"autotune_plan_launches", NULL, {NULL}, plan_launches},
     {"autotune_plan_scratch_bytes", NULL, {NULL}, plan_scratch_bytes},
     {"autotune_problem_scales", tell_scales, {"scales", "problem"}, NULL},
+    {"autotune_precompile", precompile, {"answer", "profile"}, NULL},
     {"autotune_profile_free", NULL, {NULL}, profile_free},
     {"autotune_profile_open", open_profile, {"profile"}, NULL},
     {"autotune_profile_skipped", NULL, {NULL}, skipped},

@@ -96,6 +96,38 @@ static void test_compiled(void **state)
     free((char *)usual);
 }
 
+/* What is compiled for an answer, without a GPU, is in the cache for its plan. Without a cache that
+ * fails. */
+static void test_precompiled(void **state)
+{
+    char *usual = strdup(getenv("XDG_CACHE_HOME")), other[4096];
+    autotune_device *device = NULL;
+    autotune_answer *answer = NULL;
+    struct told told = {""};
+
+    (void)state;
+    assert_int_equal(autotune_device_described(&device, "h200", NULL), AUTOTUNE_OK);
+    assert_int_equal(autotune_lookup(&answer, profile, device, &measure_problem, NULL, NULL),
+                     AUTOTUNE_OK);
+    snprintf(other, sizeof other, "%s/precompiled", measure_folder);
+    setenv("XDG_CACHE_HOME", other, 1);
+    autotune_set_log(tell, &told, AUTOTUNE_LOG_DEBUG);
+    assert_int_equal(autotune_precompile(answer, profile, NULL), AUTOTUNE_OK);
+    assert_int_equal(lines(&told, "2 compiled 2 of 2 kernels in "), 1);
+    assert_int_equal(lines(&told, "loaded the kernel"), 0);
+    make_and_free(NULL);
+    assert_int_equal(lines(&told, "2 compiled "), 1);
+    assert_int_equal(lines(&told, "3 found 2 kernels in the cache in "), 1);
+    autotune_set_log(NULL, NULL, AUTOTUNE_LOG_NONE);
+
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    assert_int_equal(autotune_precompile(answer, profile, NULL), AUTOTUNE_INVALID);
+    setenv("XDG_CACHE_HOME", usual, 1);
+    free(usual);
+    autotune_answer_free(answer);
+    autotune_device_free(device);
+}
+
 /* A rival that is wrong is a warning, and why a config was taken is told. */
 static void test_measured(void **state)
 {
@@ -149,9 +181,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_compiled),
-        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_levels),      cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_precompiled), cmocka_unit_test(test_measured),
         cmocka_unit_test(test_skipped),
     };
 

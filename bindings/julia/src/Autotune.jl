@@ -329,6 +329,12 @@ Throws `C.AUTOTUNE_MISMATCH` unless the answer was tuned on this model of device
 check_device(answer::Answer) =
     GC.@preserve answer check(failure -> C.autotune_answer_check_device(answer.object, failure))
 
+"""
+Compile the kernels of a plan with this answer into the cache; needs no GPU.
+"""
+compile_kernels(answer::Answer) = GC.@preserve answer check(
+    failure -> C.autotune_precompile(answer.object, answer.profile.object, failure))
+
 # Fill an info by autotune_answer_info or autotune_plan_info.
 function filled(get)
     info = Ref(C.autotune_info(; struct_size=sizeof(C.autotune_info)))

@@ -257,6 +257,8 @@ autotune_plan_describe(plan, text, capacity) =
     @ccall library.autotune_plan_describe(plan::Ptr{Cvoid}, text::Ptr{Cchar}, capacity::Csize_t)::Csize_t
 autotune_plan_free(plan) =
     @ccall library.autotune_plan_free(plan::Ptr{Cvoid})::Cvoid
+autotune_precompile(answer, profile, error) =
+    @ccall library.autotune_precompile(answer::Ptr{Cvoid}, profile::Ptr{Cvoid}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_clear() =
     @ccall library.autotune_clear()::Cvoid
 autotune_keep_unused(most) =

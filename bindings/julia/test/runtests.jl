@@ -57,6 +57,7 @@ end
     @test occursin(Autotune.text(info.family), Autotune.describe(answer))
     @test startswith(Autotune.json(answer), "{")
     @test Autotune.check_device(answer) === nothing
+    @test Autotune.compile_kernels(answer) === nothing
 
     # An array of size (1000, 3) has columns of 1000 elements: in C it is a matrix of 3 rows.
     @test occursin("3x1000:", Autotune.describe(lookup(profile, device, transposition(1000, 3, 4))))

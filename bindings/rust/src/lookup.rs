@@ -275,6 +275,13 @@ impl Answer<'_> {
         error::check(|error| unsafe { sys::autotune_answer_check_device(self.as_ptr(), error) })
     }
 
+    /// Compiles the kernels of a plan with this answer into the cache; needs no GPU.
+    pub fn precompile(&self, profile: &Profile) -> Result<()> {
+        error::check(|error| unsafe {
+            sys::autotune_precompile(self.as_ptr(), profile.as_ptr(), error)
+        })
+    }
+
     /// The object's address, for functions of [`sys`].
     pub fn as_ptr(&self) -> *const sys::autotune_answer {
         self.object.as_ptr()

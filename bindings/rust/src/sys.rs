@@ -369,6 +369,7 @@ extern "C" {
     pub fn autotune_plan_scratch_bytes(plan: *const autotune_plan) -> i64;
     pub fn autotune_plan_describe(plan: *const autotune_plan, text: *mut c_char, capacity: usize) -> usize;
     pub fn autotune_plan_free(plan: *mut autotune_plan);
+    pub fn autotune_precompile(answer: *const autotune_answer, profile: *const autotune_profile, error: *mut *mut autotune_error) -> autotune_status;
     pub fn autotune_clear();
     pub fn autotune_keep_unused(most: usize);
     pub fn autotune_set_nvrtc(path: *const c_char, error: *mut *mut autotune_error) -> autotune_status;

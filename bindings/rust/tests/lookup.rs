@@ -49,6 +49,7 @@ fn answers() {
     assert!(launches.len() == 1 && launches[0].grid[0] > 0 && launches[0].block[0] > 0);
     assert!(answer.json().contains(&format!("\"{}\"", info.family.unwrap())));
     answer.check_device().unwrap();
+    answer.precompile(&profile).unwrap();
 }
 
 #[test]
