@@ -184,11 +184,11 @@ mistakes=(
     # Blocks: a scale, a factor, padding, a block whose last row is left out, the scale of the last one.
     'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32 s/{__float_as_uint(__fdiv_rn(1, scale)), scale}/{__float_as_uint(scale), scale}/'
     'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32,scales=floor s/(254 - byte) << 23/(253 - byte) << 23/'
-    'quantise scales.cuh 33x17:bf16:e4m3,both,blocks=1x32,scales=floor,layout=swizzled s/if (y >= down || x >= across)/if (y >= down \&\& x >= across)/'
+    'quantise scales.cuh 33x17:bf16:e4m3,both,blocks=1x32,scales=floor,layout=swizzled s/row >= down - first_row || col >= across/row >= down - first_row \&\& col >= across/'
     'quantise quantise.cu 33x17:bf16:e4m3,blocks=1x32 s/y < blocks::own_height/y < blocks::own_height - 1/'
     'quantise unaligned.cuh 150x75:bf16:e4m3,blocks=1x32 s/(skip + i \* step)/skip/'
     'quantise staged.cuh 33x17:bf16:e4m3,both,blocks=1x32 s/number < ends/number + 1 < ends/'
-    'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32,layout=transposed s/y < down \&\& x < across/y + 1 < down \&\& x < across/'
+    'quantise scales.cuh 33x17:bf16:e4m3,blocks=1x32,layout=transposed s/row < down - first_row \&\&/row + 1 < down - first_row \&\&/'
 )
 
 @test "a kernel that computes something else is wrong" {
@@ -201,6 +201,7 @@ mistakes=(
         rm wrong/templates
         cp -r "$srcdir/templates" wrong
         sed -i "$mistake" "wrong/templates/$file"
+        ! cmp -s "$srcdir/templates/$file" "wrong/templates/$file" || false
         AUTOTUNE_DATADIR=$PWD/wrong run --separate-stderr "$AUTOTUNE" tune --gpu emu --family "$family" --search random --budget 2 --out best.yaml \
             "$problem"
         [ "$status" -ne 0 ]
