@@ -18,6 +18,8 @@
 #include "source_tree.h"
 
 char measure_folder[] = "/tmp/autotune-test-measure-XXXXXX";
+const autotune_plan_options measure_amply = {.measure_ms = 600000};
+
 const autotune_problem measure_problem = {.elem_size = 4, .rows = 6000, .cols = 6000};
 
 enum { HANGS_AFTER_S = 600 };

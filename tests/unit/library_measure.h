@@ -21,6 +21,9 @@ autotune_profile *measure_open(const char *path);
 /* Untuned, with several rivals among the profile's entries. */
 extern const autotune_problem measure_problem;
 
+/* Time enough to compile and measure all rivals, also on a processor that is emulated. */
+extern const autotune_plan_options measure_amply;
+
 /* Make a plan; fails the test if that fails, and skips it without NVRTC. */
 autotune_plan *measure_plan(const autotune_profile *profile, const autotune_plan_options *options);
 

@@ -131,7 +131,6 @@ static void test_precompiled(void **state)
 /* A rival that is wrong is a warning, and why a config was taken is told. */
 static void test_measured(void **state)
 {
-    const autotune_plan_options ample = {.measure_ms = 100000};
     struct told told = {""};
 
     (void)state;
@@ -139,7 +138,7 @@ static void test_measured(void **state)
     fake_cuda_forget();
     fake_cuda_kernels[2].wrong = true; /* after the looked-up one and that for any address */
     autotune_set_log(tell, &told, AUTOTUNE_LOG_INFO);
-    make_and_free(&ample);
+    make_and_free(&measure_amply);
     autotune_set_log(NULL, NULL, AUTOTUNE_LOG_NONE);
     fake_cuda_kernels[2].wrong = false;
     assert_int_equal(lines(&told, "1 a config gives wrong results here: "), 1);

@@ -41,7 +41,6 @@ int clock_gettime(clockid_t which, struct timespec *now)
 }
 
 static autotune_profile *profile;
-static const autotune_plan_options ample = {.measure_ms = 100000};
 
 /* ---- scripts: kernels in the order in which a plan finds them ---- */
 
@@ -114,7 +113,7 @@ static void test_all(void **state)
     assert_int_equal(fake_cuda_allocations, 0);
     end(plan);
     begin();
-    plan = measure_plan(profile, &ample);
+    plan = measure_plan(profile, &measure_amply);
     kernels = fake_cuda_kernel_count;
     assert_true(kernels >= others + 3);
     assert_int_equal(started(plan), 0); /* all are alike, so the looked-up one stays */
@@ -131,7 +130,7 @@ static void test_fastest(void **state)
         begin();
         fake_cuda_kernels[fastest].ns = 15000;
         fake_cuda_kernels[fastest == others ? kernels - 1 : others].ns = 16000;
-        plan = measure_plan(profile, &ample);
+        plan = measure_plan(profile, &measure_amply);
         assert_int_equal(started(plan), fastest);
         assert_true(measure_says(plan, "  measured   15.000 us"));
         assert_true(measure_says(plan, "the looked-up one took 20.000 us"));
@@ -157,7 +156,8 @@ static void test_steps(void **state)
         int allocations = fake_cuda_allocations;
 
         begin();
-        if (autotune_plan_create_with(&plan, profile, &problem, &ample, &error) != AUTOTUNE_OK)
+        if (autotune_plan_create_with(&plan, profile, &problem, &measure_amply, &error) !=
+            AUTOTUNE_OK)
             fail_msg("%s", autotune_error_message(error));
         assert_true(fake_cuda_allocations > allocations);
         assert_true(measure_says(plan, "  measured   20.000 us, the best of "));
@@ -216,7 +216,7 @@ static void test_tie(void **state)
 
         begin();
         fake_cuda_kernels[others].ns = ns[i][0];
-        plan = measure_plan(profile, &ample);
+        plan = measure_plan(profile, &measure_amply);
         assert_int_equal(started(plan), ns[i][1] ? others : 0);
         end(plan);
     }
@@ -232,7 +232,7 @@ static void test_wrong(void **state)
     fake_cuda_kernels[others].ns = 5000;
     fake_cuda_kernels[others].wrong = true;
     fake_cuda_kernels[others + 1].ns = 10000;
-    plan = measure_plan(profile, &ample);
+    plan = measure_plan(profile, &measure_amply);
     assert_int_equal(started(plan), others + 1);
     assert_in_range(fake_cuda_kernels[others].launches, 1, 2); /* the checks' */
     end(plan);
@@ -246,14 +246,15 @@ static void test_looked_up_wrong(void **state)
     (void)state;
     begin();
     fake_cuda_kernels[0].wrong = true;
-    plan = measure_plan(profile, &ample);
+    plan = measure_plan(profile, &measure_amply);
     assert_true(started(plan) > 0);
     end(plan);
     begin();
     for (int i = 0; i < kernels; i++)
         fake_cuda_kernels[i].wrong = true;
-    assert_int_equal(autotune_plan_create_with(&plan, profile, &measure_problem, &ample, &error),
-                     AUTOTUNE_FAILED);
+    assert_int_equal(
+        autotune_plan_create_with(&plan, profile, &measure_problem, &measure_amply, &error),
+        AUTOTUNE_FAILED);
     assert_non_null(strstr(autotune_error_message(error), "wrong results"));
     autotune_error_free(error);
     end(NULL);
@@ -267,8 +268,9 @@ static void test_lost_context(void **state)
     (void)state;
     begin();
     fake_cuda_kernels[others].crashes = 700; /* CUDA_ERROR_ILLEGAL_ADDRESS */
-    assert_int_equal(autotune_plan_create_with(&plan, profile, &measure_problem, &ample, &error),
-                     AUTOTUNE_NO_DEVICE);
+    assert_int_equal(
+        autotune_plan_create_with(&plan, profile, &measure_problem, &measure_amply, &error),
+        AUTOTUNE_NO_DEVICE);
     assert_null(plan);
     autotune_error_free(error);
     end(NULL);
@@ -309,9 +311,9 @@ static void test_remembered(void **state)
     (void)state;
     begin();
     fake_cuda_kernels[fastest].ns = 10000;
-    end(measure_plan(profile, &ample));
+    end(measure_plan(profile, &measure_amply));
     launches = fake_cuda_launches;
-    plan = measure_plan(profile, &ample);
+    plan = measure_plan(profile, &measure_amply);
     assert_int_equal(fake_cuda_launches, launches);
     assert_int_equal(started(plan), fastest);
     assert_true(measure_says(plan, "measured in this process"));
@@ -321,7 +323,7 @@ static void test_remembered(void **state)
     end(plan);
     autotune_wisdom_forget();
     launches = fake_cuda_launches;
-    end(measure_plan(profile, &ample));
+    end(measure_plan(profile, &measure_amply));
     assert_true(fake_cuda_launches > launches);
 }
 
@@ -461,7 +463,7 @@ static void test_scratch(void **state)
     assert_ptr_not_equal(scratch, MAP_FAILED);
     for (size_t i = 0; i < 2; i++) {
         const autotune_plan_options options = {
-            .measure_ms = 100000, .scratch = scratch, .scratch_bytes = cases[i].bytes};
+            .measure_ms = 600000, .scratch = scratch, .scratch_bytes = cases[i].bytes};
         int allocations = fake_cuda_allocations;
         autotune_plan *plan;
 
@@ -548,17 +550,17 @@ static const char says_measured[] = "  measured   20.000 us", says_known[] = "in
 /* While a thread measures, all plans are made but those that measure on the same device. */
 static void test_meanwhile(void **state)
 {
-    struct order measuring = {.rows = 6016, .options = &ample},
-                 waiting = {.rows = 6032, .options = &ample},
+    struct order measuring = {.rows = 6016, .options = &measure_amply},
+                 waiting = {.rows = 6032, .options = &measure_amply},
                  plain[] = {{.rows = 6016}, {.rows = 8192}, {.device = 1, .rows = 6016}},
-                 known = {.rows = 6000, .options = &ample},
-                 elsewhere = {.device = 1, .rows = 6048, .options = &ample};
+                 known = {.rows = 6000, .options = &measure_amply},
+                 elsewhere = {.device = 1, .rows = 6048, .options = &measure_amply};
     autotune_device *device = NULL;
     char path[4096];
 
     (void)state;
     begin();
-    end(measure_plan(profile, &ample));
+    end(measure_plan(profile, &measure_amply));
     fake_cuda_stop(0, FAKE_CUDA_RUN);
     start(&measuring);
     fake_cuda_await();
@@ -584,11 +586,11 @@ static void test_meanwhile(void **state)
 /* What a plan takes from those before it stays until the plan is made. */
 static void test_forgotten_meanwhile(void **state)
 {
-    struct order known = {.rows = 6000, .options = &ample};
+    struct order known = {.rows = 6000, .options = &measure_amply};
 
     (void)state;
     begin();
-    end(measure_plan(profile, &ample));
+    end(measure_plan(profile, &measure_amply));
     fake_cuda_stop(0, FAKE_CUDA_LOAD);
     start(&known);
     fake_cuda_await();
@@ -604,7 +606,7 @@ enum { THREADS = 4 };
 static void test_measured_once(void **state)
 {
     struct order orders[3 * THREADS],
-        other = {.device = FAKE_CUDA_OTHER_MODEL, .rows = 6000, .options = &ample};
+        other = {.device = FAKE_CUDA_OTHER_MODEL, .rows = 6000, .options = &measure_amply};
     const size_t count = sizeof orders / sizeof *orders;
     autotune_plan *plan;
     int once, fastest = others;
@@ -612,19 +614,19 @@ static void test_measured_once(void **state)
     (void)state;
     begin();
     fake_cuda_kernels[fastest].ns = 10000;
-    end(measure_plan(profile, &ample));
+    end(measure_plan(profile, &measure_amply));
     once = fake_cuda_kernels[fastest].launches;
     begin();
     fake_cuda_kernels[fastest].ns = 10000;
     for (size_t i = 0; i < count; i++) {
         orders[i] = (struct order){
-            .device = (int)i % FAKE_CUDA_OTHER_MODEL, .rows = 6000, .options = &ample};
+            .device = (int)i % FAKE_CUDA_OTHER_MODEL, .rows = 6000, .options = &measure_amply};
         start(&orders[i]);
     }
     for (size_t i = 0; i < count; i++)
         finish(&orders[i], "launch");
     assert_int_equal(fake_cuda_kernels[fastest].launches, once);
-    plan = measure_plan(profile, &ample);
+    plan = measure_plan(profile, &measure_amply);
     assert_int_equal(started(plan), fastest);
     start(&other);
     finish(&other, "  tier       3 of 6");

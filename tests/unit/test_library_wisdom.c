@@ -20,7 +20,6 @@
 
 #include <cmocka.h>
 
-static const autotune_plan_options ample = {.measure_ms = 100000};
 static autotune_profile *profile;
 static bool learns; /* there is NVRTC */
 static char wisdom[4096];
@@ -35,7 +34,7 @@ static bool learn(int64_t rows, bool fast)
     fake_cuda_forget();
     for (int i = 0; i < FAKE_CUDA_KERNELS_MAX; i++)
         fake_cuda_kernels[i] = (struct fake_cuda_kernel){.ns = fast && i == 3 ? 10000 : 20000};
-    status = autotune_plan_create_with(&plan, profile, &problem, &ample, NULL);
+    status = autotune_plan_create_with(&plan, profile, &problem, &measure_amply, NULL);
     autotune_plan_free(plan);
     return status == AUTOTUNE_OK;
 }
@@ -136,7 +135,7 @@ static void test_saved(void **state)
     assert_int_equal(autotune_profile_open(&all, NULL, NULL), AUTOTUNE_OK);
     unsetenv("AUTOTUNE_WISDOM");
     int allocations = fake_cuda_allocations;
-    autotune_plan *plan = measure_plan(all, &ample);
+    autotune_plan *plan = measure_plan(all, &measure_amply);
     assert_int_equal(fake_cuda_allocations, allocations);
     assert_true(measure_says(plan, wisdom));
     autotune_plan_free(plan);
