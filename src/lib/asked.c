@@ -222,7 +222,11 @@ static enum at_status take_explicit(struct at_problem *made, struct at_error *er
 static enum at_status take_matrix(struct at_problem *problem, const autotune_problem *given,
                                   struct at_error *err)
 {
-    struct at_problem made = {
+    bool is_explicit = given->explicit_strides == 1;
+    bool is_empty = given->rows == 0 || given->cols == 0 || (is_explicit && given->batch == 0);
+    enum at_status status = check_matrix(given, err);
+
+    *problem = (struct at_problem){
         .elem_size = given->elem_size,
         .rows = given->rows,
         .cols = given->cols,
@@ -233,23 +237,17 @@ static enum at_status take_matrix(struct at_problem *problem, const autotune_pro
         .stride_dst = given->stride_dst,
         .in_place = given->in_place,
     };
-    bool is_explicit = given->explicit_strides == 1;
-    bool is_empty = given->rows == 0 || given->cols == 0 || (is_explicit && given->batch == 0);
-    enum at_status status = check_matrix(given, err);
-
     if (status == AT_OK)
-        status = take_step(&made.step, given->step, given->elem_size, err);
+        status = take_step(&problem->step, given->step, given->elem_size, err);
     if (status != AT_OK)
         return status;
     if (is_empty)
-        made.rows = made.cols = made.batch = made.ld_src = made.ld_dst = 1;
-    status = is_explicit && !is_empty ? take_explicit(&made, err) : at_problem_complete(&made, err);
-    if (status != AT_OK)
-        return status;
-    *problem = made;
-    if (is_empty)
+        problem->rows = problem->cols = problem->batch = problem->ld_src = problem->ld_dst = 1;
+    status =
+        is_explicit && !is_empty ? take_explicit(problem, err) : at_problem_complete(problem, err);
+    if (status == AT_OK && is_empty)
         empty(problem);
-    return AT_OK;
+    return status;
 }
 
 /* ---- groups ---- */

@@ -414,23 +414,22 @@ static enum at_status check_sizes(struct at_problem *problem, const char *spec,
 
 enum at_status at_problem_complete(struct at_problem *problem, struct at_error *err)
 {
-    struct at_problem made = *problem;
+    const struct at_problem given = *problem;
     char *spec;
-    enum at_status status = check_sizes(&made, "", NULL);
+    enum at_status status = check_sizes(problem, "", NULL);
 
     if (status == AT_OK)
-        status = fill(&made, "", NULL);
-    if (status == AT_OK) {
-        *problem = made;
-        return AT_OK;
-    }
-    /* Once more with a message: formatting a text each time would take longer than the checks. */
-    made = *problem;
-    spec = at_format("%lldx%lld:b%lld", (long long)made.rows, (long long)made.cols,
-                     (long long)made.elem_size);
-    status = check_sizes(&made, spec, err);
+        status = fill(problem, "", NULL);
     if (status == AT_OK)
-        status = fill(&made, spec, err);
+        return AT_OK;
+    /* Once more with a message: formatting a text each time would take longer than the checks. */
+    *problem = given;
+    spec = at_format("%lldx%lld:b%lld", (long long)given.rows, (long long)given.cols,
+                     (long long)given.elem_size);
+    status = check_sizes(problem, spec, err);
+    if (status == AT_OK)
+        status = fill(problem, spec, err);
+    *problem = given;
     at_free(spec);
     return status;
 }
