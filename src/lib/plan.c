@@ -10,6 +10,7 @@
 #include "lib/execution.h"
 #include "lib/info.h"
 #include "lib/kernels.h"
+#include "lib/learnt.h"
 #include "lib/log.h"
 #include "lib/planner.h"
 #include "lib/process.h"
