@@ -212,6 +212,29 @@ static enum at_status find_broken(const struct at_point *point, const struct at_
     return AT_OK;
 }
 
+/* Tell a rule's expression, between words, and what its names are at this point; the caller frees
+ * the text. */
+static char *tell_expr(const char *words, const char *after, const struct at_rule *rule,
+                       const struct at_point *point)
+{
+    const struct at_family *family = point->family;
+    const char *names[AT_NAMES_MAX];
+    size_t count = at_point_names(names, family->params, family->param_count);
+    char *text = at_format("%s %s%s", words, at_expr_text(rule->expr), after);
+    const char *before = "; here ";
+
+    for (size_t i = 0; i < count; i++)
+        if (at_expr_uses(rule->expr, i, i + 1)) {
+            char *longer =
+                at_format("%s%s%s=%lld", text, before, names[i], (long long)point->values[i]);
+
+            at_free(text);
+            text = longer;
+            before = ", ";
+        }
+    return text;
+}
+
 /* Say why the rule does not hold at this point; the caller frees the text. */
 static char *explain(const struct at_rule *rule, const struct at_point *point)
 {
@@ -239,9 +262,9 @@ static char *explain(const struct at_rule *rule, const struct at_point *point)
     case AT_RULE_TENSORS:
         return at_strdup("the family does not take tensors, or not with that many axes");
     case AT_RULE_CONSTRAINT:
-        return at_format("the constraint %s does not hold", at_expr_text(rule->expr));
+        return tell_expr("the constraint", " does not hold", rule, point);
     case AT_RULE_NEED:
-        return at_format("needs %s", at_expr_text(rule->expr));
+        return tell_expr("needs", "", rule, point);
     case AT_RULE_LAUNCH:
         launch_field(point, rule->field, &value, NULL);
         return at_format("%s is %lld; it has to be %lld to %lld", fields[rule->field].name,

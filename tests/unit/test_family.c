@@ -296,9 +296,9 @@ static void says_why_a_config_is_not_legal(void **state)
         const char *from, *to, *spec, *why; /* why is NULL if it is legal */
     } cases[] = {
         {"TILE", "TILE", "64x64:f32", NULL},
-        {"TILE", "TILE", "64x65:f32", "needs cols % TILE == 0"},
+        {"TILE", "TILE", "64x65:f32", "needs cols % TILE == 0; here cols=65, TILE=32"},
         {"BLOCK_ROWS <= TILE", "BLOCK_ROWS > TILE", "64x64:f32",
-         "the constraint BLOCK_ROWS > TILE does not hold"},
+         "the constraint BLOCK_ROWS > TILE does not hold; here TILE=32, BLOCK_ROWS=4"},
         {"block_x: TILE", "block_x: TILE * 32", "64x64:f32",
          "a block of 4096 threads; the device allows 1024"},
         {"block_x: TILE", "block_x: TILE * 33", "64x64:f32",
