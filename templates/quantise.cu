@@ -349,38 +349,6 @@ template <class blocks> __device__ __forceinline__ bool is_first_in_cell()
            threadIdx.x % 32 / LANES % blocks::lanes_high == 0;
 }
 
-/* Write numbers to shared memory, or read them, by vectors. */
-template <int count>
-__device__ __forceinline__ void write_numbers(float *to, const float (&numbers)[count])
-{
-    constexpr int bytes = minimum(count * 4, 16);
-
-#pragma unroll
-    for (int i = 0; i < count * 4 / bytes; i++) {
-        vector<bytes, 4> part;
-
-#pragma unroll
-        for (int k = 0; k < bytes / 4; k++)
-            part.part[k] = __float_as_uint(numbers[i * (bytes / 4) + k]);
-        reinterpret_cast<word<bytes> *>(to)[i] = part.whole;
-    }
-}
-template <int count>
-__device__ __forceinline__ void read_numbers(float (&numbers)[count], const float *from)
-{
-    constexpr int bytes = minimum(count * 4, 16);
-
-#pragma unroll
-    for (int i = 0; i < count * 4 / bytes; i++) {
-        vector<bytes, 4> part;
-
-        part.whole = reinterpret_cast<const word<bytes> *>(from)[i];
-#pragma unroll
-        for (int k = 0; k < bytes / 4; k++)
-            numbers[i * (bytes / 4) + k] = __uint_as_float(part.part[k]);
-    }
-}
-
 /* Write the largest magnitude of each cell to shared memory. */
 template <class blocks>
 __device__ __forceinline__ void stage_cells(float *cells, const thread_part &own)

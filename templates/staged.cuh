@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of transpose.cuh: rows of bytes in shared memory, and how they are written. They are
- * described by a type with
- *   count      rows
- *   pitch      bytes from a row to the next
+/* Part of transpose.cuh: what kernels keep in shared memory. Rows of bytes, and how they are
+ * written, are described by a type with count      rows pitch      bytes from a row to the next
  *   piece      bytes of adjacent ones that are side by side, too
  *   place()    where a row's byte is
  *   swizzle()  the bits in which its place in the row differs from its number */
@@ -107,12 +105,45 @@ __device__ __forceinline__ void write_shifted_rows(unsigned char *dst, const uns
                                                                         (at ^ swizzle));
             };
 
+            /* Of whole vectors there are at most 16 bytes at the ends. */
             write_end(lane % 16);
             if (bytes % 16 != 0)
                 write_end(lane % 16 + 16);
             end += (k + 2 < warp_rows ? 2 : step - k) * pitch;
         }
         row += step;
+    }
+}
+
+/* Write numbers to shared memory, or read them, by vectors. */
+template <int count>
+__device__ __forceinline__ void write_numbers(float *to, const float (&numbers)[count])
+{
+    constexpr int bytes = minimum(count * 4, 16);
+
+#pragma unroll
+    for (int i = 0; i < count * 4 / bytes; i++) {
+        vector<bytes, 4> part;
+
+#pragma unroll
+        for (int k = 0; k < bytes / 4; k++)
+            part.part[k] = __float_as_uint(numbers[i * (bytes / 4) + k]);
+        reinterpret_cast<word<bytes> *>(to)[i] = part.whole;
+    }
+}
+template <int count>
+__device__ __forceinline__ void read_numbers(float (&numbers)[count], const float *from)
+{
+    constexpr int bytes = minimum(count * 4, 16);
+
+#pragma unroll
+    for (int i = 0; i < count * 4 / bytes; i++) {
+        vector<bytes, 4> part;
+
+        part.whole = reinterpret_cast<const word<bytes> *>(from)[i];
+#pragma unroll
+        for (int k = 0; k < bytes / 4; k++)
+            numbers[i * (bytes / 4) + k] = __uint_as_float(part.part[k]);
     }
 }
 
