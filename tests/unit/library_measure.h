@@ -21,7 +21,7 @@ autotune_profile *measure_open(const char *path);
 /* Untuned, with several rivals among the profile's entries. */
 extern const autotune_problem measure_problem;
 
-/* Time enough to compile and measure all rivals, also on a processor that is emulated. */
+/* Time enough to compile and measure all rivals, on a busy machine too. */
 extern const autotune_plan_options measure_amply;
 
 /* Make a plan; fails the test if that fails, and skips it without NVRTC. */
