@@ -49,15 +49,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     constexpr int tile_cols = writes_coalesce ? BLOCK_Y : BLOCK_X;
     constexpr int order = writes_coalesce ? ORDER_COLUMN : ORDER_ROW;
     constexpr int cache_operator = READ_ONLY ? LOAD_READ_ONLY : LOAD_PLAIN;
+    const step result_of{STEP_ARGUMENT};
+
+    if (result_of.skips())
+        return;
+
     const block_tile tile = tile_of_block<tile_rows, tile_cols, order, 1>(rows, cols);
     const int row = writes_coalesce ? threadIdx.x : threadIdx.y;
     const int col = writes_coalesce ? threadIdx.y : threadIdx.x;
 
     using sums = tile_sums<tile_rows, tile_cols, BLOCK_X * BLOCK_Y, tile_rows>;
-    const step result_of{STEP_ARGUMENT};
-
-    if (result_of.skips())
-        return;
     if constexpr (step::has_sums)
         *sums::staged(row, col) = 0;
     if (tile.matrix < matrices_of(batch) && row < tile.rows && col < tile.cols) {

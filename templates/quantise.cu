@@ -646,9 +646,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     const step_outputs &outputs = numbers.outputs;
     const int *const skip = static_cast<const int *>(outputs.skip);
+
+    if (skip && *skip)
+        return;
+
     const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP>(rows, cols);
 
-    if (tile.matrix >= matrices_of(batch) || (skip && *skip))
+    if (tile.matrix >= matrices_of(batch))
         return;
 
     const batch_place<AXES> place = place_in(batch, tile.matrix);
