@@ -9,6 +9,7 @@ module autotune_c
     integer(c_int), parameter :: AUTOTUNE_VERSION_MINOR = 1
     integer(c_int), parameter :: AUTOTUNE_VERSION_PATCH = 0
     integer(c_int), parameter :: AUTOTUNE_RANK_MAX = 24
+    integer(c_int), parameter :: AUTOTUNE_ADAPT = 1
     integer(c_int), parameter :: AUTOTUNE_OK = 0
     integer(c_int), parameter :: AUTOTUNE_FAILED = 1
     integer(c_int), parameter :: AUTOTUNE_INVALID = 2
@@ -127,6 +128,7 @@ module autotune_c
         type(c_ptr) :: tuned_problem = c_null_ptr
         type(c_ptr) :: path = c_null_ptr
         type(c_ptr) :: config = c_null_ptr
+        integer(c_int64_t) :: adapts = 0
     end type autotune_info
 
     type, bind(c) :: autotune_launch
@@ -144,6 +146,7 @@ module autotune_c
         type(c_ptr) :: scratch = c_null_ptr
         integer(c_int64_t) :: scratch_bytes = 0
         integer(c_size_t) :: struct_size = 0
+        integer(c_int64_t) :: flags = 0
     end type autotune_plan_options
 
     type, bind(c) :: autotune_scalar

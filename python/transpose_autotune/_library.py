@@ -13,6 +13,7 @@ from . import _nvrtc
 from ._places import LIBRARY
 
 RANK_MAX = 24
+ADAPT = 1    # of a plan's options: AUTOTUNE_ADAPT
 LOG_FUNCTION = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)    # user data, level, line
 SCRATCH_BYTES = 8   # of a launch that finds a largest magnitude
 
@@ -78,7 +79,7 @@ class GroupsStruct(ctypes.Structure):
 class PlanOptionsStruct(ctypes.Structure):
     """autotune_plan_options"""
     _fields_ = [("measure_ms", c_int64), ("policy", c_char_p), ("scratch", c_void_p), ("scratch_bytes", c_int64),
-                ("struct_size", c_size_t)]
+                ("struct_size", c_size_t), ("flags", c_int64)]
 
 
 class LaunchStruct(ctypes.Structure):
@@ -122,7 +123,7 @@ class InfoStruct(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), *((name, c_int64) for name in (
                     "tier", "is_uncertain", "is_predicted", "expected_permille")), ("distance", c_double),
                 ("bytes", c_int64), ("tuned_ns", c_int64),
-                *((name, c_char_p) for name in ("family", "tuned_problem", "path", "config"))]
+                *((name, c_char_p) for name in ("family", "tuned_problem", "path", "config")), ("adapts", c_int64)]
 
 
 _ERROR = POINTER(c_void_p)

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _cuda
 from ._arrays import dense
-from ._library import (RANK_MAX, AutotuneError, ExecutionStruct, InfoStruct, LaunchStruct, MatrixStruct,
+from ._library import (ADAPT, RANK_MAX, AutotuneError, ExecutionStruct, InfoStruct, LaunchStruct, MatrixStruct,
                        PlanOptionsStruct, ScalarStruct, ScalesStruct, Status, TensorStruct, Tier, call, create, library,
                        text)
 
@@ -417,15 +417,16 @@ class Plan(Handle):
 
     It is made for one device: the given one, or that of the current context. The call compiles, if the cache of
     kernels lacks this one, and must not happen while a stream is captured. `measure_ms` lets it time the looked-up
-    kernel against its rivals for so long, in the current context; save_wisdom keeps what was learnt. Raises
-    AutotuneError."""
+    kernel against its rivals for so long, in the current context; save_wisdom keeps what was learnt. With `adapt` it
+    only verifies them, and its first launches run them in turn: the fastest stays. Raises AutotuneError."""
     __slots__ = ("_execute", "_numbers", "device", "problem")
     _instead = "pickle its problem, and make a plan for that there"
 
     def __init__(self, problem: Problem, profile: AnyProfile = None, device: Optional[int] = None, *,
-                 measure_ms: int = 0):
+                 measure_ms: int = 0, adapt: bool = False):
         struct, profile = of_type("problem", problem, Problem).struct(), opened(profile)
-        options = PlanOptionsStruct(measure_ms=measure_ms, struct_size=ctypes.sizeof(PlanOptionsStruct))
+        options = PlanOptionsStruct(measure_ms=measure_ms, flags=ADAPT if of_type("adapt", adapt, bool) else 0,
+                                    struct_size=ctypes.sizeof(PlanOptionsStruct))
         name = "autotune_plan_create_with" if isinstance(struct, MatrixStruct) else "autotune_tensor_plan_create_with"
         with _cuda.Current(device):
             self.device = _cuda.current_device()

@@ -319,6 +319,8 @@ typedef struct autotune_info {
     const char *tuned_problem; /* NULL: no entry was legal */
     const char *path;          /* of the profile; NULL: no entry was legal */
     const char *config;        /* parameters that are not neutral: "LAYOUT=1 THREADS=512" */
+    /* Of a plan with AUTOTUNE_ADAPT: rivals that its launches still time; 0: its kernel stays. */
+    int64_t adapts;
 } autotune_info;
 
 /* Fill *info, whose struct_size is set. AUTOTUNE_INVALID for another size. The launches are those
@@ -395,7 +397,22 @@ typedef struct autotune_plan_options {
     void *scratch;
     int64_t scratch_bytes;
     size_t struct_size; /* bytes, or 0: as in autotune_problem */
+    int64_t flags;      /* AUTOTUNE_ADAPT, or 0 */
 } autotune_plan_options;
+
+/* Time the rivals in passing. They are compiled and verified when the plan is made, for at most
+ * measure_ms (0: five seconds), and none is timed. Then 63 launches of the plan at most run the
+ * looked-up kernel and up to eight rivals in turn, between events, and wait for none of them. The
+ * fastest stays, if it is faster by over 0.3 %, beyond the noise; below 50 us, by a microsecond
+ * more. So the data and what else the device does are the program's own. Each launch does the whole
+ * transpose, once.
+ *
+ * Launches take turns if their addresses are multiples of align_bytes and their stream is not
+ * captured. A graph keeps what it has captured: the looked-up kernel, until another one stays.
+ * Plans in place, with beta, amax or sums, and what is never measured, do not adapt. Nor does a plan
+ * whose problem was measured, which takes that winner. Other plans do not learn what this one finds.
+ */
+#define AUTOTUNE_ADAPT 1
 
 /* The same as autotune_plan_create, with options (NULL: none).
  *

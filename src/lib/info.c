@@ -2,7 +2,7 @@
 #include "lib/info.h"
 
 #include "base/memory.h"
-#include "lib/plan.h"
+#include "lib/adapt.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -65,6 +65,18 @@ static const char *config_of(const autotune_answer *answer)
     return none;
 }
 
+static autotune_info info_of(const autotune_plan *plan)
+{
+    autotune_info info;
+    int64_t rivals;
+
+    if (!plan->adaptation)
+        return plan->info;
+    info = *autotune_adaptation_info(plan->adaptation, &rivals);
+    info.adapts = rivals;
+    return info;
+}
+
 struct telling {
     const autotune_answer *answer; /* or, if NULL, the plan */
     const autotune_plan *plan;
@@ -84,7 +96,7 @@ static enum at_status tell(void *data, struct at_error *err)
     if (telling->answer)
         tell_all(&told, telling->answer, config_of(telling->answer));
     else
-        told = telling->plan->info;
+        told = info_of(telling->plan);
     told.struct_size = size;
     memcpy(telling->info, &told, size < sizeof told ? size : sizeof told);
     return AT_OK;

@@ -7,6 +7,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "kernel/cache.h"
+#include "lib/adapt.h"
 #include "lib/execution.h"
 #include "lib/info.h"
 #include "lib/kernels.h"
@@ -136,46 +137,46 @@ static void count_scratch(autotune_plan *plan)
                    at_problem_scratch_bytes(&plan->problem, &plan->kernels[i].call.launch));
 }
 
-/* Fill in the calls of the kernels, which are loaded. */
-static void make_calls(autotune_plan *plan)
+enum at_status autotune_kernels_load(struct autotune_kernel *kernels,
+                                     const struct at_config *configs, size_t count,
+                                     const struct autotune_answer *asked,
+                                     const struct autotune_context *context, struct at_error *err)
 {
-    for (size_t i = 0; i < plan->kernel_count; i++) {
-        struct autotune_kernel *kernel = &plan->kernels[i];
-        struct at_call *call = &kernel->call;
+    struct autotune_want wants[AUTOTUNE_VERIFIED_MAX] = {{0}};
+    enum at_status status = AT_OK;
 
-        call->kernel = &kernel->module->kernel;
-        if (plan->problem.groups.count == 0)
-            kernel->arg_count = at_problem_args(&plan->problem, &call->launch, 0, 0, NULL,
-                                                call->args, call->arg_words);
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
+        struct at_launch *launch = &kernels[i].call.launch;
+
+        wants[i] = (struct autotune_want){.config = &configs[i],
+                                          .kind = at_problem_kind(&asked->problem),
+                                          .launch = launch,
+                                          .module = &kernels[i].module};
+        status = at_config_launch(&configs[i], &asked->problem, &asked->device, launch, err);
     }
+    if (status == AT_OK)
+        status = autotune_modules_hold(wants, count, context, asked->device.compute_capability, err);
+    for (size_t i = 0; i < count && status == AT_OK; i++) {
+        struct at_call *call = &kernels[i].call;
+
+        call->kernel = &kernels[i].module->kernel;
+        if (asked->problem.groups.count == 0)
+            kernels[i].arg_count = at_problem_args(&asked->problem, &call->launch, 0, 0, NULL,
+                                                   call->args, call->arg_words);
+    }
+    return status;
 }
 
 static enum at_status load_all(autotune_plan *plan, const struct at_config *configs,
                                const struct autotune_answer *answer, struct at_error *err)
 {
-    struct autotune_want wants[AUTOTUNE_KERNELS];
-    enum at_status status = AT_OK;
+    enum at_status status = autotune_kernels_load(plan->kernels, configs, plan->kernel_count,
+                                                  answer, &plan->context, err);
 
-    for (size_t i = 0; i < plan->kernel_count && status == AT_OK; i++) {
-        struct autotune_kernel *kernel = &plan->kernels[i];
-
-        wants[i] = (struct autotune_want){.config = &configs[i],
-                                          .kind = at_problem_kind(&plan->problem),
-                                          .launch = &kernel->call.launch,
-                                          .module = &kernel->module};
-        status = at_config_launch(&configs[i], &plan->problem, &answer->device,
-                                  &kernel->call.launch, err);
-    }
     if (status != AT_OK)
         return status;
     count_scratch(plan);
-    status = make_scratch(plan, err);
-    if (status == AT_OK)
-        status = autotune_modules_hold(wants, plan->kernel_count, &plan->context,
-                                       answer->device.compute_capability, err);
-    if (status == AT_OK)
-        make_calls(plan);
-    return status;
+    return make_scratch(plan, err);
 }
 
 /* ---- options ---- */
@@ -190,6 +191,9 @@ enum { SCRATCH_ALIGN = 256 };
 static const struct autotune_layout options_layout = {"autotune_plan_options",
                                                       offsetof(autotune_plan_options, struct_size),
                                                       40, sizeof(autotune_plan_options), false};
+
+/* What a plan that adapts may take to compile and verify, if it is not told. */
+enum { ADAPT_MS = 5000 };
 
 static enum at_status check_scratch(const autotune_plan_options *options, struct at_error *err)
 {
@@ -213,11 +217,17 @@ static enum at_status take_options(struct autotune_budget *budget,
     if (status == AT_OK && (options.measure_ms < 0 || options.measure_ms > MEASURE_MS_MAX))
         status = at_fail(err, AT_USAGE, "measure_ms is %lld, and has to be 0 to %d",
                          (long long)options.measure_ms, MEASURE_MS_MAX);
+    if (status == AT_OK && (options.flags & ~(int64_t)AUTOTUNE_ADAPT) != 0)
+        status = at_fail(err, AT_USAGE, "flags is %lld, and has to be AUTOTUNE_ADAPT, %d, or 0",
+                         (long long)options.flags, AUTOTUNE_ADAPT);
     if (status == AT_OK)
         status = check_scratch(&options, err);
     budget->policy = &at_policies[0];
     if (status == AT_OK && options.policy)
         status = at_policy_find(&budget->policy, options.policy, err);
+    budget->adapts = options.flags == AUTOTUNE_ADAPT;
+    if (budget->adapts && options.measure_ms == 0)
+        options.measure_ms = ADAPT_MS;
     budget->limit_ns = status == AT_OK ? options.measure_ms * 1000000 : 0;
     budget->scratch = (uint64_t)(uintptr_t)options.scratch;
     budget->scratch_bytes = options.scratch_bytes;
@@ -237,6 +247,7 @@ struct creating {
     struct autotune_budget budget;
     struct autotune_learnt *known;  /* what the answer borrows from; NULL: the profile */
     struct autotune_learnt *learnt; /* what was measured; NULL: nothing */
+    struct autotune_verified verified; /* what launches are to time */
     char note[AUTOTUNE_NOTE_CHARS]; /* about that */
 };
 
@@ -246,6 +257,8 @@ static void unload(autotune_plan *plan)
 {
     bool captured = *plan->captured, entered;
 
+    autotune_adaptation_free(plan->adaptation, captured);
+    plan->adaptation = NULL;
     if (autotune_check_process(NULL) != AT_OK)
         return;
     for (size_t i = 0; i < AUTOTUNE_KERNELS; i++) {
@@ -271,11 +284,30 @@ static void release(void *data)
     autotune_leave(creating->entered);
 }
 
+/* Why can no time be taken of it, or not by launches in turn? NULL: it can. */
+static const char *why_untimed(const struct at_problem *problem, bool adapts)
+{
+    const struct at_step *step = &problem->step;
+
+    if (problem->is_view)
+        return "the source has strides below 1, or elements that overlap";
+    if (!adapts)
+        return NULL;
+    if (problem->in_place)
+        return "plans in place do not adapt";
+    if (at_step_has(step, AT_BETA))
+        return "plans that add to something do not adapt";
+    return at_step_has(step, AT_AMAX) || at_step_has(step, AT_SUMS)
+               ? "plans with scratch do not adapt"
+               : NULL;
+}
+
 /* Check what is asked, and look it up. */
 static enum at_status look_up(struct creating *creating, struct at_error *err)
 {
     struct autotune_answer *answer = &creating->answer;
     autotune_plan *plan = creating->made;
+    const char *untimed;
     enum at_status status =
         autotune_take_problem(&answer->problem, &plan->align_bytes, &creating->asked, err);
 
@@ -283,10 +315,10 @@ static enum at_status look_up(struct creating *creating, struct at_error *err)
         status = take_options(&creating->budget, creating->options, err);
     if (status != AT_OK || autotune_is_empty(&answer->problem))
         return status;
-    if (creating->budget.limit_ns > 0 && answer->problem.is_view) {
+    untimed = why_untimed(&answer->problem, creating->budget.adapts);
+    if (creating->budget.limit_ns > 0 && untimed) {
         creating->budget.limit_ns = 0;
-        snprintf(creating->note, sizeof creating->note,
-                 "nothing: the source has strides below 1, or elements that overlap");
+        snprintf(creating->note, sizeof creating->note, "nothing: %s", untimed);
     }
     status = autotune_find_current(&answer->device, &plan->context, err);
     if (status == AT_OK)
@@ -328,22 +360,36 @@ static enum at_status describe(struct creating *creating, struct at_error *err)
     return AT_OK;
 }
 
-/* Measure, unless another thread has done so meanwhile, and take the winner, which is in the cache.
- */
+/* Measure, or verify what launches are to time. */
+static enum at_status try_rivals(struct creating *creating, struct at_error *err)
+{
+    return creating->budget.adapts
+               ? autotune_verify(&creating->answer, creating->profile, &creating->budget,
+                                 &creating->verified, creating->note, err)
+               : autotune_measure(&creating->answer, creating->profile, &creating->budget,
+                                  &creating->learnt, creating->note, err);
+}
+
+/* Try the rivals, unless another thread has measured meanwhile, and take the winner, which is in
+ * the cache. */
 static enum at_status improve(struct creating *creating, struct at_error *err)
 {
     struct autotune_answer *answer = &creating->answer;
     struct at_config before = answer->answer.config;
+    autotune_plan *plan = creating->made;
     enum at_status status = AT_OK;
 
     creating->known = autotune_learnt_find(answer, creating->profile);
     if (!creating->known)
-        status = autotune_measure(answer, creating->profile, &creating->budget, &creating->learnt,
-                                  creating->note, err);
-    if (status != AT_OK || at_config_equal(&answer->answer.config, &before))
+        status = try_rivals(creating, err);
+    if (status == AT_OK && !at_config_equal(&answer->answer.config, &before)) {
+        unload(plan);
+        status = take(creating, err);
+    }
+    if (status != AT_OK || creating->verified.count < 2)
         return status;
-    unload(creating->made);
-    return take(creating, err);
+    return autotune_adaptation_new(&plan->adaptation, answer, &creating->verified, &plan->context,
+                                   err);
 }
 
 /* What is asked: the same for devices of one model. */
@@ -516,6 +562,8 @@ int64_t autotune_plan_scratch_bytes(const autotune_plan *plan)
 
 size_t autotune_plan_describe(const autotune_plan *plan, char *text, size_t capacity)
 {
+    if (plan && plan->adaptation)
+        return autotune_adaptation_describe(plan->adaptation, text, capacity);
     return autotune_copy_text(plan ? plan->description : "", text, capacity);
 }
 

@@ -35,10 +35,18 @@ struct autotune_plan {
     CUdeviceptr scratch;   /* for callers without one; or 0 */
     /* Has a graph captured the plan? Not of the plan itself, which is constant when it runs. */
     atomic_bool *captured;
+    struct autotune_adaptation *adaptation; /* of the tuned kernel (lib/adapt.h); NULL: none */
     /* Of groups of rows: what stays the same in all launches. */
     struct at_ragged_groups rows;
     char *description;
     autotune_info info; /* with texts of its own */
 };
+
+/* Load kernels with these configs for what was asked in the context, which is current, and fill in
+ * their calls. If this fails, the caller drops the modules that are not NULL. */
+enum at_status autotune_kernels_load(struct autotune_kernel *kernels,
+                                     const struct at_config *configs, size_t count,
+                                     const struct autotune_answer *asked,
+                                     const struct autotune_context *context, struct at_error *err);
 
 #endif

@@ -133,7 +133,9 @@ static int64_t count_sets(struct measuring *measuring)
 {
     const struct at_problem *problem = &measuring->answer->problem;
     const struct at_device_info *device = &measuring->answer->device;
-    int64_t sets = at_policy_search_sets(measuring->budget->policy, problem, device);
+    int64_t sets = measuring->budget->adapts
+                       ? 1
+                       : at_policy_search_sets(measuring->budget->policy, problem, device);
     int64_t usable = usable_bytes(measuring) - (1 << 16); /* for the results of checks */
 
     while (sets > 0 && at_buffers_bytes(problem, sets, device) > usable)
@@ -281,8 +283,12 @@ static enum at_status race(struct measuring *measuring, struct at_error *err)
 
     line_up(measuring);
     at_cleanup_push(&cleanup, leave_device, measuring);
-    if (enter_device(measuring, err))
-        at_race_rivals(&measuring->race, measuring->deadline_ns, err);
+    if (enter_device(measuring, err)) {
+        if (measuring->budget->adapts)
+            at_race_verify(&measuring->race, measuring->deadline_ns, err);
+        else
+            at_race_rivals(&measuring->race, measuring->deadline_ns, err);
+    }
     at_cleanup_pop(&cleanup);
     leave_device(measuring);
     log_wrong(measuring);
@@ -398,26 +404,53 @@ static bool is_ready(const struct measuring *measuring, char note[AUTOTUNE_NOTE_
     return false;
 }
 
-static enum at_status try_all(struct measuring *measuring, struct autotune_learnt **learnt,
-                              char note[AUTOTUNE_NOTE_CHARS], struct at_error *err)
+/* Compile, and run all on the device. *ran is false, with a note, if it makes no sense. */
+static enum at_status try_all(struct measuring *measuring, const autotune_profile *profile,
+                              bool *ran, char note[AUTOTUNE_NOTE_CHARS], struct at_error *err)
 {
-    enum at_status status = compile(measuring, err);
+    enum at_status status = choose_copy(measuring, profile, err);
 
-    if (status != AT_OK || !is_ready(measuring, note))
+    *ran = false;
+    if (status == AT_OK && measuring->count == 1)
+        snprintf(note, AUTOTUNE_NOTE_CHARS,
+                 "nothing: no other config has been correct on this model of device");
+    if (status != AT_OK || measuring->count == 1)
         return status;
-    status = race(measuring, err);
-    if (status != AT_OK)
-        return status;
-    if (measuring->race.rounds > 0) {
-        measuring->answer->answer = fastest_answer(measuring);
-        *learnt = autotune_learnt_new(record_of(measuring), entry_of(measuring));
-    } else if (measuring->racers[AT_RACE_INCUMBENT].outcome == AT_WRONG) {
+    status = compile(measuring, err);
+    *ran = status == AT_OK && is_ready(measuring, note);
+    return *ran ? race(measuring, err) : status;
+}
+
+static struct measuring *begin(struct autotune_answer *answer, const autotune_profile *profile,
+                               const struct autotune_budget *budget)
+{
+    struct measuring *measuring = at_alloc(sizeof *measuring);
+
+    measuring->answer = answer;
+    measuring->budget = budget;
+    measuring->deadline_ns = at_now_ns() + budget->limit_ns;
+    measuring->answers[0] = answer->answer;
+    measuring->count = 1 + autotune_rivals(answer, profile, &measuring->answers[1]);
+    return measuring;
+}
+
+static void end(struct measuring *measuring)
+{
+    for (size_t i = 0; i < images(measuring); i++)
+        at_free(measuring->wanted[i].image.bytes);
+    at_free(measuring->harness.source);
+    at_free(measuring);
+}
+
+/* Nobody won, or nothing is right. */
+static enum at_status explain_none(const struct measuring *measuring,
+                                   char note[AUTOTUNE_NOTE_CHARS], struct at_error *err)
+{
+    if (measuring->racers[AT_RACE_INCUMBENT].outcome == AT_WRONG)
         return at_fail(err, AT_FAILED,
                        "the looked-up config gives wrong results on this device, and no other "
                        "was found right in time: run autotune check --gpu, and tune this device");
-    } else {
-        snprintf(note, AUTOTUNE_NOTE_CHARS, "nothing: too little time or device memory");
-    }
+    snprintf(note, AUTOTUNE_NOTE_CHARS, "nothing: too little time or device memory");
     return AT_OK;
 }
 
@@ -426,23 +459,74 @@ enum at_status autotune_measure(struct autotune_answer *answer, const autotune_p
                                 struct autotune_learnt **learnt, char note[AUTOTUNE_NOTE_CHARS],
                                 struct at_error *err)
 {
-    struct measuring *measuring = at_alloc(sizeof *measuring);
-    enum at_status status = AT_OK;
+    struct measuring *measuring = begin(answer, profile, budget);
+    bool ran;
+    enum at_status status = try_all(measuring, profile, &ran, note, err);
 
-    measuring->answer = answer;
-    measuring->budget = budget;
-    measuring->deadline_ns = at_now_ns() + budget->limit_ns;
-    measuring->answers[0] = answer->answer;
-    measuring->count = 1 + autotune_rivals(answer, profile, &measuring->answers[1]);
-    status = choose_copy(measuring, profile, err);
-    if (status == AT_OK && measuring->count > 1)
-        status = try_all(measuring, learnt, note, err);
-    else if (status == AT_OK)
-        snprintf(note, AUTOTUNE_NOTE_CHARS,
-                 "nothing: no other config has been correct on this model of device");
-    for (size_t i = 0; i < images(measuring); i++)
-        at_free(measuring->wanted[i].image.bytes);
-    at_free(measuring->harness.source);
-    at_free(measuring);
+    if (ran && status == AT_OK && measuring->race.rounds > 0) {
+        answer->answer = fastest_answer(measuring);
+        *learnt = autotune_learnt_new(record_of(measuring), entry_of(measuring));
+    } else if (ran && status == AT_OK) {
+        status = explain_none(measuring, note, err);
+    }
+    end(measuring);
+    return status;
+}
+
+/* ---- verified only ---- */
+
+/* A rival that takes so many times the first one's time is not worth a launch of the caller's. */
+static const double hopeless = 1.1;
+
+/* The fastest that is right, and not `taken`; NULL: there is none. Short launches are not timed, and
+ * then it is the likeliest. */
+static const struct at_racer *fastest_right(const struct measuring *measuring,
+                                            const bool taken[ANSWERS_MAX + 1])
+{
+    const struct at_racer *fastest = NULL;
+
+    for (size_t i = 0; i < measuring->race.count; i++) {
+        const struct at_racer *racer = &measuring->racers[i];
+
+        if (!taken[i] && racer->tried && racer->outcome == AT_CORRECT &&
+            (!fastest || racer->last.ns < fastest->last.ns))
+            fastest = racer;
+    }
+    return fastest;
+}
+
+static void take_right(const struct measuring *measuring, struct autotune_verified *verified)
+{
+    const struct at_racer *racer = &measuring->racers[AT_RACE_INCUMBENT];
+    bool taken[ANSWERS_MAX + 1] = {false};
+    double limit_ns;
+
+    if (!racer->tried || racer->outcome != AT_CORRECT)
+        racer = fastest_right(measuring, taken);
+    limit_ns = racer ? hopeless * racer->last.ns : 0;
+    while (racer && verified->count < AUTOTUNE_VERIFIED_MAX && racer->last.ns <= limit_ns) {
+        taken[racer - measuring->racers] = true;
+        verified->answers[verified->count++] = measuring->answers[answer_index(measuring, racer)];
+        racer = fastest_right(measuring, taken);
+    }
+}
+
+enum at_status autotune_verify(struct autotune_answer *answer, const autotune_profile *profile,
+                               const struct autotune_budget *budget,
+                               struct autotune_verified *verified, char note[AUTOTUNE_NOTE_CHARS],
+                               struct at_error *err)
+{
+    struct measuring *measuring = begin(answer, profile, budget);
+    bool ran;
+    enum at_status status = try_all(measuring, profile, &ran, note, err);
+
+    verified->count = 0;
+    if (ran && status == AT_OK)
+        take_right(measuring, verified);
+    if (verified->count > 0)
+        answer->answer = verified->answers[0];
+    else if (ran && status == AT_OK)
+        status = explain_none(measuring, note, err);
+    end(measuring);
     return status;
 }

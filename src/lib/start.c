@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the kernels of a plan. */
 #include "base/error.h"
+#include "lib/adapt.h"
 #include "lib/execution.h"
-#include "lib/plan.h"
 #include "lib/process.h"
 
 /* The addresses of the problem's first elements, where the caller's are those of the tensor's. */
@@ -12,26 +12,37 @@ static struct at_cuda_given place_of(const autotune_plan *plan, const void *dst,
                                   .src = (uintptr_t)src + (uint64_t)plan->problem.begin_src};
 }
 
-/* `others`: the bits of all further addresses. */
+/* Are all addresses as aligned as the problem says? `others`: the bits of all further ones. */
+static bool is_aligned(const autotune_plan *plan, const struct at_cuda_given *place,
+                       uint64_t others)
+{
+    uint64_t below = (uint64_t)plan->align_bytes - 1; /* a power of two */
+
+    return ((place->dst | place->src | others) & below) == 0;
+}
+
+/* NULL: the next one of a plan that adapts. */
 static const struct autotune_kernel *kernel_for(const autotune_plan *plan,
                                                 const struct at_cuda_given *place, uint64_t others)
 {
-    uint64_t below = (uint64_t)plan->align_bytes - 1; /* a power of two */
-    bool aligned = ((place->dst | place->src | others) & below) == 0;
-
-    return &plan->kernels[plan->kernel_count > 1 && !aligned ? AUTOTUNE_ANY_ADDRESS
-                                                             : AUTOTUNE_TUNED];
+    if (!is_aligned(plan, place, others))
+        return &plan->kernels[plan->kernel_count > 1 ? AUTOTUNE_ANY_ADDRESS : AUTOTUNE_TUNED];
+    return plan->adaptation ? autotune_adapted(plan->adaptation) : &plan->kernels[AUTOTUNE_TUNED];
 }
 
-/* Note it if the stream captures a graph, which may run the kernel again after the plan is freed.
- * The default stream never does. */
-static void note_capture(const autotune_plan *plan, void *stream)
+/* Does the stream capture a graph? The default stream never does. */
+static bool is_capturing(void *stream)
 {
     CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
 
-    if (stream && !atomic_load_explicit(plan->captured, memory_order_relaxed) &&
-        at_cuda.cuStreamIsCapturing(stream, &capturing) == CUDA_SUCCESS &&
-        capturing != CU_STREAM_CAPTURE_STATUS_NONE)
+    return stream && at_cuda.cuStreamIsCapturing(stream, &capturing) == CUDA_SUCCESS &&
+           capturing != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* Note a capture: the graph may run the kernel again after the plan is freed. */
+static void note_capture(const autotune_plan *plan, void *stream)
+{
+    if (!atomic_load_explicit(plan->captured, memory_order_relaxed) && is_capturing(stream))
         *plan->captured = true;
 }
 
@@ -53,7 +64,25 @@ static CUresult launch_in_a_row(const autotune_plan *plan, const struct at_call 
     return result;
 }
 
-/* Launch in the plan's context. `scratch`: of launches in a row. */
+/* Launch the next kernel of a plan that adapts, in its context; into a graph, the looked-up one. */
+static CUresult launch_next(const autotune_plan *plan, const struct at_cuda_given *place,
+                            void *stream)
+{
+    struct at_cuda_given given = *place;
+    struct autotune_passing passing = {&plan->kernels[AUTOTUNE_TUNED], NULL};
+    CUresult result;
+
+    if (is_capturing(stream))
+        *plan->captured = true;
+    else
+        passing = autotune_pass(plan->adaptation, stream);
+    given.other_number = passing.kernel->arg_count - 1;
+    result = at_cuda_launch(&passing.kernel->call, &given, stream);
+    autotune_passed(plan->adaptation, &passing, stream, result);
+    return result;
+}
+
+/* Launch in the plan's context; without a call, the next kernel. `scratch`: of launches in a row. */
 static enum at_status launch(const autotune_plan *plan, const struct at_call *call,
                              const struct at_cuda_given *given, void *stream, uint64_t scratch,
                              struct at_error *err)
@@ -66,8 +95,10 @@ static enum at_status launch(const autotune_plan *plan, const struct at_call *ca
         status = autotune_enter(&plan->context, &entered, err);
     if (status != AT_OK)
         return status;
-    note_capture(plan, stream);
-    result = call->launch.field[AT_LAUNCHES] > 0
+    if (call)
+        note_capture(plan, stream);
+    result = !call ? launch_next(plan, given, stream)
+             : call->launch.field[AT_LAUNCHES] > 0
                  ? launch_in_a_row(plan, call, given, stream, scratch)
                  : at_cuda_launch(call, given, stream);
     status = autotune_check_cuda(result, "starting a transpose", err);
@@ -102,10 +133,12 @@ static enum at_status start(const autotune_plan *plan, void *dst, const void *sr
     enum at_status status = autotune_check_addresses(&plan->problem, dst, src, err);
 
     given.other = numbers;
-    given.other_number = kernel->arg_count - 1;
+    given.other_number = kernel ? kernel->arg_count - 1 : 0;
     if (status == AT_OK)
         status = check_apart(plan, &given, err);
-    return status == AT_OK ? launch(plan, &kernel->call, &given, stream, scratch, err) : status;
+    return status == AT_OK
+               ? launch(plan, kernel ? &kernel->call : NULL, &given, stream, scratch, err)
+               : status;
 }
 
 /* Is an address of the host's memory, and of no other? The driver does not know what it has not
@@ -267,5 +300,7 @@ size_t autotune_plan_launches(const autotune_plan *plan, const void *dst, const 
         return 0;
     place = place_of(plan, dst, src);
     kernel = kernel_for(plan, &place, 0);
+    if (!kernel)
+        kernel = &plan->kernels[AUTOTUNE_TUNED];
     return autotune_put_launches(launches, capacity, &kernel->call.launch, kernel->module->entry);
 }

@@ -209,21 +209,18 @@ static bool is_well(struct at_race *race, enum at_outcome outcome)
     return outcome == AT_CORRECT;
 }
 
-static bool is_racing(const struct at_racer *racer)
-{
-    return racer->launches.train != NULL;
-}
-
 static void leave(struct at_race *race, struct at_racer *racer)
 {
-    race->bench->ops->free_train(race->bench->device, racer->launches.train);
+    if (racer->launches.train)
+        race->bench->ops->free_train(race->bench->device, racer->launches.train);
     racer->launches.train = NULL;
+    racer->racing = false;
 }
 
 void at_race_end(struct at_race *race)
 {
     for (size_t i = 0; i < race->count; i++)
-        if (is_racing(&race->racers[i]))
+        if (race->racers[i].racing)
             leave(race, &race->racers[i]);
 }
 
@@ -239,6 +236,7 @@ static enum at_outcome make_train(struct at_race *race, struct at_racer *racer, 
     if (outcome == AT_CORRECT)
         outcome = at_train_build(race->bench, kernel_of(racer), &racer->run, launch.ns,
                                  race->train_ns, &racer->launches, err);
+    racer->racing = outcome == AT_CORRECT;
     return outcome;
 }
 
@@ -271,7 +269,7 @@ static enum at_outcome take_round(struct at_race *race, int64_t round, struct at
     for (size_t i = 0; i < race->count && outcome == AT_CORRECT; i++) {
         struct at_racer *racer = &race->racers[round % 2 ? race->count - 1 - i : i];
 
-        if (is_racing(racer))
+        if (racer->racing)
             outcome = sample(race, racer, err);
     }
     if (is_well(race, outcome) && round >= 0)
@@ -313,21 +311,47 @@ static enum at_outcome verify(struct at_race *race, struct at_racer *racer,
     return outcome;
 }
 
-/* Find and verify a kernel, make its train and warm up. */
-static void admit(struct at_race *race, struct at_racer *racer, struct at_error *err)
+/* Find and verify a kernel. */
+static void check(struct at_race *race, struct at_racer *racer, struct at_verified_launch *launch,
+                  struct at_error *err)
 {
-    struct at_verified_launch launch = {0};
-
     racer->tried = true;
     if (!is_drivers(racer))
         racer->outcome = race->find(race->owner, racer, err);
     if (racer->outcome == AT_CORRECT && !racer->is_copy)
-        racer->outcome = verify(race, racer, &launch, err);
+        racer->outcome = verify(race, racer, launch, err);
+    is_well(race, racer->outcome);
+}
+
+/* The same, make its train and warm up. */
+static void admit(struct at_race *race, struct at_racer *racer, struct at_error *err)
+{
+    struct at_verified_launch launch = {0};
+
+    check(race, racer, &launch, err);
     if (racer->outcome == AT_CORRECT)
         racer->outcome = make_train(race, racer, launch.ns, err);
     if (racer->outcome == AT_CORRECT)
         racer->outcome = sample(race, racer, err);
     is_well(race, racer->outcome);
+}
+
+void at_race_verify(struct at_race *race, int64_t deadline_ns, struct at_error *err)
+{
+    int64_t last_ns = 0;
+
+    for (size_t i = 0; i < race->count && !race->lost; i++) {
+        struct at_verified_launch launch = {0};
+        int64_t began_ns = at_now_ns();
+
+        if (i == AT_RACE_COPY)
+            continue;
+        if (i > AT_RACE_INCUMBENT && began_ns + last_ns > deadline_ns)
+            break;
+        check(race, &race->racers[i], &launch, err);
+        race->racers[i].last.ns = launch.ns;
+        last_ns = at_now_ns() - began_ns;
+    }
 }
 
 /* The time of a launch, by the rounds that were kept; by the warm-up, if there are none. */
@@ -341,7 +365,7 @@ static void drop_slower(struct at_race *race, size_t rounds, double limit_ns)
     for (size_t i = AT_RACE_RIVALS; i < race->count; i++) {
         struct at_racer *rival = &race->racers[i];
 
-        if (is_racing(rival) && pace_of(rival, rounds) > limit_ns)
+        if (rival->racing && pace_of(rival, rounds) > limit_ns)
             leave(race, rival);
     }
 }
@@ -351,20 +375,20 @@ static void drop_hopeless(struct at_race *race, size_t rounds)
     double least_ns = INFINITY;
 
     for (size_t i = 0; i < race->count; i++)
-        if (i != AT_RACE_COPY && is_racing(&race->racers[i]))
+        if (i != AT_RACE_COPY && race->racers[i].racing)
             least_ns = fmin(least_ns, pace_of(&race->racers[i], rounds));
     drop_slower(race, rounds, hopeless * least_ns);
 }
 
-/* Let the slower rivals go, so that the others are timed more often: successive halving (Jamieson
- * and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter Optimization, 2016). */
-static void thin_out(struct at_race *race, size_t rounds)
+/* Successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification and
+ * Hyperparameter Optimization, 2016. */
+void at_race_thin_out(struct at_race *race, size_t rounds)
 {
     double paces_ns[AT_RACERS_MAX];
     size_t count = 0;
 
     for (size_t i = AT_RACE_RIVALS; i < race->count; i++)
-        if (is_racing(&race->racers[i]))
+        if (race->racers[i].racing)
             paces_ns[count++] = pace_of(&race->racers[i], rounds);
     if (count > RIVALS_LEAST)
         drop_slower(race, rounds, at_median(paces_ns, count));
@@ -378,7 +402,7 @@ static int64_t round_ns(const struct at_race *race, int64_t *racing)
 
     *racing = 0;
     for (size_t i = 0; i < race->count; i++)
-        if (is_racing(&race->racers[i])) {
+        if (race->racers[i].racing) {
             ++*racing;
             sum_ns += race->racers[i].sample_ns;
         }
@@ -421,10 +445,10 @@ static void take_rounds(struct at_race *race, int64_t deadline_ns, struct at_err
     size_t rounds = 0;
     int64_t racing;
 
-    thin_out(race, rounds);
+    at_race_thin_out(race, rounds);
     while (rounds < AT_RACE_ROUNDS_MAX && at_now_ns() + round_ns(race, &racing) <= deadline_ns &&
            take_round(race, (int64_t)rounds, err) == AT_CORRECT)
-        thin_out(race, ++rounds);
+        at_race_thin_out(race, ++rounds);
     race->rounds = !race->lost && rounds >= AT_RACE_ROUNDS_LEAST ? rounds : 0;
 }
 
@@ -452,7 +476,7 @@ static void judge(struct at_race *race)
     size_t places[AT_RACERS_MAX], count = 0;
 
     for (size_t i = 0; i < race->count; i++) {
-        race->racers[i].finished = is_racing(&race->racers[i]);
+        race->racers[i].finished = race->racers[i].racing;
         if (!race->racers[i].finished || i == AT_RACE_COPY)
             continue;
         places[count] = i;
@@ -482,7 +506,7 @@ void at_race_rivals(struct at_race *race, int64_t deadline_ns, struct at_error *
 {
     admit_all(race, deadline_ns, err);
     if (!race->lost && race->count > AT_RACE_RIVALS && race->racers[AT_RACE_RIVALS].tried &&
-        is_racing(&race->racers[AT_RACE_COPY]))
+        race->racers[AT_RACE_COPY].racing)
         take_rounds(race, deadline_ns, err);
     if (race->rounds > 0)
         judge(race);

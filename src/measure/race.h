@@ -75,7 +75,8 @@ struct at_racer {
     double ns[AT_SAMPLES_MAX], khz[AT_SAMPLES_MAX]; /* of one launch, by round */
 
     /* The race's own. */
-    struct at_launches launches; /* train NULL: out of the race */
+    bool racing;                 /* it has not left */
+    struct at_launches launches; /* train NULL: it has left, or others time it */
     int64_t again;               /* samples that may still be discarded */
     struct at_train_time last;   /* sample */
     int64_t sample_ns;           /* what taking that took */
@@ -113,6 +114,14 @@ enum { AT_RACE_INCUMBENT, AT_RACE_COPY, AT_RACE_RIVALS };
  * fewer. race->winner is the incumbent, unless a rival is faster as at_race_winner says; it was
  * verified once more. */
 void at_race_rivals(struct at_race *race, int64_t deadline_ns, struct at_error *err);
+
+/* Only find and verify the incumbent and the rivals, in their order, while there is time for one
+ * more. Of those that are right, last.ns is the time of a launch, to a few percent. */
+void at_race_verify(struct at_race *race, int64_t deadline_ns, struct at_error *err);
+
+/* Let the slower half of many rivals go, so that the others are timed more often, and those that
+ * are hopeless, by the samples of so many rounds. */
+void at_race_thin_out(struct at_race *race, size_t rounds);
 
 /* Free the trains. */
 void at_race_end(struct at_race *race);

@@ -15,6 +15,7 @@ int main(void)
     LINE("AUTOTUNE_VERSION_MINOR", AUTOTUNE_VERSION_MINOR);
     LINE("AUTOTUNE_VERSION_PATCH", AUTOTUNE_VERSION_PATCH);
     LINE("AUTOTUNE_RANK_MAX", AUTOTUNE_RANK_MAX);
+    LINE("AUTOTUNE_ADAPT", AUTOTUNE_ADAPT);
     LINE("AUTOTUNE_OK", AUTOTUNE_OK);
     LINE("AUTOTUNE_FAILED", AUTOTUNE_FAILED);
     LINE("AUTOTUNE_INVALID", AUTOTUNE_INVALID);
@@ -201,6 +202,8 @@ int main(void)
     BYTES(autotune_info, path);
     MEMBER(autotune_info, config);
     BYTES(autotune_info, config);
+    MEMBER(autotune_info, adapts);
+    BYTES(autotune_info, adapts);
     LINE("autotune_launch", sizeof(autotune_launch));
     MEMBER(autotune_launch, grid);
     BYTES(autotune_launch, grid);
@@ -225,6 +228,8 @@ int main(void)
     BYTES(autotune_plan_options, scratch_bytes);
     MEMBER(autotune_plan_options, struct_size);
     BYTES(autotune_plan_options, struct_size);
+    MEMBER(autotune_plan_options, flags);
+    BYTES(autotune_plan_options, flags);
     LINE("autotune_scalar", sizeof(autotune_scalar));
     MEMBER(autotune_scalar, at);
     BYTES(autotune_scalar, at);

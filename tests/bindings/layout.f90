@@ -20,6 +20,7 @@ program layout
     call line("AUTOTUNE_VERSION_MINOR", int(AUTOTUNE_VERSION_MINOR, c_size_t))
     call line("AUTOTUNE_VERSION_PATCH", int(AUTOTUNE_VERSION_PATCH, c_size_t))
     call line("AUTOTUNE_RANK_MAX", int(AUTOTUNE_RANK_MAX, c_size_t))
+    call line("AUTOTUNE_ADAPT", int(AUTOTUNE_ADAPT, c_size_t))
     call line("AUTOTUNE_OK", int(AUTOTUNE_OK, c_size_t))
     call line("AUTOTUNE_FAILED", int(AUTOTUNE_FAILED, c_size_t))
     call line("AUTOTUNE_INVALID", int(AUTOTUNE_INVALID, c_size_t))
@@ -287,6 +288,9 @@ program layout
     call line("autotune_info.config", &
         apart(c_loc(of_autotune_info%config), c_loc(of_autotune_info)))
     call line('  bytes', c_sizeof(of_autotune_info%config))
+    call line("autotune_info.adapts", &
+        apart(c_loc(of_autotune_info%adapts), c_loc(of_autotune_info)))
+    call line('  bytes', c_sizeof(of_autotune_info%adapts))
     call line("autotune_launch", c_sizeof(of_autotune_launch))
     call line("autotune_launch.grid", &
         apart(c_loc(of_autotune_launch%grid(1)), c_loc(of_autotune_launch)))
@@ -322,6 +326,9 @@ program layout
     call line("autotune_plan_options.struct_size", &
         apart(c_loc(of_autotune_plan_options%struct_size), c_loc(of_autotune_plan_options)))
     call line('  bytes', c_sizeof(of_autotune_plan_options%struct_size))
+    call line("autotune_plan_options.flags", &
+        apart(c_loc(of_autotune_plan_options%flags), c_loc(of_autotune_plan_options)))
+    call line('  bytes', c_sizeof(of_autotune_plan_options%flags))
     call line("autotune_scalar", c_sizeof(of_autotune_scalar))
     call line("autotune_scalar.at", &
         apart(c_loc(of_autotune_scalar%at), c_loc(of_autotune_scalar)))

@@ -491,6 +491,9 @@ class Arrays(WithPlans):
         self.assertNotIn("measured   ", str(Plan(Problem((30, 50), 4))))
         with self.assertRaisesRegex(AutotuneError, "measure_ms is -1"):
             Plan(Problem((30, 50), 4), measure_ms=-1)
+        self.assertRegex(str(Plan(Problem((30, 50), 4), adapt=True)), "  (adapts  |measured) ")
+        with self.assertRaisesRegex(TypeError, "adapt has to be a bool"):
+            Plan(Problem((30, 50), 4), adapt=1)
         save_wisdom("/nonexistent/wisdom.yaml")  # nothing was learnt, so nothing is written
 
     def test_plans_are_freed(self):

@@ -22,6 +22,8 @@ atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_cuda_cal
 atomic_int fake_cuda_mistakes, fake_cuda_retained;
 atomic_int fake_cuda_held, fake_cuda_allocations;
 _Thread_local int64_t fake_cuda_now_ns;
+bool fake_cuda_is_late;
+int fake_cuda_queries_fail;
 struct fake_cuda_kernel fake_cuda_kernels[FAKE_CUDA_KERNELS_MAX];
 int fake_cuda_kernel_count;
 
@@ -138,7 +140,9 @@ int cuGraphExecDestroy(void *executable);
 int cuEventCreate(void **event, unsigned flags);
 int cuEventDestroy_v2(void *event);
 int cuEventRecordWithFlags(void *event, void *stream, unsigned flags);
+int cuEventQuery(void *event);
 int cuEventElapsedTime(float *ms, void *start, void *stop);
+int cuThreadExchangeStreamCaptureMode(int *mode);
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamDestroy_v2(void *stream);
 int cuMemAlloc_v2(uint64_t *address, size_t bytes);
@@ -573,6 +577,31 @@ int cuEventRecordWithFlags(void *event, void *stream, unsigned flags)
     else
         *(int64_t *)event = fake_cuda_now_ns;
     return 0;
+}
+
+/* In its strictest mode, in which threads begin, asking breaks the captures of other threads. */
+enum { CAPTURE_MODE_GLOBAL, CAPTURE_MODE_RELAXED = 2 };
+static _Thread_local int capture_mode = CAPTURE_MODE_GLOBAL;
+
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    int before = capture_mode;
+
+    fake_cuda_calls++;
+    capture_mode = *mode;
+    *mode = before;
+    return 0;
+}
+
+int cuEventQuery(void *event)
+{
+    enum { NOT_READY = 600 };
+
+    (void)event;
+    fake_cuda_calls++;
+    if (capture_mode != CAPTURE_MODE_RELAXED)
+        fake_cuda_mistakes++;
+    return fake_cuda_queries_fail ? fake_cuda_queries_fail : fake_cuda_is_late ? NOT_READY : 0;
 }
 
 int cuEventElapsedTime(float *ms, void *start, void *stop)

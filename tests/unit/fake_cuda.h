@@ -47,7 +47,8 @@ extern int fake_cuda_last_at;        /* 0: none is read */
 /* Counts of loaded modules, of all that were ever loaded, of launches and of all calls. */
 extern atomic_int fake_cuda_modules, fake_cuda_loads, fake_cuda_launches, fake_cuda_calls;
 
-/* Modules that were unloaded in a context that they are not of. */
+/* Modules that were unloaded in a context that they are not of, and events that were asked for in a
+ * mode that breaks captures. */
 extern atomic_int fake_cuda_mistakes;
 
 /* How often a primary context was asked for: that of device 0 is the first one here. */
@@ -58,6 +59,10 @@ extern atomic_int fake_cuda_held, fake_cuda_allocations;
 
 /* The time that this thread's kernels and copies have taken. */
 extern _Thread_local int64_t fake_cuda_now_ns;
+
+/* No event has ended that is asked for; or asking returns this CUresult, if it is not 0. */
+extern bool fake_cuda_is_late;
+extern int fake_cuda_queries_fail;
 
 /* The kernels of families, in the order in which they were first found. Scripts stay when
  * fake_cuda_forget forgets the names and the launches: number 0 is then the next kernel found. */

@@ -145,10 +145,11 @@ function free(answer::Answer)
 end
 
 """
-    Plan(profile, problem; measure_ms=0, policy="cold")
+    Plan(profile, problem; measure_ms=0, policy="cold", adapt=false)
 
 A kernel that is loaded for a problem in the current CUDA context. With `measure_ms` rivals are timed,
-for a matrix or a tensor. `close(plan)` frees it: do that before its context is destroyed.
+for a matrix or a tensor. With `adapt` they are only verified, and the plan's first launches time them
+in passing. `close(plan)` frees it: do that before its context is destroyed.
 """
 mutable struct Plan
     object::Threads.Atomic{UInt}
@@ -375,11 +376,11 @@ planned(::C.autotune_problem) = C.autotune_plan_create_with
 planned(::C.autotune_tensor) = C.autotune_tensor_plan_create_with
 
 function Plan(profile::Profile, problem::Union{C.autotune_problem,C.autotune_tensor};
-    measure_ms::Integer=0, policy::AbstractString="cold", step=nothing)
+    measure_ms::Integer=0, policy::AbstractString="cold", adapt::Bool=false, step=nothing)
     preferred = c_text(policy)
     return GC.@preserve profile preferred begin
         options = Ref(C.autotune_plan_options(; measure_ms, policy=Ptr{Cchar}(pointer(preferred)),
-            struct_size=sizeof(C.autotune_plan_options)))
+            struct_size=sizeof(C.autotune_plan_options), flags=adapt ? C.AUTOTUNE_ADAPT : 0))
         Plan(with_problem(problem, step) do place
             made((object, failure) -> planned(problem)(object, profile.object, place, options, failure))
         end)

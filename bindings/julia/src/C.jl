@@ -9,6 +9,7 @@ const AUTOTUNE_VERSION_MAJOR = Cint(0)
 const AUTOTUNE_VERSION_MINOR = Cint(1)
 const AUTOTUNE_VERSION_PATCH = Cint(0)
 const AUTOTUNE_RANK_MAX = Cint(24)
+const AUTOTUNE_ADAPT = Cint(1)
 const AUTOTUNE_OK = Cint(0)
 const AUTOTUNE_FAILED = Cint(1)
 const AUTOTUNE_INVALID = Cint(2)
@@ -127,6 +128,7 @@ Base.@kwdef struct autotune_info
     tuned_problem::Ptr{Cchar} = C_NULL
     path::Ptr{Cchar} = C_NULL
     config::Ptr{Cchar} = C_NULL
+    adapts::Int64 = 0
 end
 
 Base.@kwdef struct autotune_launch
@@ -144,6 +146,7 @@ Base.@kwdef struct autotune_plan_options
     scratch::Ptr{Cvoid} = C_NULL
     scratch_bytes::Int64 = 0
     struct_size::Csize_t = 0
+    flags::Int64 = 0
 end
 
 Base.@kwdef struct autotune_scalar

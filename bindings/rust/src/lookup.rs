@@ -127,6 +127,8 @@ pub struct Info {
     pub path: Option<String>,
     /// The parameters that are not neutral: `"LAYOUT=1 THREADS=512"`.
     pub config: Option<String>,
+    /// Of a plan that adapts: the rivals that its launches still time; 0: its kernel stays.
+    pub adapts: i64,
 }
 
 impl Info {
@@ -152,6 +154,7 @@ impl Info {
             tuned_problem: text::copied(info.tuned_problem),
             path: text::copied(info.path),
             config: text::copied(info.config),
+            adapts: info.adapts,
         })
     }
 }

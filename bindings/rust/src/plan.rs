@@ -44,6 +44,8 @@ pub struct Options {
     pub policy: Policy,
     /// Milliseconds that the plan may measure beyond the time that it needs anyway.
     pub measure_ms: i64,
+    /// Only verify the rivals, and let the plan's first launches time them in passing: the fastest stays.
+    pub adapt: bool,
     scratch: Option<(NonNull<c_void>, i64)>,
 }
 
@@ -60,6 +62,7 @@ impl Options {
         let mut raw = sys::autotune_plan_options {
             policy: self.policy.as_ptr(),
             measure_ms: self.measure_ms,
+            flags: if self.adapt { sys::AUTOTUNE_ADAPT.into() } else { 0 },
             ..Default::default()
         };
 

@@ -14,6 +14,7 @@ pub const AUTOTUNE_VERSION_MAJOR: c_int = 0;
 pub const AUTOTUNE_VERSION_MINOR: c_int = 1;
 pub const AUTOTUNE_VERSION_PATCH: c_int = 0;
 pub const AUTOTUNE_RANK_MAX: c_int = 24;
+pub const AUTOTUNE_ADAPT: c_int = 1;
 pub const AUTOTUNE_OK: c_int = 0;
 pub const AUTOTUNE_FAILED: c_int = 1;
 pub const AUTOTUNE_INVALID: c_int = 2;
@@ -225,6 +226,7 @@ pub struct autotune_info {
     pub tuned_problem: *const c_char,
     pub path: *const c_char,
     pub config: *const c_char,
+    pub adapts: i64,
 }
 
 impl Default for autotune_info {
@@ -263,6 +265,7 @@ pub struct autotune_plan_options {
     pub scratch: *mut c_void,
     pub scratch_bytes: i64,
     pub struct_size: usize,
+    pub flags: i64,
 }
 
 impl Default for autotune_plan_options {

@@ -58,7 +58,9 @@
     X(cuEventCreate, "cuEventCreate")                                                              \
     X(cuEventDestroy, "cuEventDestroy_v2")                                                         \
     X(cuEventRecordWithFlags, "cuEventRecordWithFlags")                                            \
-    X(cuEventElapsedTime, "cuEventElapsedTime")
+    X(cuEventQuery, "cuEventQuery")                                                                \
+    X(cuEventElapsedTime, "cuEventElapsedTime")                                                    \
+    X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode")
 
 struct at_cuda_api {
 #define FIELD(name, symbol) __typeof__(name) *name;

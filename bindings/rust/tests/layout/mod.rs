@@ -14,6 +14,7 @@ pub fn layout() -> String {
     add("AUTOTUNE_VERSION_MINOR", AUTOTUNE_VERSION_MINOR as usize);
     add("AUTOTUNE_VERSION_PATCH", AUTOTUNE_VERSION_PATCH as usize);
     add("AUTOTUNE_RANK_MAX", AUTOTUNE_RANK_MAX as usize);
+    add("AUTOTUNE_ADAPT", AUTOTUNE_ADAPT as usize);
     add("AUTOTUNE_OK", AUTOTUNE_OK as usize);
     add("AUTOTUNE_FAILED", AUTOTUNE_FAILED as usize);
     add("AUTOTUNE_INVALID", AUTOTUNE_INVALID as usize);
@@ -302,6 +303,9 @@ pub fn layout() -> String {
     let member = unsafe { addr_of!((*at).config) };
     add("autotune_info.config", member as usize - at as usize);
     add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).adapts) };
+    add("autotune_info.adapts", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
 
     let place = MaybeUninit::<autotune_launch>::uninit();
     let at = place.as_ptr();
@@ -342,6 +346,9 @@ pub fn layout() -> String {
     add("  bytes", size_of_pointee(member));
     let member = unsafe { addr_of!((*at).struct_size) };
     add("autotune_plan_options.struct_size", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).flags) };
+    add("autotune_plan_options.flags", member as usize - at as usize);
     add("  bytes", size_of_pointee(member));
 
     let place = MaybeUninit::<autotune_scalar>::uninit();
