@@ -115,8 +115,7 @@ static void line_up(struct autotune_adaptation *adaptation)
 enum at_status autotune_adaptation_new(struct autotune_adaptation **made,
                                        const struct autotune_answer *asked,
                                        const struct autotune_verified *verified,
-                                       const struct autotune_context *context,
-                                       struct at_error *err)
+                                       const struct autotune_context *context, struct at_error *err)
 {
     struct autotune_adaptation *adaptation = *made = at_alloc(sizeof *adaptation);
     enum at_status status;
@@ -147,22 +146,28 @@ static void free_events(struct autotune_adaptation *adaptation)
     autotune_leave(entered);
 }
 
-void autotune_adaptation_free(struct autotune_adaptation *adaptation, bool captured)
+void autotune_adaptation_unload(struct autotune_adaptation *adaptation, bool captured)
 {
-    bool is_child = autotune_check_process(NULL) != AT_OK;
-
     if (!adaptation)
         return;
     for (size_t i = 0; i < adaptation->count; i++) {
-        if (!is_child)
-            autotune_module_drop(adaptation->kernels[i].module,
-                                 captured && adaptation->winner != NOBODY &&
-                                     i == kernel_of(adaptation->winner));
+        struct autotune_kernel *kernel = &adaptation->kernels[i];
+
+        autotune_module_drop(kernel->module, captured && adaptation->winner != NOBODY &&
+                                                 i == kernel_of(adaptation->winner));
+        kernel->module = NULL;
+    }
+    free_events(adaptation);
+}
+
+void autotune_adaptation_free(struct autotune_adaptation *adaptation)
+{
+    if (!adaptation)
+        return;
+    for (size_t i = 0; i < adaptation->count; i++) {
         autotune_info_clear(&adaptation->infos[i]);
         at_free(adaptation->descriptions[i]);
     }
-    if (!is_child)
-        free_events(adaptation);
     pthread_mutex_destroy(&adaptation->lock);
     at_free(adaptation);
 }
@@ -375,7 +380,8 @@ size_t autotune_adaptation_describe(const struct autotune_adaptation *adaptation
         snprintf(line, sizeof line, "  adapts     the first launches time %zu rivals\n",
                  adaptation->count - 1);
     else
-        snprintf(line, sizeof line, "  adapted    the best of %zu configs by %zu launches of each\n",
+        snprintf(line, sizeof line,
+                 "  adapted    the best of %zu configs by %zu launches of each\n",
                  adaptation->count, adaptation->race.rounds);
     return (size_t)snprintf(text, text ? capacity : 0, "%s%s", adaptation->descriptions[kernel],
                             line);

@@ -11,16 +11,17 @@
 #include <stdbool.h>
 
 /* Load the verified kernels in the context, which is current, and make what launches need. The
- * caller frees *made, which is set also if this fails. */
+ * caller unloads and frees *made, which is set also if this fails. */
 enum at_status autotune_adaptation_new(struct autotune_adaptation **made,
                                        const struct autotune_answer *asked,
                                        const struct autotune_verified *verified,
                                        const struct autotune_context *context,
                                        struct at_error *err);
 
-/* `captured`: a graph may run the winner's kernel. A forked child only frees memory. NULL is none.
- */
-void autotune_adaptation_free(struct autotune_adaptation *adaptation, bool captured);
+/* Drop the kernels and the events; NULL is none. `captured`: a graph may run the winner's kernel.
+ * Frees no memory, so that it can clean up when memory runs out. Not for forked children. */
+void autotune_adaptation_unload(struct autotune_adaptation *adaptation, bool captured);
+void autotune_adaptation_free(struct autotune_adaptation *adaptation);
 
 /* The kernel that stays; NULL: launches still take turns. Several threads may ask. */
 const struct autotune_kernel *autotune_adapted(const struct autotune_adaptation *adaptation);

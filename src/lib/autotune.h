@@ -409,8 +409,9 @@ typedef struct autotune_plan_options {
  *
  * Launches take turns if their addresses are multiples of align_bytes and their stream is not
  * captured. A graph keeps what it has captured: the looked-up kernel, until another one stays.
- * Plans in place, with beta, amax or sums, and what is never measured, do not adapt. Nor does a plan
- * whose problem was measured, which takes that winner. Other plans do not learn what this one finds.
+ * Plans in place, with beta, amax or sums, and what is never measured, do not adapt. Nor does a
+ * plan whose problem was measured, which takes that winner. Other plans do not learn what this one
+ * finds.
  */
 #define AUTOTUNE_ADAPT 1
 

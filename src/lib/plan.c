@@ -155,7 +155,8 @@ enum at_status autotune_kernels_load(struct autotune_kernel *kernels,
         status = at_config_launch(&configs[i], &asked->problem, &asked->device, launch, err);
     }
     if (status == AT_OK)
-        status = autotune_modules_hold(wants, count, context, asked->device.compute_capability, err);
+        status =
+            autotune_modules_hold(wants, count, context, asked->device.compute_capability, err);
     for (size_t i = 0; i < count && status == AT_OK; i++) {
         struct at_call *call = &kernels[i].call;
 
@@ -245,10 +246,10 @@ struct creating {
     bool entered; /* the plan's context was not current */
     struct autotune_answer answer;
     struct autotune_budget budget;
-    struct autotune_learnt *known;  /* what the answer borrows from; NULL: the profile */
-    struct autotune_learnt *learnt; /* what was measured; NULL: nothing */
+    struct autotune_learnt *known;     /* what the answer borrows from; NULL: the profile */
+    struct autotune_learnt *learnt;    /* what was measured; NULL: nothing */
     struct autotune_verified verified; /* what launches are to time */
-    char note[AUTOTUNE_NOTE_CHARS]; /* about that */
+    char note[AUTOTUNE_NOTE_CHARS];    /* about that */
 };
 
 /* A forked child does not own the kernels, and what was in a destroyed context is gone. A graph
@@ -257,10 +258,9 @@ static void unload(autotune_plan *plan)
 {
     bool captured = *plan->captured, entered;
 
-    autotune_adaptation_free(plan->adaptation, captured);
-    plan->adaptation = NULL;
     if (autotune_check_process(NULL) != AT_OK)
         return;
+    autotune_adaptation_unload(plan->adaptation, captured);
     for (size_t i = 0; i < AUTOTUNE_KERNELS; i++) {
         autotune_module_drop(plan->kernels[i].module, captured);
         plan->kernels[i].module = NULL;
@@ -572,6 +572,7 @@ void autotune_plan_free(autotune_plan *plan)
     if (!plan)
         return;
     unload(plan);
+    autotune_adaptation_free(plan->adaptation);
     at_free(plan->description);
     autotune_info_clear(&plan->info);
     at_free(plan->captured);

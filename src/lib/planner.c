@@ -478,8 +478,8 @@ enum at_status autotune_measure(struct autotune_answer *answer, const autotune_p
 /* A rival that takes so many times the first one's time is not worth a launch of the caller's. */
 static const double hopeless = 1.1;
 
-/* The fastest that is right, and not `taken`; NULL: there is none. Short launches are not timed, and
- * then it is the likeliest. */
+/* The fastest that is right, and not `taken`; NULL: there is none. Short launches are not timed,
+ * and then it is the likeliest. */
 static const struct at_racer *fastest_right(const struct measuring *measuring,
                                             const bool taken[ANSWERS_MAX + 1])
 {

@@ -37,7 +37,8 @@ struct autotune_verified {
 };
 
 /* Verify the answer's config and its rivals, as autotune_measure does, and time none. The answer's
- * config is the first, unless it is wrong; then come the fastest rivals, as far as one launch tells.
+ * config is the first, unless it is wrong; then come the fastest rivals, as far as one launch
+ * tells.
  */
 enum at_status autotune_verify(struct autotune_answer *answer, const autotune_profile *profile,
                                const struct autotune_budget *budget,

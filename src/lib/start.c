@@ -82,7 +82,8 @@ static CUresult launch_next(const autotune_plan *plan, const struct at_cuda_give
     return result;
 }
 
-/* Launch in the plan's context; without a call, the next kernel. `scratch`: of launches in a row. */
+/* Launch in the plan's context; without a call, the next kernel. `scratch`: of launches in a row.
+ */
 static enum at_status launch(const autotune_plan *plan, const struct at_call *call,
                              const struct at_cuda_given *given, void *stream, uint64_t scratch,
                              struct at_error *err)

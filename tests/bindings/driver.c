@@ -41,7 +41,6 @@ int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
 }
 
 SUCCESS(cuCtxSynchronize)
-SUCCESS(cuThreadExchangeStreamCaptureMode)
 
 /* ---- objects of libautotune ---- */
 

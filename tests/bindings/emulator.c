@@ -110,7 +110,6 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 }
 
 SUCCESS(cuCtxSynchronize)
-SUCCESS(cuThreadExchangeStreamCaptureMode)
 
 /* ---- modules and launches ---- */
 

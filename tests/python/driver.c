@@ -110,4 +110,3 @@ int cuMemsetD32Async(unsigned long long address, unsigned value, size_t count, v
 
 SUCCESS(cuCtxSynchronize)
 SUCCESS(cuEventRecord)
-SUCCESS(cuThreadExchangeStreamCaptureMode)

@@ -27,9 +27,8 @@ enum { USUAL_NS = 100000 };
 
 static autotune_profile *profile;
 
-static const autotune_plan_options adapts = {.measure_ms = 600000,
-                                             .struct_size = sizeof adapts,
-                                             .flags = AUTOTUNE_ADAPT};
+static const autotune_plan_options adapts = {
+    .measure_ms = 600000, .struct_size = sizeof adapts, .flags = AUTOTUNE_ADAPT};
 
 static int kernels; /* that the plan finds */
 static int others;  /* the number of the first rival: see test_library_measure.c */

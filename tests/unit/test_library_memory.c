@@ -301,6 +301,8 @@ static void create_plan(const struct scenario *scenario, struct result *result)
 
 /* The kernels come from the cache, but for the first run. */
 static const autotune_plan_options ample = {.measure_ms = 600000};
+static const autotune_plan_options adapts = {
+    .measure_ms = 600000, .struct_size = sizeof adapts, .flags = AUTOTUNE_ADAPT};
 
 static void measure_plan(const struct scenario *scenario, struct result *result)
 {
@@ -311,7 +313,8 @@ static void measure_plan(const struct scenario *scenario, struct result *result)
     fake_cuda_is_there = true;
     setenv("XDG_CACHE_HOME", cache, 1);
     begin();
-    result->status = autotune_plan_create_with(&plan, profile, &scenario->problem, &ample, &error);
+    result->status = autotune_plan_create_with(&plan, profile, &scenario->problem,
+                                               scenario->subject ? &adapts : &ample, &error);
     end();
     autotune_wisdom_forget();
     if (result->status == AUTOTUNE_OK) {
@@ -469,6 +472,12 @@ static const struct scenario scenarios[] = {
      .problem = F32(8192)},
     {.name = "plan: measured",
      .run = measure_plan,
+     .profile = shipped,
+     .problem = F32(6000),
+     .sampled = 60},
+    {.name = "plan: adapts",
+     .run = measure_plan,
+     .subject = "adapts",
      .profile = shipped,
      .problem = F32(6000),
      .sampled = 60},

@@ -52,7 +52,9 @@ static void make(struct worker *worker)
     static const int64_t sizes[] = {1, 2, 4, 8};
     const autotune_problem problem = {
         .elem_size = sizes[draw(worker, 4)], .rows = 6000 + 16 * draw(worker, 5), .cols = 6000};
-    const autotune_plan_options options = {.measure_ms = draw(worker, 50) == 0 ? 100000 : 0};
+    const autotune_plan_options options = {.measure_ms = draw(worker, 50) == 0 ? 100000 : 0,
+                                           .struct_size = sizeof options,
+                                           .flags = draw(worker, 50) == 0 ? AUTOTUNE_ADAPT : 0};
     autotune_plan **plan = one_of(worker);
 
     autotune_plan_free(*plan);
