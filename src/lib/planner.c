@@ -525,7 +525,9 @@ enum at_status autotune_verify(struct autotune_answer *answer, const autotune_pr
         take_right(measuring, verified);
     if (verified->count > 0)
         answer->answer = verified->answers[0];
-    else if (ran && status == AT_OK)
+    if (verified->count == 1)
+        snprintf(note, AUTOTUNE_NOTE_CHARS, "nothing: no rival is nearly as fast");
+    else if (verified->count == 0 && ran && status == AT_OK)
         status = explain_none(measuring, note, err);
     end(measuring);
     return status;

@@ -195,6 +195,21 @@ static void test_slow(void **state)
     end(plan);
 }
 
+static void test_all_slow(void **state)
+{
+    autotune_plan *plan;
+
+    (void)state;
+    begin();
+    for (int i = others; i < kernels; i++)
+        fake_cuda_kernels[i].ns = USUAL_NS * 6 / 5;
+    plan = measure_plan(profile, &adapts);
+    assert_int_equal(rivals_of(plan), 0);
+    assert_true(measure_says(plan, "  measured   nothing: no rival is nearly as fast"));
+    assert_int_equal(started(plan), 0);
+    end(plan);
+}
+
 static void test_wrong(void **state)
 {
     autotune_plan *plan;
@@ -459,6 +474,7 @@ int main(void)
         cmocka_unit_test_setup(test_fastest, need_kernels),
         cmocka_unit_test_setup(test_gain, need_kernels),
         cmocka_unit_test_setup(test_slow, need_kernels),
+        cmocka_unit_test_setup(test_all_slow, need_kernels),
         cmocka_unit_test_setup(test_wrong, need_kernels),
         cmocka_unit_test_setup(test_late, need_kernels),
         cmocka_unit_test_setup(test_lost_events, need_kernels),
