@@ -425,7 +425,7 @@ launches(plan::Plan, dst=C_NULL, src=C_NULL) = GC.@preserve plan written_launche
         places, capacity))
 info(plan::Plan) = GC.@preserve plan filled(
     (info, failure) -> C.autotune_plan_info(handle(plan), info, failure))
-scratch_bytes(plan::Plan) = GC.@preserve plan C.autotune_plan_scratch_byteshandle(plan)
+scratch_bytes(plan::Plan) = GC.@preserve plan C.autotune_plan_scratch_bytes(handle(plan))
 describe(plan::Plan) = GC.@preserve plan written(
     (text, capacity) -> C.autotune_plan_describe(handle(plan), text, capacity))
 

@@ -268,8 +268,8 @@ autotune_keep_unused(most) =
     @ccall library.autotune_keep_unused(most::Csize_t)::Cvoid
 autotune_set_nvrtc(path, error) =
     @ccall library.autotune_set_nvrtc(path::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
-autotune_set_log(function, user_data, most) =
-    @ccall library.autotune_set_log(function::Ptr{Cvoid}, user_data::Ptr{Cvoid}, most::Cint)::Cvoid
+autotune_set_log(function_, user_data, most) =
+    @ccall library.autotune_set_log(function_::Ptr{Cvoid}, user_data::Ptr{Cvoid}, most::Cint)::Cvoid
 autotune_wisdom_save(path, error) =
     @ccall library.autotune_wisdom_save(path::Ptr{Cchar}, error::Ptr{Ptr{Cvoid}})::Cint
 autotune_wisdom_forget() =
