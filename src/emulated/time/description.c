@@ -2,6 +2,7 @@
 #include "emulated/time/description.h"
 
 #include "base/choice.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "device/kind.h"
 #include "device/relation.h"
@@ -10,6 +11,7 @@
 #include "system/paths.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@ struct description {
 };
 
 /* At least 1: the model divides by them. */
-#define RATE(name) AT_INT(at_rates, name, 1, 1000000000),
+#define RATE(name) AT_INT(at_rates, name, 1, 1000000000, AT_OPTIONAL),
 static const struct at_field rate_fields[] = {AT_RATES(RATE)};
 static const struct at_schema rates_schema = AT_SCHEMA("rates", at_rates, rate_fields);
 
@@ -47,11 +49,23 @@ void at_description_files(struct at_folder *files)
     at_free(path);
 }
 
+/* Devices that people ask for, and for which NVRTC of CUDA 13 compiles no more. */
+static const struct {
+    const char *words, *capability;
+} too_old[] = {
+    {"V100", "7.0"}, {"TITAN V", "7.0"}, {"P100", "6.0"}, {"P40", "6.1"}, {"GTX 10", "6.1"}};
+
 static enum at_status fail_unknown(const char *name, struct at_error *err)
 {
     struct at_folder files;
     enum at_status status;
 
+    for (size_t i = 0; i < AT_COUNT(too_old); i++)
+        if (strcasestr(name, too_old[i].words))
+            return at_fail(err, AT_USAGE,
+                           "no description of a device \"%s\": it has compute capability %s, and "
+                           "NVRTC of CUDA 13 compiles for 7.5 and newer",
+                           name, too_old[i].capability);
     at_description_files(&files);
     for (size_t i = 0; i < files.count; i++)
         files.names[i][strlen(files.names[i]) - (sizeof suffix - 1)] = '\0';
@@ -83,6 +97,105 @@ static enum at_status check(const struct description *description, const char *p
     return AT_OK;
 }
 
+/* ---- rates that a description leaves out ---- */
+
+/* The device whose rates were fitted to its times. Its description has all of them. */
+static const char fitted[] = "tuning/devices/h200.yaml";
+
+/* How a rate of another device follows from the fitted one. All that are not here are the same. */
+enum carried { AS_MANY_CLOCKS, PER_CLOCK, PER_CLOCK_AND_MULTIPROCESSOR };
+
+static const struct {
+    size_t offset;
+    enum carried how;
+} carried[] = {
+    {offsetof(struct at_rates, block_ns), AS_MANY_CLOCKS},
+    {offsetof(struct at_rates, l2_latency_ns), AS_MANY_CLOCKS},
+    {offsetof(struct at_rates, later_warp_ns), AS_MANY_CLOCKS},
+    {offsetof(struct at_rates, request_ns), AS_MANY_CLOCKS},
+    {offsetof(struct at_rates, warp_ns), AS_MANY_CLOCKS},
+    {offsetof(struct at_rates, blocks_per_us), PER_CLOCK},
+    {offsetof(struct at_rates, l2_load_MB_per_s), PER_CLOCK_AND_MULTIPROCESSOR},
+    {offsetof(struct at_rates, l2_store_MB_per_s), PER_CLOCK_AND_MULTIPROCESSOR},
+};
+
+/* Bandwidths are rounded to this. */
+enum { BANDWIDTH_STEP = 10000 };
+
+static int64_t *rate_at(struct at_rates *rates, size_t offset)
+{
+    return (int64_t *)((char *)rates + offset);
+}
+
+/* Carry a rate over from one device to the other. */
+static int64_t carry(int64_t rate, enum carried how, const struct description *from,
+                     const struct description *to)
+{
+    double clocks = (double)to->rates.clock_khz / (double)from->rates.clock_khz;
+    double size = (double)to->device.multiprocessors / (double)from->device.multiprocessors;
+
+    if (how == AS_MANY_CLOCKS)
+        return at_max(1, llround((double)rate / clocks));
+    return how == PER_CLOCK
+               ? at_max(1, llround((double)rate * clocks))
+               : at_max(1, llround((double)rate * clocks * size / BANDWIDTH_STEP)) * BANDWIDTH_STEP;
+}
+
+static void carry_over(struct description *to, const struct description *from)
+{
+    struct at_rates rates = from->rates;
+
+    rates.clock_khz = to->rates.clock_khz;
+    rates.dram_MB_per_s = to->device.peak_bandwidth_MB_per_s;
+    for (size_t i = 0; i < AT_COUNT(carried); i++) {
+        int64_t *rate = rate_at(&rates, carried[i].offset);
+
+        *rate = carry(*rate, carried[i].how, from, to);
+    }
+    for (size_t i = 0; i < AT_COUNT(rate_fields); i++) {
+        int64_t *rate = rate_at(&to->rates, rate_fields[i].offset);
+
+        if (*rate == 0)
+            *rate = *rate_at(&rates, rate_fields[i].offset);
+    }
+}
+
+static enum at_status fail_missing(const struct at_rates *rates, const char *path,
+                                   struct at_error *err)
+{
+    struct at_rates found = *rates;
+
+    for (size_t i = 0; i < AT_COUNT(rate_fields); i++)
+        if (*rate_at(&found, rate_fields[i].offset) == 0)
+            return at_fail(err, AT_USAGE, "%s: rates: %s is missing", path, rate_fields[i].key);
+    return AT_OK;
+}
+
+static enum at_status read_file(struct description *description, const char *path,
+                                struct at_error *err);
+
+/* Fill in the rates that are missing. A clock has to be there. */
+static enum at_status complete(struct description *description, const char *path,
+                               struct at_error *err)
+{
+    struct description from = {0};
+    enum at_status status;
+    char *other;
+
+    if (strcmp(description->device.predictions, AT_CALIBRATED) == 0)
+        return fail_missing(&description->rates, path, err);
+    if (description->rates.clock_khz == 0)
+        return at_fail(err, AT_USAGE, "%s: rates: clock_khz is missing", path);
+    other = at_path_data_file(fitted);
+    status = read_file(&from, other, err);
+    if (status == AT_OK) {
+        carry_over(description, &from);
+        at_schema_clear(&schema, &from);
+    }
+    at_free(other);
+    return status;
+}
+
 static enum at_status read_file(struct description *description, const char *path,
                                 struct at_error *err)
 {
@@ -91,6 +204,8 @@ static enum at_status read_file(struct description *description, const char *pat
 
     if (status == AT_OK)
         status = check(&read, path, err);
+    if (status == AT_OK)
+        status = complete(&read, path, err);
     if (status == AT_OK)
         *description = read;
     else
@@ -151,10 +266,13 @@ static bool same_name(const char *a, const char *b)
 /* How well a name fits a description. */
 enum fit { NOT_AT_ALL, BY_WORDS, BY_NAME };
 
-static enum fit fit_of(const struct description *description, const char *name)
+static enum fit fit_of(const struct description *description, const char *file, const char *name)
 {
     const struct at_located *aliases = description->aliases.items;
-    bool named = same_name(description->device.name, name);
+    char *own = at_format("%.*s", (int)(strlen(file) - (sizeof suffix - 1)), file);
+    bool named = same_name(description->device.name, name) || same_name(own, name);
+
+    at_free(own);
 
     for (size_t i = 0; i < description->aliases.count; i++)
         named |= same_name(aliases[i].text, name);
@@ -181,7 +299,7 @@ enum at_status at_description_by_any_name(struct at_device_info *info, const cha
 
         if (read_named(&description, files.names[i], NULL) != AT_OK)
             continue;
-        fit = fit_of(&description, name);
+        fit = fit_of(&description, files.names[i], name);
         count = fit > best ? 1 : count + (fit == best);
         if (fit > best)
             found = description.device;
