@@ -156,6 +156,64 @@ END
     [[ $output == *'no  each answer was timed: not '* ]]
 }
 
+# stranger: what contribute writes for an emulated GPU, as if it were a real one.
+stranger() {
+    printf 'schema: 1\nproblems:\n  - 64x96:f32\n  - 65x33:f16\n' >tiny.yaml
+    "$library/contribute" --gpu emu:rtx-3060 --problems tiny.yaml --minutes 1 >said
+    grep -F 'Please attach nvidia-geforce-rtx-3060-contribution.yaml ' said
+    sed 's/kind: emulated/kind: cuda/; /predictions: /d; s/^    nvrtc: /    driver: "580.159.04"\n&/' \
+        nvidia-geforce-rtx-3060-contribution.yaml >sent.yaml
+}
+
+@test "a stranger's GPU is tuned by one command, and merged by one" {
+    is_long
+    need_nvrtc
+    stranger
+    # It does not tell which card it was, nor whose.
+    run -1 grep -E 'uuid|pci_bus_id|/tmp|/home' nvidia-geforce-rtx-3060-contribution.yaml
+    run -1 "$library/check-contribution" nvidia-geforce-rtx-3060-contribution.yaml
+    [[ $output == *'no  its times are measured: they are predicted'* ]]
+
+    mkdir into
+    run -0 "$library/check-contribution" --least 2 --merge --into into sent.yaml
+    [[ $output != *$'\nno'* ]]
+    run -0 "$library/check-contribution" --least 2 --merge --into into sent.yaml
+    run -0 "$AUTOTUNE" lookup --device "RTX 3060" --problem 64x96:f32 --format json into/nvidia-geforce-rtx-3060.yaml
+    [[ $output == *'"tier": "exact"'* ]]
+}
+
+@test "hostile contributions are refused, and nothing is merged" {
+    is_long
+    need_nvrtc
+    stranger
+    mkdir into
+    local -A hostile=(
+        ['it does not tell which card']='s/^    ordinal: 0/    uuid: GPU-0\n&/'
+        ['it has a name that a file can have']='s|^    name: NVIDIA.*|    name: ../../../etc/passwd|'
+        ["it agrees with the device's description"]='s/multiprocessors: 28/multiprocessors: 30/'
+        ['no answer is far beyond the copy limit']="s/f32 9[0-9]*'/f32 9999'/"
+        ['every config is legal']='s/BLOCK_X=256/BLOCK_X=255/'
+        ['its times are measured']='s/kind: cuda/kind: emulated\n    predictions: uncalibrated/'
+    )
+    for what in "${!hostile[@]}"; do
+        sed "${hostile[$what]}" sent.yaml >changed.yaml
+        run -1 cmp -s sent.yaml changed.yaml
+        run "$library/check-contribution" --least 2 --merge --into into changed.yaml
+        echo "$what: $status $output"
+        [[ $status -eq 1 && $output == *$'no  '* ]]
+    done
+    # What only grows when it is read, what never ends, and what is too long
+    printf 'a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: [*b, *b, *b]\n' >bomb.yaml
+    (cat sent.yaml && head -c 400000 /dev/zero | tr '\0' '#') >long.yaml
+    printf '!!python/object/apply:os.system ["touch owned"]\n' >code.yaml
+    for file in bomb.yaml long.yaml code.yaml; do
+        run timeout 20 "$library/check-contribution" --least 2 --merge --into into "$file"
+        [[ $status -eq 1 && $output == *$'no  '* ]]
+    done
+    [ ! -e owned ]
+    [ -z "$(ls into)" ]
+}
+
 @test "lookup is judged by the times of an H200, as tests/unit/test_regret.c does" {
     unset AUTOTUNE_DATADIR
     run -0 "$library/judge-lookup" "$srcdir/tests/data/h200-lookup.tsv"
