@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* autotune list: the devices that can be tuned. */
 #include "base/flow.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "cmd/command_line.h"
 #include "cmd/run_options.h"
@@ -95,11 +96,12 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
     return best;
 }
 
-static int64_t shipped_copy_limit(const struct at_device_info *device, struct at_progress *progress)
+/* Find the copy limits that the shipped profiles know, each of which is read once. */
+static void find_copy_limits(struct listed_device *devices, size_t count,
+                             struct at_progress *progress)
 {
     char *results = at_path_data_file("results");
     struct at_folder folder = {0};
-    int64_t best = 0;
 
     (void)at_folder_list(&folder, results, ".yaml"); /* without the folder, nothing is known */
     for (size_t i = 0; i < folder.count; i++) {
@@ -108,25 +110,22 @@ static int64_t shipped_copy_limit(const struct at_device_info *device, struct at
 
         /* An unreadable profile must not prevent the listing. */
         if (at_profile_read(&profile, path, NULL) == AT_OK) {
-            int64_t limit = copy_limit_in(&profile, device);
-
             at_detail(progress, "read %s", path);
-            best = limit > best ? limit : best;
+            for (size_t k = 0; k < count; k++)
+                devices[k].copy_limit_MB_per_s = at_max(
+                    devices[k].copy_limit_MB_per_s, copy_limit_in(&profile, &devices[k].device));
             at_profile_clear(&profile);
         }
         free(path);
     }
     at_folder_clear(&folder);
     free(results);
-    return best;
 }
 
-static struct listed_device make_listed(const struct at_device_info *device,
-                                        struct at_progress *progress)
+static struct listed_device make_listed(const struct at_device_info *device)
 {
     struct listed_device listed = {
         .device = *device,
-        .copy_limit_MB_per_s = shipped_copy_limit(device, progress),
         .memory_GiB = device->memory_bytes >> 30,
         .l2_MiB = device->l2_bytes >> 20,
     };
@@ -291,7 +290,8 @@ static enum at_status run_list(void *given, struct at_error *err)
         return status;
     devices = at_alloc_array(count, sizeof *devices);
     for (size_t i = 0; i < count; i++)
-        devices[i] = make_listed(&infos[i], &options->run.progress);
+        devices[i] = make_listed(&infos[i]);
+    find_copy_limits(devices, count, &options->run.progress);
     status = at_print_list("devices", options->emulated ? &emulated_schema : &gpu_schema, devices,
                            count, options->format, stdout, err);
     free(devices);
