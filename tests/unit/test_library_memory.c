@@ -701,6 +701,7 @@ static const char *const own_files[] = {
     "tuning/naive.yaml",
     "templates/naive.cu",
     "tuning/devices/h100.yaml",
+    "tuning/devices/h200.yaml",
     "results/networks.bin",
 };
 
