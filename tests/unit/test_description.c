@@ -207,9 +207,11 @@ static void test_refused(void **state)
         {"kind: emulated", "kind: cuda", "must be of kind emulated"},
         {"  l2_load_MB_per_s: ", "  l2_load_MB_per_s: -", "l2_load_MB_per_s"},
         {"  run_bytes: 256\n", "", "rates: run_bytes is missing"},
+        {"  clock_khz: 1980000\n", "", "rates: clock_khz is missing"},
     };
     char directory[] = "/tmp/autotune-description-XXXXXX";
     char *tuning, *devices_directory, *file, *path = path_of("tuning/devices/h200.yaml");
+    struct at_device_info changed;
     struct at_error unread;
     size_t size;
 
@@ -231,6 +233,9 @@ static void test_refused(void **state)
         assert_non_null(strstr(err.message, cases[i].message));
         assert_int_equal(info.ordinal, 17);
     }
+    /* One that follows from itself is read once. */
+    write_changed(file, "predictions: calibrated", "predictions: uncalibrated");
+    assert_int_equal(at_description_read(&changed, NULL, "h200", &unread), AT_OK);
     unlink(file);
     rmdir(devices_directory);
     rmdir(tuning);

@@ -171,8 +171,18 @@ static enum at_status fail_missing(const struct at_rates *rates, const char *pat
     return AT_OK;
 }
 
-static enum at_status read_file(struct description *description, const char *path,
-                                struct at_error *err);
+/* Read a description that has to have all rates. */
+static enum at_status read_whole(struct description *description, const char *path,
+                                 struct at_error *err)
+{
+    enum at_status status = at_schema_read_file(&schema, description, path, err);
+
+    if (status == AT_OK)
+        status = fail_missing(&description->rates, path, err);
+    if (status != AT_OK)
+        at_schema_clear(&schema, description);
+    return status;
+}
 
 /* Fill in the rates that are missing. A clock has to be there. */
 static enum at_status complete(struct description *description, const char *path,
@@ -187,7 +197,7 @@ static enum at_status complete(struct description *description, const char *path
     if (description->rates.clock_khz == 0)
         return at_fail(err, AT_USAGE, "%s: rates: clock_khz is missing", path);
     other = at_path_data_file(fitted);
-    status = read_file(&from, other, err);
+    status = read_whole(&from, other, err);
     if (status == AT_OK) {
         carry_over(description, &from);
         at_schema_clear(&schema, &from);
