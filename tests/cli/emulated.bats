@@ -162,11 +162,12 @@ setup() {
 @test "uncalibrated devices are marked wherever they are shown" {
     is_long
     uncalibrated="$predicted; the predictions are uncalibrated: no such GPU has been measured"
+    count=$(find "$srcdir/tuning/devices" -name '*.yaml' | wc -l)
     run -0 "$AUTOTUNE" list --emulated
-    [ "${#lines[@]}" -eq 7 ]
-    [ "$(grep -c ' uncalibrated$' <<<"$output")" -eq 5 ]
+    [ "${#lines[@]}" -eq $((count + 1)) ]
+    [ "$(grep -c ' uncalibrated$' <<<"$output")" -eq $((count - 1)) ]
     [[ $output == *$'\nemu:h200 '*' calibrated'* ]]
-    for device in emu:{a100,b200,h100,h200,l40s,rtx-4090}; do
+    for device in emu:{a100,b200,h200,l4,rtx-3060,t4}; do
         run --separate-stderr -0 tune --gpu "$device" --family tile --budget 2 --search random \
             --problem 64x96:f32 --out best.yaml
         if [ "$device" = emu:h200 ]; then
@@ -180,7 +181,7 @@ setup() {
         run -0 "$AUTOTUNE" show best.yaml
         [[ ${lines[1]} == "  emulated: $uncalibrated" ]]
     done
-    run -0 "$AUTOTUNE" bench --quiet --gpu emu:rtx-4090 --profile best.yaml --problem 64x96:f32
+    run -0 "$AUTOTUNE" bench --quiet --gpu emu:t4 --profile best.yaml --problem 64x96:f32
     [[ ${lines[1]} == "  emulated: $uncalibrated" ]]
 }
 

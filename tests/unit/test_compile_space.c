@@ -2,6 +2,7 @@
 /* The shipped templates and spaces. With the real NVRTC, for the oldest and the newest architecture
  * that it knows and compute capability 9.0, or whole for all that it knows, a sample of the configs
  * of every family and element size compiles, and so do the verification kernels. */
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "kernel/builder.h"
@@ -129,9 +130,16 @@ static void draw(struct tasks *tasks, struct at_family *family, int elem_size,
     at_space_clear(&space);
 }
 
-static void check_built(const struct at_built *built, int architecture)
+/* What the kernels of an architecture take. */
+struct taken {
+    size_t kernels, spilling;
+    int64_t registers; /* the most */
+};
+
+static void check_built(const struct at_built *built, int architecture, struct taken *taken)
 {
     const struct task *task = built->owner;
+    const struct at_kernel_resources *resources = &built->resources;
     char *config = at_config_format(&task->config);
 
     if (built->outcome != AT_CORRECT)
@@ -140,6 +148,13 @@ static void check_built(const struct at_built *built, int architecture)
     if (built->resources.registers == 0 || !built->program || built->program->size == 0)
         fail_msg("sm_%d, %d bytes: %s %s: an empty kernel", architecture, (int)task->kind.elem_size,
                  task->config.family->name, config);
+    if (resources->registers > 255 || resources->shared_bytes > 48 << 10)
+        fail_msg("sm_%d, %d bytes: %s %s: %d registers, %d bytes of static shared memory",
+                 architecture, (int)task->kind.elem_size, task->config.family->name, config,
+                 (int)resources->registers, (int)resources->shared_bytes);
+    taken->kernels++;
+    taken->spilling += resources->spill_bytes > 0;
+    taken->registers = at_max(taken->registers, resources->registers);
     free(config);
 }
 
@@ -149,6 +164,7 @@ static void compile_all(const struct tasks *tasks, int architecture)
         .compute_capability = architecture, .workers = 2, .header = header};
     struct at_builder *builder;
     struct at_error err = {AT_OK, ""};
+    struct taken taken = {0};
 
     if (at_builder_open(&builder, &options, NULL, 0, &err) != AT_OK)
         fail_msg("%s", err.message);
@@ -160,12 +176,14 @@ static void compile_all(const struct tasks *tasks, int architecture)
 
         assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
         if (((struct task *)built.owner)->config.family != &harness)
-            check_built(&built, architecture);
+            check_built(&built, architecture, &taken);
         else if (built.outcome != AT_CORRECT)
             fail_msg("sm_%d: harness.cu: %s", architecture, built.message);
         at_program_release(built.program);
     }
     at_builder_close(builder);
+    print_message("sm_%d: %zu kernels, %d registers at most, %zu spill some\n", architecture,
+                  taken.kernels, (int)taken.registers, taken.spilling);
 }
 
 static void test_architecture(void **state)
