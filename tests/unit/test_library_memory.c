@@ -698,11 +698,8 @@ static void test_remembered(void **state)
 
 /* One family, one device and one profile, so that opening them takes few allocations. */
 static const char *const own_files[] = {
-    "tuning/naive.yaml",
-    "templates/naive.cu",
-    "tuning/devices/h100.yaml",
-    "tuning/devices/h200.yaml",
-    "results/networks.bin",
+    "tuning/naive.yaml",        "templates/naive.cu",   "tuning/devices/h100.yaml",
+    "tuning/devices/h200.yaml", "results/networks.bin",
 };
 
 static void link_into(const char *tree, const char *name, const char *target)
