@@ -277,16 +277,6 @@ static void settle(struct autotune_adaptation *adaptation)
     atomic_store_explicit(&adaptation->winner, winner, memory_order_release);
 }
 
-static void lock(struct autotune_adaptation *adaptation)
-{
-    pthread_mutex_lock(&adaptation->lock);
-}
-
-static void unlock(struct autotune_adaptation *adaptation)
-{
-    pthread_mutex_unlock(&adaptation->lock);
-}
-
 /* ---- launches ---- */
 
 const struct autotune_kernel *autotune_adapted(const struct autotune_adaptation *adaptation)
@@ -317,14 +307,14 @@ struct autotune_passing autotune_pass(struct autotune_adaptation *adaptation, CU
     struct autotune_passing passing = {&adaptation->kernels[0], NULL};
     bool settled;
 
-    lock(adaptation);
+    pthread_mutex_lock(&adaptation->lock);
     settled = adaptation->winner != NOBODY;
     if (!settled) {
         look_at_all(adaptation);
         passing.timed = take_launch(adaptation);
     }
     settled = !settled && adaptation->winner != NOBODY;
-    unlock(adaptation);
+    pthread_mutex_unlock(&adaptation->lock);
     if (passing.timed) {
         passing.kernel = &adaptation->kernels[kernel_of(passing.timed->racer)];
         at_cuda.cuEventRecordWithFlags(passing.timed->before, stream, CU_EVENT_RECORD_DEFAULT);
@@ -347,14 +337,14 @@ void autotune_passed(struct autotune_adaptation *adaptation, const struct autotu
         return;
     if (result == CUDA_SUCCESS)
         result = at_cuda.cuEventRecordWithFlags(timed->after, stream, CU_EVENT_RECORD_DEFAULT);
-    lock(adaptation);
+    pthread_mutex_lock(&adaptation->lock);
     timed->started = true;
     if (result != CUDA_SUCCESS) {
         adaptation->racers[timed->racer].racing = false;
         timed->done = true;
         adaptation->done++;
     }
-    unlock(adaptation);
+    pthread_mutex_unlock(&adaptation->lock);
 }
 
 /* ---- what is told ---- */
