@@ -131,10 +131,16 @@ template <> struct format<NUMBER_BF16> {
     }
     static __device__ __forceinline__ unsigned short store(float x)
     {
+#if __CUDA_ARCH__ >= 800
         unsigned bits;
 
         asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(0.0f), "f"(x));
         return (unsigned short)bits;
+#else
+        const unsigned bits = __float_as_uint(x);
+
+        return (unsigned short)(x != x ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+#endif
     }
     static __device__ __forceinline__ unsigned short store(double x)
     {

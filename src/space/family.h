@@ -151,7 +151,7 @@ struct at_config at_family_default(const struct at_family *family);
  * - Each value is in its parameter's list; all constraints and needs hold.
  * - The block has 1 to max_threads_per_block threads, at most 1024 by 1024 by 64. The grid has at
  *   least 1 block, at most 2^31-1 by 65535 by 65535.
- * - Dynamic shared memory is at most shared_bytes_per_block_optin.
+ * - Dynamic shared memory is at most shared_bytes_per_block_optin, less what amax needs.
  * If not, *why (may be NULL) is the rule that failed; the caller frees it. An expression that
  * cannot be evaluated is an error. */
 enum at_status at_config_legal(const struct at_config *config, const struct at_problem *problem,

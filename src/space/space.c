@@ -52,9 +52,15 @@ static int64_t blocks_of(int64_t tiles, int64_t tiles_per_block, int64_t multipr
 static enum at_status launch_field(const struct at_point *point, enum at_launch_field field,
                                    int64_t *value, struct at_error *err);
 
+/* What a kernel that looks for the largest magnitude keeps in static shared memory: a number for
+ * each warp of a block (templates/largest.cuh). */
+enum { LARGEST_BYTES = 32 * 4 };
+
 static int64_t most(const struct at_point *point, enum at_launch_field field)
 {
-    return field == AT_SHARED_BYTES ? point->device->shared_bytes_per_block_optin
+    int64_t kept = at_step_has(&point->problem->step, AT_AMAX) ? LARGEST_BYTES : 0;
+
+    return field == AT_SHARED_BYTES ? point->device->shared_bytes_per_block_optin - kept
                                     : fields[field].max;
 }
 
