@@ -183,7 +183,7 @@ on_read_only_home() {
     for hidden in -1 7 GPU-12345678; do
         CUDA_VISIBLE_DEVICES=$hidden says 3 "$words" list
     done
-    says 3 'autotune list --emulated lists '[1-9]*' devices' list
+    says 3 'autotune list --emulated lists '[1-9][0-9]' devices' list
 }
 
 @test "a container without GPUs: libcuda is there, but no device file" {

@@ -189,7 +189,7 @@ stranger() {
     mkdir into
     local -A hostile=(
         ['it does not tell which card']='s/^    ordinal: 0/    uuid: GPU-0\n&/'
-        ['it has a name that a file can have']='s|^    name: NVIDIA.*|    name: ../../../etc/passwd|'
+        ['its device has a name that a file can have']='s|^    name: NVIDIA.*|    name: ../../../etc/passwd|'
         ["it agrees with the device's description"]='s/multiprocessors: 28/multiprocessors: 30/'
         ['no answer is far beyond the copy limit']="s/f32 9[0-9]*'/f32 9999'/"
         ['every config is legal']='s/BLOCK_X=256/BLOCK_X=255/'
@@ -200,7 +200,8 @@ stranger() {
         run -1 cmp -s sent.yaml changed.yaml
         run "$library/check-contribution" --least 2 --merge --into into changed.yaml
         echo "$what: $status $output"
-        [[ $status -eq 1 && $output == *$'no  '* ]]
+        [ "$status" -eq 1 ]
+        grep -q "^no  .*$what" <<<"$output"
     done
     # What only grows when it is read, what never ends, and what is too long
     printf 'a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: [*b, *b, *b]\n' >bomb.yaml

@@ -20,7 +20,7 @@ no_device() {
 
 @test "list ends with exit code 3" {
     no_device list
-    [[ $stderr == *'; autotune list --emulated lists '[1-9]*' devices that need no GPU' ]]
+    [[ $stderr == *'; autotune list --emulated lists '[1-9][0-9]' devices that need no GPU' ]]
     no_device list --format json
 }
 
