@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of transpose.cuh: what kernels keep in shared memory. Rows of bytes, and how they are
- * written, are described by a type with count      rows pitch      bytes from a row to the next
+/* Part of transpose.cuh: what kernels keep in shared memory. Rows of bytes are described by a type
+ * with
+ *   count      rows
+ *   pitch      bytes from a row to the next
  *   piece      bytes of adjacent ones that are side by side, too
  *   place()    where a row's byte is
  *   swizzle()  the bits in which its place in the row differs from its number */

@@ -96,7 +96,7 @@ static int64_t copy_limit_in(const struct at_profile *profile, const struct at_d
     return best;
 }
 
-/* Find the copy limits that the shipped profiles know, each of which is read once. */
+/* Find the copy limits in the shipped profiles. Each profile is read once. */
 static void find_copy_limits(struct listed_device *devices, size_t count,
                              struct at_progress *progress)
 {

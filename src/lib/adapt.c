@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* All have so many samples before the slower rivals leave, and at most so many. With eight rivals
- * that is about LAUNCHES_MAX, after which nothing is timed. */
+/* Rivals leave when every racer has ROUNDS_LEAST samples. None gets more than ROUNDS_MAX. With
+ * eight rivals that takes about LAUNCHES_MAX launches. Later ones are not timed. */
 enum { ROUNDS_LEAST = 3, ROUNDS_MAX = 9, LAUNCHES_MAX = 63 };
 
 /* Events resolve half a microsecond, and a caller that waits for each launch leaves a gap between
@@ -46,10 +46,10 @@ struct autotune_adaptation {
     size_t issued, done;
 };
 
-/* Which of the kernels is a racer's? */
+/* Which of the kernels is a racer's? While nobody has won, it is the looked-up one. */
 static size_t kernel_of(size_t racer)
 {
-    return racer < AT_RACE_RIVALS ? 0 : racer - AT_RACE_RIVALS + 1;
+    return racer < AT_RACE_RIVALS || racer == NOBODY ? 0 : racer - AT_RACE_RIVALS + 1;
 }
 
 /* ---- making ---- */
@@ -356,14 +356,13 @@ const autotune_info *autotune_adaptation_info(const struct autotune_adaptation *
 
     if (rivals)
         *rivals = winner == NOBODY ? (int64_t)adaptation->count - 1 : 0;
-    return &adaptation->infos[winner == NOBODY ? 0 : kernel_of(winner)];
+    return &adaptation->infos[kernel_of(winner)];
 }
 
 size_t autotune_adaptation_describe(const struct autotune_adaptation *adaptation, char *text,
                                     size_t capacity)
 {
     size_t winner = atomic_load_explicit(&adaptation->winner, memory_order_acquire);
-    size_t kernel = winner == NOBODY ? 0 : kernel_of(winner);
     char line[160];
 
     if (winner == NOBODY)
@@ -373,6 +372,6 @@ size_t autotune_adaptation_describe(const struct autotune_adaptation *adaptation
         snprintf(line, sizeof line,
                  "  adapted    the best of %zu configs by %zu launches of each\n",
                  adaptation->count, adaptation->race.rounds);
-    return (size_t)snprintf(text, text ? capacity : 0, "%s%s", adaptation->descriptions[kernel],
-                            line);
+    return (size_t)snprintf(text, text ? capacity : 0, "%s%s",
+                            adaptation->descriptions[kernel_of(winner)], line);
 }
