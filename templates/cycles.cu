@@ -20,11 +20,15 @@
  * writes its tile when all tiles of the panel and of the one below have been read. So all blocks
  * have to run at the same time.
  *
+ * Rows and runs can begin anywhere. All are read in aligned chunks of 16 bytes, which lie in shared
+ * memory as in the matrix, and written in aligned vectors, whose elements lie anywhere there.
+ *
  * Runs move along the cycles of a permutation. Some places are marked: those whose number,
  * scrambled by a multiplication, is small. One launch saves the runs at marked places in scratch
  * memory. In the next, a warp starts at a marked place, and goes back along the cycle, from each
  * place to the one whose run belongs there. It ends where that is a marked one, whose run was
- * saved. A cycle without a marked place is short. The thread of its lowest place finds it.
+ * saved. A cycle without a marked place is short. The lane that follows it from its lowest place
+ * finds it.
  *
  * BACKWARD makes the inverse of all this, in the inverse order: first the rest is saved and runs of
  * RUN columns move, then they become the columns of panels. */
@@ -46,31 +50,51 @@
 #define BLOCKS 2 /* per multiprocessor */
 #endif
 #ifndef SLICE
-#define SLICE 100 /* KiB of shared memory for a tile */
-#endif
-#ifndef VEC
-#define VEC 1 /* elements per access where runs move */
-#endif
-#ifndef MARKED
-#define MARKED 24 /* at most one place in so many is marked */
+#define SLICE 24 /* KiB of shared memory for a tile */
 #endif
 
 using namespace at;
 
 using element = word<ELEM_SIZE>;
+using unsigned_element = word < ELEM_SIZE<4 ? ELEM_SIZE : 4>;
 
-constexpr int word_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE; /* that a lane copies of a tile */
-/* Runs begin on a boundary of VEC elements. If these are less than a word, a lane moves 16 bytes
- * that lie anywhere. */
-constexpr bool aligned = VEC * ELEM_SIZE >= 4;
-constexpr int unit_bytes = aligned ? VEC * ELEM_SIZE : 16;
+constexpr int part_bytes = ELEM_SIZE < 4 ? 4 : ELEM_SIZE; /* of a bank or an element */
+
+constexpr unsigned run_bytes = RUN * ELEM_SIZE;
+constexpr unsigned vector_lines = 16 / ELEM_SIZE; /* whose elements are 16 bytes */
+constexpr unsigned slice_bytes = SLICE * 1024;
+constexpr unsigned warps = THREADS / 32;
 constexpr unsigned line_bytes = 128;
 
-/* A tile takes `across` of a panel's columns. In shared memory it has a start for each of them, and
- * then its lines, each with up to 16 bytes of padding. */
+/* A tile takes `across` of a panel's columns. A panel of up to `flat` columns is one tile. Beside
+ * the tile, shared memory has a table of its lines. */
 constexpr unsigned across =
-    BACKWARD ? SLICE * 1024 / (RUN * ELEM_SIZE + 24)
-             : (SLICE * 1024 - RUN * 16 - 16) / (RUN * ELEM_SIZE + (int)sizeof(long long));
+    BACKWARD
+        ? (slice_bytes - 64) / (run_bytes + ELEM_SIZE + 28)
+        : (((slice_bytes - 1024) / RUN - 4 - ELEM_SIZE) / 16 * 16 - 16 + ELEM_SIZE) / ELEM_SIZE;
+constexpr unsigned flat = BACKWARD ? across : (slice_bytes - 1024 - RUN * 4) / run_bytes - 2;
+constexpr unsigned narrow = minimum(flat, 128u / ELEM_SIZE); /* columns that make short rows */
+
+template <unsigned multiple> __device__ __forceinline__ unsigned round_up(unsigned number)
+{
+    return (number + multiple - 1) / multiple * multiple;
+}
+
+/* End a group of asynchronous copies of this thread (PTX ISA, cp.async.commit_group). */
+__device__ __forceinline__ void commit_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Wait for all groups but the last ones. */
+template <int groups> __device__ __forceinline__ void wait_for_copies_but()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+#endif
+}
 
 struct shape {
     long long high;          /* elements of the side that is cut into panels */
@@ -83,7 +107,7 @@ struct shape {
     __device__ __forceinline__ shape(long long rows, long long cols)
         : high(BACKWARD ? cols : rows), wide((unsigned)(BACKWARD ? rows : cols)),
           panels((unsigned)(high / RUN)), places(panels * wide), gap((unsigned)(high % RUN)),
-          parts((wide + across - 1) / across), by_panels(panels), by_wide(wide)
+          parts(wide <= flat ? 1 : (wide + across - 1) / across), by_panels(panels), by_wide(wide)
     {
     }
 
@@ -101,12 +125,6 @@ struct shape {
         return BACKWARD ? cross(place, by_wide, panels) : cross(place, by_panels, wide);
     }
 
-    /* Where the run of this place belongs. */
-    __device__ __forceinline__ unsigned target(unsigned place) const
-    {
-        return BACKWARD ? cross(place, by_panels, wide) : cross(place, by_wide, panels);
-    }
-
     /* The place in the transpose of a matrix of places. */
     static __device__ __forceinline__ unsigned cross(unsigned place, const small_divisor &by_cols,
                                                      unsigned rows)
@@ -120,7 +138,7 @@ struct shape {
 /* The scratch memory of all launches. */
 struct scratch_parts {
     unsigned *tiles;           /* how many were taken */
-    unsigned long long *taken; /* places whose cycles were taken */
+    unsigned long long *taken; /* lots of places that were taken */
     unsigned *read;            /* of each panel, in the order of panels: how many tiles were read */
     element *rest, *saved;
 
@@ -142,22 +160,45 @@ struct scratch_parts {
 
 /* ---- the rest ---- */
 
+/* Copy elements one by one. Source and destination could overlap for all that the compiler knows,
+ * so a thread reads several elements before it writes any. */
+template <class From, class To>
+__device__ __forceinline__ void copy_elements(long long count, long long thread, long long threads,
+                                              const From &from, const To &to)
+{
+    constexpr int in_flight = 8;
+
+    for (long long first = thread; first < count; first += in_flight * threads) {
+        element read[in_flight];
+
+#pragma unroll
+        for (int i = 0; i < in_flight; i++)
+            if (first + i * threads < count)
+                read[i] = *from(first + i * threads);
+#pragma unroll
+        for (int i = 0; i < in_flight; i++)
+            if (first + i * threads < count)
+                *to(first + i * threads) = read[i];
+    }
+}
+
 /* Copy the rows behind all panels to scratch memory, or back. */
 __device__ __forceinline__ void copy_rest(element *base, const shape &all, long long batch,
                                           element *rest, long long thread, long long threads)
 {
     const long long length = (long long)all.gap * all.wide;
     const large_divisor by_length(length);
+    const auto in_rest = [&](long long at) { return rest + at; };
+    const auto in_matrix = [&](long long at) {
+        const long long matrix = (long long)by_length.quotient(at);
 
-    for (long long at = thread; at < batch * length; at += threads) {
-        const long long matrix = by_length.quotient(at);
-        element *of_matrix = base + (matrix + 1) * all.high * all.wide - (matrix + 1) * length;
+        return base + (matrix + 1) * (all.high * all.wide - length) + at;
+    };
 
-        if (BACKWARD)
-            of_matrix[at] = rest[at];
-        else
-            rest[at] = of_matrix[at];
-    }
+    if (BACKWARD)
+        copy_elements(batch * length, thread, threads, in_rest, in_matrix);
+    else
+        copy_elements(batch * length, thread, threads, in_matrix, in_rest);
 }
 
 /* Copy the rest from scratch memory to the gaps, or back. */
@@ -165,159 +206,326 @@ __device__ __forceinline__ void copy_gaps(element *base, const shape &all, long 
                                           element *rest, long long thread, long long threads)
 {
     const large_divisor by_gap(all.gap), by_wide(all.wide);
+    const auto in_gap = [&](long long at) {
+        const long long row = (long long)by_gap.quotient(at);
 
-    for (long long at = thread; at < batch * all.wide * all.gap; at += threads) {
-        const long long row = by_gap.quotient(at), matrix = by_wide.quotient(row);
-        const long long i = at - row * all.gap, j = row - matrix * all.wide;
-        element *in_gap = base + (row + 1) * all.high - all.gap + i;
-        element *in_rest = rest + (matrix * all.gap + i) * all.wide + j;
+        return base + (row + 1) * (all.high - all.gap) + at;
+    };
+    const auto in_rest = [&](long long at) {
+        const long long row = (long long)by_gap.quotient(at);
+        const long long matrix = (long long)by_wide.quotient(row);
 
-        if (BACKWARD)
-            *in_rest = *in_gap;
-        else
-            *in_gap = *in_rest;
-    }
+        return rest + (matrix * all.gap + at - row * all.gap) * all.wide + row - matrix * all.wide;
+    };
+
+    if (BACKWARD)
+        copy_elements(batch * all.wide * all.gap, thread, threads, in_gap, in_rest);
+    else
+        copy_elements(batch * all.wide * all.gap, thread, threads, in_rest, in_gap);
 }
 
 /* ---- panels ---- */
 
-/* The bytes from one line to the next in shared memory: an odd number of words. */
-__device__ __forceinline__ unsigned pitch_of(unsigned length)
-{
-    return ((length * ELEM_SIZE + (word_bytes > ELEM_SIZE ? 3 : 0) + word_bytes - 1) / word_bytes |
-            1) *
-           word_bytes;
-}
+/* Where the lines of a tile lie in shared memory: a line of `pitch` bytes after the other, and as
+ * many of them as a vector has elements in `group` bytes, an odd number of chunks. So a warp can
+ * load elements of lines that are a group apart without conflicts. A line begins as many bytes past
+ * a chunk's boundary as in the matrix: that is its skew, which `operator()` leaves out. */
+struct layout {
+    unsigned pitch, group;
 
-/* Lines of a tile: rows of the panel, or runs. In shared memory, a line begins as many bytes past a
- * word's boundary as in the matrix: `kept` is where. Rows have another pitch for that. */
+    __device__ __forceinline__ layout(unsigned pitch, unsigned group)
+        : pitch(pitch), group((group + 15) / 16 * 16 | 16)
+    {
+    }
+    explicit __device__ __forceinline__ layout(unsigned pitch) : layout(pitch, vector_lines * pitch)
+    {
+    }
+
+    __device__ __forceinline__ unsigned operator()(unsigned line) const
+    {
+        return line / vector_lines * group + line % vector_lines * pitch;
+    }
+};
+
+/* Lines in the matrix: rows, or runs whose addresses are in a table. */
 struct panel_rows {
-    element *first;
-    long long pitch;
+    char *first;
+    long long pitch; /* bytes */
 
-    __device__ __forceinline__ element *operator()(unsigned line) const
+    __device__ __forceinline__ char *operator()(unsigned line) const
     {
         return first + line * pitch;
-    }
-    __device__ __forceinline__ unsigned kept(unsigned line, unsigned length) const
-    {
-        if (ELEM_SIZE >= 4)
-            return line * pitch_of(length);
-        return line * (pitch_of(length) + (unsigned)pitch * ELEM_SIZE % 4) +
-               bytes_past_boundary<4>(first);
     }
 };
 
 struct tile_runs {
-    element *matrix;
-    const long long *starts; /* in shared memory */
+    char *const *starts;
 
-    __device__ __forceinline__ element *operator()(unsigned line) const
+    __device__ __forceinline__ char *operator()(unsigned line) const
     {
-        return matrix + starts[line];
-    }
-    __device__ __forceinline__ unsigned kept(unsigned line, unsigned length) const
-    {
-        if (ELEM_SIZE >= 4)
-            return line * pitch_of(length);
-        return line * pitch_of(length) + bytes_past_boundary<4>((*this)(line));
+        return starts[line];
     }
 };
 
-/* A thread's items among those of lines with as many each. */
-struct line_walk {
-    unsigned line, at, lines, step, length;
-
-    __device__ __forceinline__ line_walk(unsigned length)
-        : line(threadIdx.x / length), at(threadIdx.x % length), lines(THREADS / length),
-          step(THREADS % length), length(length)
-    {
-    }
-    __device__ __forceinline__ void advance()
-    {
-        line += lines;
-        at += step;
-        if (at >= length) {
-            at -= length;
-            line++;
-        }
-    }
-};
-
-/* Read lines to shared memory. */
-template <int bytes, class Lines>
-__device__ __forceinline__ void read_lines(unsigned char *kept, const Lines &from, unsigned count,
-                                           unsigned length)
+/* Read lines to shared memory, in aligned chunks of 16 bytes. A chunk may have bytes beside its
+ * line, if they are in the panel: from `begin` to `end`. Eight lanes or more copy a line, so those
+ * that load together are in one line of 128 bytes; a short line has fewer. */
+template <unsigned threads, class Lines, class Offset>
+__device__ __forceinline__ void read_lines(unsigned char *kept, const Lines &lines,
+                                           const Offset &offset, unsigned count, int bytes,
+                                           const char *begin, const char *end)
 {
-    if constexpr (bytes >= 4) {
+    const unsigned shared = shared_address(kept), thread = threadIdx.x % threads;
+    unsigned lanes = 8;
+
+    while (lanes > 1 && (int)lanes * 8 >= bytes)
+        lanes /= 2;
+    while (threads % (2 * lanes) == 0 && lanes * count < threads && (int)lanes * 16 < bytes)
+        lanes *= 2;
+
+    const int step = (int)lanes * 16, in_step = (int)(thread & lanes - 1) * 16;
+
+#pragma unroll 1
+    for (unsigned number = thread / lanes; number < count; number += threads / lanes) {
+        const char *const line = lines(number);
+        const int first = in_step - (int)(reinterpret_cast<unsigned long long>(line) & step - 1);
+        const unsigned to = offset(number) + bytes_past_boundary<16>(line);
+
 #pragma unroll 4
-        for (line_walk walk(length); walk.line < count; walk.advance())
-            copy_async<128, bytes>(
-                to_shared(kept + from.kept(walk.line, length) + walk.at * bytes),
-                reinterpret_cast<const unsigned char *>(from(walk.line) + walk.at));
-    } else {
-        const int line_bytes = (int)length * bytes;
-
-#pragma unroll 2
-        for (line_walk walk((line_bytes + 3) / 4 + 1); walk.line < count; walk.advance()) {
-            const element *const line = from(walk.line);
-            const int first = (int)walk.at * 4 - bytes_past_boundary<4>(line);
-            unsigned char *const to = kept + from.kept(walk.line, length) + first;
-            const unsigned char *const word = reinterpret_cast<const unsigned char *>(line) + first;
-
-            if (first >= 0 && first + 4 <= line_bytes) {
-                copy_async<128, 4>(to_shared(to), word);
-                continue;
-            }
-            for (int i = 0; i < 4; i += bytes)
-                if (first + i >= 0 && first + i < line_bytes)
-                    *reinterpret_cast<element *>(to + i) =
-                        *reinterpret_cast<const element *>(word + i);
-        }
+        for (int at = first > -16 ? first : first + step; at < bytes; at += step)
+            if (line + at >= begin && line + at + 16 <= end)
+                copy_async<128>(shared + to + at,
+                                reinterpret_cast<const unsigned char *>(line + at));
     }
-    wait_for_copies();
+    /* The panel's first chunk and its last one may be no whole ones. */
+    if (ELEM_SIZE < 16 && thread < 2 * vector_lines) {
+        const unsigned number = thread < vector_lines ? 0 : count - 1;
+        const char *const line = lines(number);
+        const int skew = bytes_past_boundary<16>(line);
+        const int chunk = thread < vector_lines ? -skew : (skew + bytes - 1) / 16 * 16 - skew;
+        const int at = chunk + (int)(thread % vector_lines) * ELEM_SIZE;
+
+        if ((line + chunk < begin || line + chunk + 16 > end) && at >= 0 && at < bytes)
+            *reinterpret_cast<element *>(kept + offset(number) + skew + at) =
+                *reinterpret_cast<const element *>(line + at);
+    }
 }
 
-/* Write what was read as lines across: line `at` has the element `at` of each that was read. */
-template <int bytes, class From, class To>
-__device__ __forceinline__ void write_across(const unsigned char *kept, const From &from,
-                                             unsigned count, const To &to, unsigned length)
+/* A tile in shared memory, and a table of the offsets of its lines. */
+struct tile {
+    unsigned char *kept;
+    unsigned *lines;
+
+    __device__ __forceinline__ void write_element(char *to, unsigned line, unsigned at) const
+    {
+        *reinterpret_cast<element *>(to) =
+            *reinterpret_cast<const element *>(kept + lines[line] + at * ELEM_SIZE);
+    }
+};
+
+/* Load an element from so many bytes behind an address, which takes no instruction to add. */
+template <int ahead, class T> __device__ __forceinline__ T load_ahead(unsigned from)
 {
-    if constexpr (bytes >= 4) {
-#pragma unroll 4
-        for (line_walk walk(count); walk.line < length; walk.advance())
-            to(walk.line)[walk.at] = load_shared<element>(
-                to_shared(kept + from.kept(walk.at, length) + walk.line * bytes));
-    } else {
-        /* A warp takes words of elements of as many lines as a word of shared memory has. */
-        constexpr unsigned per_word = 4 / bytes, words = 32 / per_word;
-        const unsigned lane = threadIdx.x % 32;
+    T value;
 
-        for (unsigned line = threadIdx.x / 32 * per_word + lane / words; line < length;
-             line += THREADS / 32 * per_word) {
-            element *const begin = to(line);
-            const unsigned at_line = to_shared(kept + line * bytes);
+    if constexpr (ELEM_SIZE == 1)
+        asm volatile("ld.shared.u8 %0, [%1+%2];" : "=r"(value) : "r"(from), "n"(ahead));
+    else if constexpr (ELEM_SIZE == 2)
+        asm volatile("ld.shared.u16 %0, [%1+%2];" : "=r"(value) : "r"(from), "n"(ahead));
+    else
+        value = load_shared<T>(from + ahead);
+    return value;
+}
 
-#pragma unroll 2
-            for (int first = (int)(lane % words * per_word) - bytes_past_boundary<4>(begin) / bytes;
-                 first < (int)count; first += words * per_word) {
-                const bool is_whole = first >= 0 && first + (int)per_word <= (int)count;
-                unsigned made[per_word];
+/* Elements at the same place of as many lines as a vector has elements: addresses in shared memory.
+ */
+struct column {
+    unsigned at[vector_lines];
+
+    __device__ __forceinline__ column(const tile &from, unsigned line)
+    {
+        const unsigned shared = shared_address(from.kept);
 
 #pragma unroll
-                for (int i = 0; i < (int)per_word; i++)
-                    if (is_whole || (first + i >= 0 && first + i < (int)count))
-                        made[i] =
-                            load_extended<bytes, unsigned>(at_line + from.kept(first + i, length));
-                if (is_whole)
-                    *reinterpret_cast<unsigned *>(begin + first) = join_elements<unsigned>(made);
-                else
+        for (unsigned i = 0; i < vector_lines; i++)
+            at[i] = shared + from.lines[line + i];
+    }
+    __device__ __forceinline__ void advance(int bytes)
+    {
 #pragma unroll
-                    for (int i = 0; i < (int)per_word; i++)
-                        if (first + i >= 0 && first + i < (int)count)
-                            begin[first + i] = (element)made[i];
+        for (unsigned i = 0; i < vector_lines; i++)
+            at[i] += bytes;
+    }
+
+    /* A vector of those `ahead` bytes behind them. */
+    template <int ahead> __device__ __forceinline__ uint4 vector_at() const
+    {
+        constexpr unsigned part = part_bytes / ELEM_SIZE;
+        vector<16, part_bytes> made;
+
+#pragma unroll
+        for (unsigned i = 0; i < 16 / part_bytes; i++) {
+            word<part_bytes> elements[part];
+
+#pragma unroll
+            for (unsigned k = 0; k < part; k++)
+                elements[k] = load_ahead<ahead, word<part_bytes>>(at[i * part + k]);
+            made.part[i] = join_elements(elements);
+        }
+        return made.whole;
+    }
+};
+
+/* Elements of 1 and 2 bytes: lanes that load from the same line are as far apart as banks. */
+constexpr int spread = ELEM_SIZE < 4 ? 4 / ELEM_SIZE : 1;
+
+/* Write vectors of adjacent runs, from number `k` on. `at`: the first one's first element, of those
+ * of `all`. */
+template <int k>
+__device__ __forceinline__ void write_vectors(const column &elements, uint4 *vectors, int at,
+                                              int all, int count)
+{
+    if constexpr (k < spread) {
+        if (k < count && at >= 0 && at + (int)vector_lines <= all)
+            store<STORE_PLAIN>(vectors, elements.template vector_at<k * ELEM_SIZE>());
+        write_vectors<k + 1>(elements, vectors + run_bytes / 16, at + RUN, all, count);
+    }
+}
+
+/* Write runs that follow each other: columns of a tile of rows, from `col` on. Vectors begin on the
+ * boundary of a line, so one can have the end of a run and the begin of the next: behind the rows,
+ * the table goes on with the first ones, of the next column. */
+template <unsigned threads>
+__device__ __forceinline__ void write_runs(const tile &from, char *to, unsigned col, int count)
+{
+    constexpr unsigned eights = run_bytes / 128, warps = threads / 32,
+                       team = minimum(eights, warps);
+    const unsigned thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
+    const int apart = count + 1 < 4 * spread ? 1 : spread;
+
+    if (warp < warps / team * team)
+#pragma unroll 1
+        for (unsigned eight = warp % team; eight < eights; eight += team) {
+            const int first = bytes_to_boundary<128>(to) / ELEM_SIZE +
+                              (int)((eight * 8 + lane % 8) * vector_lines);
+            const int step = warps / team * 4 * apart;
+            int run = (int)(warp / team * 4 + lane / 8) * apart - 1;
+            column elements(from, first);
+
+            elements.advance(((int)col + run) * ELEM_SIZE);
+#pragma unroll 1
+            for (; run < count; run += step) {
+                const int begin = run * RUN + first;
+
+                write_vectors<0>(elements, reinterpret_cast<uint4 *>(to + begin * ELEM_SIZE), begin,
+                                 count * RUN, apart);
+                elements.advance(step * ELEM_SIZE);
             }
         }
+    if (ELEM_SIZE < 16 && warp == 0) {
+        const int head = bytes_to_boundary<16>(to) / ELEM_SIZE;
+        const int tail = bytes_past_boundary<16>(to + count * run_bytes) / ELEM_SIZE;
+        const int at = lane % vector_lines;
+
+        if (lane < vector_lines && at < head)
+            from.write_element(to + at * ELEM_SIZE, at, col);
+        else if (lane >= vector_lines && lane < 2 * vector_lines && at < tail)
+            from.write_element(to + count * run_bytes - (tail - at) * ELEM_SIZE, RUN - tail + at,
+                               col + count - 1);
+    }
+}
+
+/* Write rows of a panel, `pitch` bytes apart: elements of all runs of a tile. In every `period`
+ * rows, vectors begin as far from the row's begin. */
+template <unsigned threads>
+__device__ __forceinline__ void write_rows(const tile &from, char *to, long long pitch, int count)
+{
+    constexpr unsigned period = ELEM_SIZE < 8 ? 32 / ELEM_SIZE : 4, quads = period / 4;
+    constexpr unsigned warps = threads / 32;
+    const unsigned thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
+    const unsigned items = quads * ((unsigned)count / vector_lines / 8 + 1);
+    const unsigned shares = items < warps ? warps / items : 1;
+    const unsigned periods = (RUN / period + shares - 1) / shares;
+
+#pragma unroll 1
+    for (unsigned number = warp; number < items * shares; number += warps) {
+        const unsigned item = number % items, quad = item % quads;
+        const unsigned row = number / items * periods * period + quad / spread * 4 * spread +
+                             lane / 8 * spread + quad % spread;
+        char *row_to = to + row * pitch;
+        const int first = bytes_to_boundary<32>(row_to) / ELEM_SIZE +
+                          ((int)(item / quads * 8 + lane % 8) - 1) * (int)vector_lines;
+
+        if (first < 0 || first + (int)vector_lines > count)
+            continue;
+
+        column elements(from, first);
+
+        elements.advance(row * ELEM_SIZE);
+        row_to += first * ELEM_SIZE;
+#pragma unroll 4
+        for (unsigned i = row; i < minimum<unsigned>(row + periods * period, RUN); i += period) {
+            store<STORE_PLAIN>(reinterpret_cast<uint4 *>(row_to), elements.vector_at<0>());
+            row_to += period * pitch;
+            elements.advance(period * ELEM_SIZE);
+        }
+    }
+    if (ELEM_SIZE < 16)
+#pragma unroll 1
+        for (unsigned row = thread / (2 * vector_lines); row < RUN;
+             row += threads / (2 * vector_lines)) {
+            char *row_to = to + row * pitch;
+            const int at = lane % vector_lines;
+            const int head = minimum(bytes_to_boundary<16>(row_to) / ELEM_SIZE, count);
+            const int tail = minimum(
+                bytes_past_boundary<16>(row_to + count * ELEM_SIZE) / ELEM_SIZE, count - head);
+            const bool is_head = lane % (2 * vector_lines) < vector_lines;
+            const int number = is_head ? at : count - tail + at;
+
+            if (at < (is_head ? head : tail))
+                from.write_element(row_to + number * ELEM_SIZE, number, row);
+        }
+}
+
+/* Write short rows of a panel, which follow each other: elements of all its runs. Every 16 bytes
+ * times the number of runs, vectors have elements of the same runs. */
+template <unsigned threads>
+__device__ __forceinline__ void write_short_rows(const tile &from, char *to, unsigned count)
+{
+    const unsigned all = RUN * count, thread = threadIdx.x % threads;
+    const unsigned head = bytes_to_boundary<16>(to) / ELEM_SIZE;
+    const unsigned repeats = count < threads ? threads / count : 1;
+
+    for (unsigned vector = count < threads ? thread % count : thread; vector < count;
+         vector += threads) {
+        const unsigned first = head + vector * vector_lines;
+        const unsigned begin = count < threads ? thread / count : 0;
+        column elements(from, 0);
+
+        if (begin >= repeats)
+            break;
+#pragma unroll
+        for (unsigned i = 0; i < vector_lines; i++)
+            elements.at[i] = shared_address(from.kept) + from.lines[(first + i) % count] +
+                             (first + i) / count * ELEM_SIZE;
+        elements.advance(begin * 16);
+#pragma unroll 2
+        for (unsigned i = begin; i < RUN / vector_lines; i += repeats) {
+            if (first + (i * count + 1) * vector_lines <= all)
+                store<STORE_PLAIN>(
+                    reinterpret_cast<uint4 *>(to + first * ELEM_SIZE + i * count * 16),
+                    elements.vector_at<0>());
+            elements.advance(repeats * 16);
+        }
+    }
+    if (ELEM_SIZE < 16 && thread < 2 * vector_lines) {
+        const unsigned tail = bytes_past_boundary<16>(to + all * ELEM_SIZE) / ELEM_SIZE;
+        const unsigned at = thread % vector_lines;
+        const bool is_head = thread < vector_lines;
+        const unsigned number = is_head ? at : all - tail + at;
+
+        if (at < (is_head ? head : tail))
+            from.write_element(to + number * ELEM_SIZE, number % count, number / count);
     }
 }
 
@@ -328,325 +536,575 @@ __device__ __forceinline__ void wait_for_tiles(const unsigned *read, unsigned co
         ;
 }
 
-/* Turn a tile of a panel. */
-__device__ __forceinline__ void turn_tile(element *base, const shape &all, unsigned long long order,
-                                          unsigned part, unsigned *read)
-{
-    const unsigned matrix = (unsigned)(order / all.panels);
-    const unsigned turn = (unsigned)(order - (unsigned long long)matrix * all.panels);
-    const unsigned panel = BACKWARD ? turn : all.panels - 1 - turn;
-    const unsigned width = (all.wide + all.parts - 1) / all.parts, left = part * width;
-    const unsigned count = left < all.wide ? minimum(width, all.wide - left) : 0;
-    element *of_matrix = base + matrix * all.high * all.wide;
-    long long *starts = reinterpret_cast<long long *>(dynamic_shared());
-    unsigned char *kept = dynamic_shared() + (across * sizeof *starts + 15) / 16 * 16;
-    const panel_rows rows = {of_matrix + (long long)panel * RUN * all.wide + left, all.wide};
-    const tile_runs runs = {of_matrix, starts};
+/* A tile of the panel with this number, in the order of panels, in a part of shared memory. */
+struct panel_tile {
+    const shape &all;
+    element *matrix;
+    char *panel;                 /* its first row */
+    unsigned left, count, place; /* columns, and the place of the first run */
+    long long pitch;             /* bytes of a row */
+    char **starts;               /* of runs */
+    tile kept;
 
-    for (unsigned i = threadIdx.x; i < count; i += THREADS)
-        starts[i] = all.offset(panel * all.wide + left + i);
-    if (BACKWARD) {
-        __syncthreads();
-        read_lines<ELEM_SIZE>(kept, runs, count, RUN);
-    } else {
-        read_lines<ELEM_SIZE>(kept, rows, RUN, count);
+    __device__ __forceinline__ panel_tile(element *base, const shape &all, unsigned long long order,
+                                          unsigned part, unsigned char *shared)
+        : all(all), pitch((long long)all.wide * ELEM_SIZE)
+    {
+        const unsigned number = (unsigned)(order / all.panels);
+        const unsigned turn = (unsigned)(order - (unsigned long long)number * all.panels);
+        const unsigned of_matrix = BACKWARD ? turn : all.panels - 1 - turn;
+        const unsigned width = (all.wide + all.parts - 1) / all.parts;
+
+        matrix = base + number * all.high * all.wide;
+        panel = reinterpret_cast<char *>(matrix + (long long)of_matrix * RUN * all.wide);
+        left = part * width;
+        count = left < all.wide ? minimum(width, all.wide - left) : 0;
+        place = of_matrix * all.wide + left;
+        starts = reinterpret_cast<char **>(shared);
+        kept.lines = reinterpret_cast<unsigned *>(starts + (BACKWARD ? round_up<2>(width) : 0));
+        kept.kept = reinterpret_cast<unsigned char *>(
+            kept.lines + (BACKWARD ? round_up<4>(width) : RUN + 128 / ELEM_SIZE));
     }
-    __syncthreads();
-    if (all.parts > 1 || all.gap > 0) {
-        if (threadIdx.x == 0) {
-            __threadfence();
-            atomicAdd(&read[order], 1);
-            wait_for_tiles(&read[order], all.parts);
-            if (all.gap > 0 && turn > 0)
-                wait_for_tiles(&read[order - 1], all.parts);
-            __threadfence();
+
+    /* Bytes of shared memory that a panel of one tile takes. */
+    static __device__ __forceinline__ unsigned bytes(const shape &all)
+    {
+        return BACKWARD ? round_up<4>(all.wide) * (unsigned)(sizeof *starts + sizeof *kept.lines) +
+                              layout(run_bytes + 16)(all.wide - 1) + run_bytes + 16
+                        : (RUN + 128 / ELEM_SIZE) * (unsigned)sizeof *kept.lines +
+                              RUN / vector_lines * flat_rows(all).group;
+    }
+
+    /* As many rows as a vector has elements are one line of a panel that is one tile. */
+    static __device__ __forceinline__ layout flat_rows(const shape &all)
+    {
+        return layout(all.wide * ELEM_SIZE, 16 * all.wide + 16);
+    }
+
+    __device__ __forceinline__ char *run(unsigned at) const
+    {
+        return reinterpret_cast<char *>(matrix + all.offset(at));
+    }
+
+    __device__ __forceinline__ layout offset() const
+    {
+        return BACKWARD         ? layout(run_bytes + 16)
+               : all.parts == 1 ? flat_rows(all)
+                                : layout((count * ELEM_SIZE + 31 - ELEM_SIZE) / 16 * 16);
+    }
+
+    /* Where the lines of the tile lie. */
+    template <unsigned threads> __device__ __forceinline__ void find_lines() const
+    {
+        const layout place_of = offset();
+
+        for (unsigned i = threadIdx.x % threads; i < (BACKWARD ? count : RUN + 128 / ELEM_SIZE);
+             i += threads)
+            if constexpr (BACKWARD) {
+                starts[i] = run(place + i);
+                kept.lines[i] = place_of(i) + bytes_past_boundary<16>(starts[i]);
+            } else {
+                const unsigned row = i < RUN ? i : i - RUN;
+                const char *const from =
+                    panel + left * ELEM_SIZE + (all.parts == 1 ? 0 : row * pitch);
+
+                kept.lines[i] =
+                    place_of(row) + bytes_past_boundary<16>(from) + (i < RUN ? 0 : ELEM_SIZE);
+            }
+    }
+
+    template <unsigned threads> __device__ __forceinline__ void read() const
+    {
+        const layout place_of = offset();
+
+        if (BACKWARD)
+            read_lines<threads>(kept.kept, tile_runs{starts}, place_of, count, run_bytes,
+                                run(place - left), run(place - left + all.wide - 1) + run_bytes);
+        else if (all.parts == 1)
+            read_lines<threads>(
+                kept.kept, panel_rows{panel, 16 * all.wide},
+                [&](unsigned line) { return line * place_of.group; }, RUN / vector_lines,
+                16 * all.wide, panel, panel + RUN * pitch);
+        else
+            read_lines<threads>(kept.kept, panel_rows{panel + left * ELEM_SIZE, pitch}, place_of,
+                                RUN, count * ELEM_SIZE, panel, panel + RUN * pitch);
+    }
+
+    template <unsigned threads> __device__ __forceinline__ void write() const
+    {
+        if constexpr (BACKWARD) {
+            if (all.wide <= narrow)
+                write_short_rows<threads>(kept, panel, all.wide);
+            else
+                write_rows<threads>(kept, panel + left * ELEM_SIZE, pitch, (int)count);
+        } else {
+            for (unsigned col = 0; col < count;) {
+                const unsigned row = all.by_panels.quotient(place + col);
+                const unsigned runs = minimum((row + 1) * all.panels - (place + col), count - col);
+
+                write_runs<threads>(kept, run(place + col), col, (int)runs);
+                col += runs;
+            }
         }
+    }
+};
+
+/* Turn panels. A block takes tiles in the order of panels, so who waits for a tile knows that a
+ * block has it. A block that has whole panels takes as many at a time as its shared memory holds.
+ * As many threads turn each. */
+template <unsigned threads>
+__device__ __forceinline__ void turn_panels(element *base, const shape &all, long long batch,
+                                            const scratch_parts &scratch, unsigned lot,
+                                            unsigned bytes)
+{
+    constexpr unsigned teams = THREADS / threads;
+    const bool is_ordered = all.parts > 1 || all.gap > 0;
+    const unsigned long long panels = (unsigned long long)batch * all.panels;
+    const unsigned long long tiles = (panels + lot - 1) / lot * all.parts;
+    __shared__ unsigned taken;
+
+    for (unsigned long long number = blockIdx.x;; number += gridDim.x) {
+        if (is_ordered) {
+            if (threadIdx.x == 0)
+                taken = atomicAdd(scratch.tiles, 1);
+            __syncthreads();
+            number = taken;
+        }
+        if (number >= tiles)
+            return;
+
+        const unsigned part = (unsigned)(number % all.parts);
+        const unsigned long long first = number / all.parts * lot;
+        const unsigned count = (unsigned)minimum<unsigned long long>(lot, panels - first);
+        const auto tile_of = [&](unsigned i) {
+            return panel_tile(base, all, first + i, part, dynamic_shared() + i * bytes);
+        };
+
+        for (unsigned i = threadIdx.x / threads; i < count; i += teams)
+            tile_of(i).template find_lines<threads>();
+        __syncthreads();
+        for (unsigned i = threadIdx.x / threads; i < count; i += teams)
+            tile_of(i).template read<threads>();
+        wait_for_copies();
+        __syncthreads();
+        if (is_ordered) {
+            if (threadIdx.x == 0) {
+                unsigned *const read = scratch.read + first;
+
+                __threadfence();
+                for (unsigned i = 0; i < count; i++)
+                    atomicAdd(&read[i], 1);
+                wait_for_tiles(read, all.parts);
+                if (first > 0)
+                    wait_for_tiles(read - 1, all.parts);
+                __threadfence();
+            }
+            __syncthreads();
+        }
+        for (unsigned i = threadIdx.x / threads; i < count; i += teams)
+            tile_of(i).template write<threads>();
         __syncthreads();
     }
-    if (BACKWARD)
-        write_across<ELEM_SIZE>(kept, runs, count, rows, RUN);
-    else
-        write_across<ELEM_SIZE>(kept, rows, RUN, runs, count);
-    __syncthreads();
 }
 
-/* Blocks take tiles in the order of panels. So who waits for a tile knows that a block has it. */
 __device__ __forceinline__ void turn_panels(element *base, const shape &all, long long batch,
                                             const scratch_parts &scratch)
 {
-    const unsigned long long tiles = (unsigned long long)batch * all.panels * all.parts;
-    __shared__ unsigned taken;
+    const unsigned bytes = all.parts > 1 ? 0 : round_up<16>(panel_tile::bytes(all));
+    const unsigned lot = all.parts > 1 ? 1 : slice_bytes / bytes;
 
-    if (all.parts == 1 && all.gap == 0) {
-        for (unsigned long long tile = blockIdx.x; tile < tiles; tile += gridDim.x)
-            turn_tile(base, all, tile, 0, scratch.read);
-        return;
-    }
-    for (;;) {
-        if (threadIdx.x == 0)
-            taken = atomicAdd(scratch.tiles, 1);
-        __syncthreads();
-
-        const unsigned tile = taken;
-
-        if (tile >= tiles)
-            return;
-        turn_tile(base, all, tile / all.parts, tile % all.parts, scratch.read);
-    }
+    if (lot >= warps)
+        turn_panels<32>(base, all, batch, scratch, lot, bytes);
+    else
+        turn_panels<THREADS>(base, all, batch, scratch, 1, bytes);
 }
 
 /* ---- runs ---- */
 
-/* Which places are marked. */
+/* Which places are marked: those whose number, multiplied by an odd factor, is low. */
 struct marks {
-    unsigned mask, count; /* count: of marks, whose numbers are lower */
+    unsigned mask, count; /* count: of numbers */
 
-    explicit __device__ __forceinline__ marks(const shape &all) : count(all.places / MARKED)
+    explicit __device__ __forceinline__ marks(const shape &all) : count(all.places / 24)
     {
         mask = ~0u >> __clz(all.places); /* not above: nvcc compiles that for the host, too */
     }
 
-    /* The number of a place's mark; `count` or more if it has none. The factor is odd, so no two
-     * places have one number. */
+    /* The number of a place; `count` or more if it is not marked. */
     __device__ __forceinline__ unsigned of(unsigned place) const
     {
         return place * 0x9e3779b1 & mask;
     }
-};
 
-using unit = word<unit_bytes>;
-
-constexpr unsigned run_bytes = RUN * ELEM_SIZE;
-constexpr unsigned steps = minimum(aligned ? 4u : 2u, (run_bytes / unit_bytes + 31) / 32);
-constexpr unsigned chunk_bytes = steps * 32 * unit_bytes; /* that a warp has of a run at a time */
-constexpr unsigned depth = minimum(8u, (aligned ? 64 : 32) / (steps * unit_bytes)); /* runs */
-constexpr unsigned edge_steps = 2 / minimum(ELEM_SIZE, 2);
-
-/* A lane's part of a chunk of a run. If runs begin anywhere, a unit lies in two aligned ones. */
-template <bool is_aligned> struct run_part {
-    unit held[steps];
-};
-template <> struct run_part<false> {
-    vector<unit_bytes, 4> first[steps], second[steps];
-    element edge[edge_steps];
-};
-
-/* How a chunk that begins anywhere is read and written: the units that are whole there, and lie in
- * whole units of the chunk here; and elements before and behind them, at its edges. */
-struct unaligned_chunk {
-    int head;  /* bytes before the units */
-    int count; /* units */
-    int shift; /* bytes from a boundary to their source */
-    int bytes; /* of the chunk */
-
-    __device__ __forceinline__ unaligned_chunk(const char *from, const char *to, int bytes)
-        : head(bytes_to_boundary<unit_bytes>(to)),
-          shift(bytes_past_boundary<unit_bytes>(from + head)), bytes(bytes)
+    /* The place with this number, which may be beyond the last one. 0x9e3779b1 times 0x0e8b2f51
+     * is 1. */
+    __device__ __forceinline__ unsigned place(unsigned number) const
     {
-        if (shift > head)
-            head += unit_bytes;
-        count = (bytes - head + shift) / unit_bytes - (shift > 0 ? 1 : 0);
-        if (count < 0)
-            count = 0;
-    }
-
-    /* Where one of the edges' elements is; `bytes` or more past the last one. */
-    __device__ __forceinline__ int edge(int number) const
-    {
-        return number * ELEM_SIZE + (number * ELEM_SIZE < head ? 0 : count * unit_bytes);
+        return number * 0x0e8b2f51 & mask;
     }
 };
 
-/* Read a part of a run that will be written to another place. */
-template <bool is_aligned>
-__device__ __forceinline__ void read_run(run_part<is_aligned> &part, const element *run,
-                                         const element *place, unsigned first, unsigned bytes)
+/* A warp moves a piece of a run at a time, and has `depth` of them in flight, in its share of
+ * shared memory. There is one more slot. */
+constexpr unsigned share_bytes = slice_bytes / warps / 16 * 16;
+constexpr unsigned piece_bytes = run_bytes <= share_bytes / 4 - 16 ? run_bytes
+                                 : run_bytes / 2 <= share_bytes / 4 - 16 && run_bytes % 32 == 0
+                                     ? run_bytes / 2
+                                 : run_bytes % 512 == 0 && share_bytes >= 4 * 528 ? 512
+                                                                                  : 128;
+constexpr unsigned slot_bytes = piece_bytes + 16;
+constexpr unsigned depth = minimum(4u, share_bytes / slot_bytes - 1);
+
+/* Load a vector that lies anywhere in shared memory. */
+__device__ __forceinline__ uint4 vector_from(unsigned from)
 {
-    const char *from = reinterpret_cast<const char *>(run) + first;
-    const int lane = threadIdx.x % 32;
+    vector<16, 4> made;
+    unsigned words[5];
 
-    if constexpr (is_aligned) {
+    if (ELEM_SIZE == 16 || from % 16 == 0)
+        return load_shared<uint4>(from);
 #pragma unroll
-        for (unsigned i = 0; i < steps; i++)
-            if ((lane + i * 32) * unit_bytes < bytes)
-                part.held[i] = reinterpret_cast<const unit *>(from)[lane + i * 32];
-    } else {
-        const unaligned_chunk chunk(from, reinterpret_cast<const char *>(place) + first, bytes);
-        const char *units = from + chunk.head - chunk.shift;
+    for (unsigned i = 0; i < 5; i++)
+        if (i < 4 || (ELEM_SIZE < 4 && from % 4 > 0))
+            words[i] = load_shared<unsigned>(from / 4 * 4 + i * 4);
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++)
+        made.part[i] =
+            ELEM_SIZE < 4 ? __funnelshift_r(words[i], words[i + 1], from % 4 * 8) : words[i];
+    return made.whole;
+}
+
+/* Which ends of a run a piece has. */
+struct run_ends {
+    bool first, last;
+};
+
+/* Begin to read a piece to a slot, where it is as far from a chunk's boundary. A chunk that also
+ * has bytes of another run is read by words. */
+__device__ __forceinline__ void begin_piece(unsigned slot, unsigned long long address,
+                                            run_ends ends)
+{
+    const unsigned lane = threadIdx.x % 32, skew = ELEM_SIZE < 16 ? (unsigned)address % 16 : 0;
+    const unsigned char *const from = reinterpret_cast<const unsigned char *>(address - skew);
+    const unsigned begin = skew > 0 && ends.first;
+    const unsigned end = piece_bytes / 16 + (skew > 0 && !ends.last);
 
 #pragma unroll
-        for (unsigned i = 0; i < steps; i++)
-            if ((int)(lane + i * 32) < chunk.count) {
-                const unit *at = reinterpret_cast<const unit *>(units) + lane + i * 32;
+    for (unsigned i = 0; i < slot_bytes / 16; i += 32)
+        if (lane + i >= begin && lane + i < end)
+            copy_async<128>(slot + (lane + i) * 16, from + (lane + i) * 16);
+    if (skew > 0 && lane < 8) {
+        const unsigned at = lane % 4 * 4, chunk = lane < 4 ? 0 : piece_bytes;
 
-                part.first[i].whole = at[0];
-                if (chunk.shift > 0)
-                    part.second[i].whole = at[1];
+        if (lane < 4 ? ends.first && at >= skew : ends.last && at + 4 <= skew)
+            copy_async<128, 4>(slot + chunk + at, from + chunk + at);
+    }
+}
+
+/* Write a piece that has been read. Elements of 1 and 2 bytes: `edge` has the elements of the run's
+ * first word, in lane 0, and of its last one, in lane 1, if others share the word. */
+__device__ __forceinline__ void finish_piece(unsigned slot, unsigned skew, unsigned edge,
+                                             unsigned long long address, run_ends ends)
+{
+    char *const to = reinterpret_cast<char *>(address);
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned head = ELEM_SIZE < 16 ? -(unsigned)address % 16 : 0;
+    const unsigned from = slot + (ELEM_SIZE < 16 ? skew : 0);
+
+    if (ELEM_SIZE < 4 && skew % 4 > 0 && (lane == 0 ? ends.first : lane == 1 && ends.last))
+        store_shared(from / 4 * 4 + lane * piece_bytes, edge);
+    __syncwarp();
+#pragma unroll
+    for (unsigned i = 0; i < piece_bytes / 16; i += 32)
+        if (lane + i < piece_bytes / 16 - (head > 0))
+            store<STORE_PLAIN>(reinterpret_cast<uint4 *>(to + head + (lane + i) * 16),
+                               vector_from(from + head + (lane + i) * 16));
+    if (head > 0 && lane < vector_lines) { /* elements before the first vector, behind the last */
+        const unsigned at =
+            lane * ELEM_SIZE < head ? lane * ELEM_SIZE : piece_bytes - 16 + lane * ELEM_SIZE;
+
+        *reinterpret_cast<element *>(to + at) = (element)load_ahead<0, word<part_bytes>>(from + at);
+    }
+    __syncwarp();
+}
+
+/* Load those elements of a word that are in a run. */
+__device__ __forceinline__ unsigned load_word(unsigned long long word, unsigned long long begin,
+                                              unsigned long long end)
+{
+    unsigned loaded = 0;
+
+#pragma unroll
+    for (unsigned i = 0; i < 4; i += ELEM_SIZE)
+        if (word + i >= begin && word + i < end)
+            loaded |= (unsigned)*reinterpret_cast<const unsigned_element *>(word + i) << i * 8;
+    return loaded;
+}
+
+/* The words of a run that it shares with others. */
+struct edge_words {
+    unsigned first, last;
+
+    __device__ __forceinline__ edge_words(unsigned long long run, unsigned bytes)
+        : first(0), last(0)
+    {
+        if (ELEM_SIZE < 4 && run % 4 > 0) {
+            first = load_word(run / 4 * 4, run, run + bytes);
+            last = load_word((run + bytes) / 4 * 4, run, run + bytes);
+        }
+    }
+
+    /* The first one in lane 0, the last one in lane 1: those of the lane with this number. */
+    __device__ __forceinline__ unsigned of(unsigned number) const
+    {
+        if (ELEM_SIZE >= 4)
+            return 0;
+
+        const unsigned of_last = __shfl_sync(~0u, last, number);
+        const unsigned of_first = __shfl_sync(~0u, first, number);
+
+        return threadIdx.x % 32 ? of_last : of_first;
+    }
+};
+
+/* This warp's slots. */
+__device__ __forceinline__ unsigned warp_slots()
+{
+    return shared_address(dynamic_shared()) + threadIdx.x / 32 * share_bytes;
+}
+
+/* Move up to 32 runs, `pieces` pieces of each: each lane has the source and the destination of one.
+ * Pieces are read far ahead. A piece is written when those before it have been read. */
+template <unsigned pieces>
+__device__ __forceinline__ void move_pieces(unsigned long long from, unsigned long long to,
+                                            unsigned runs)
+{
+    const unsigned slots = warp_slots(), count = runs * pieces;
+    const edge_words edges(from, threadIdx.x % 32 < runs ? pieces * piece_bytes : 0);
+    const auto ends_of = [](unsigned number) {
+        return run_ends{number % pieces == 0, number % pieces == pieces - 1};
+    };
+    const auto begin = [&](unsigned slot, unsigned number) {
+        begin_piece(slot, __shfl_sync(~0u, from, number / pieces) + number % pieces * piece_bytes,
+                    ends_of(number));
+    };
+
+#pragma unroll
+    for (unsigned i = 0; i < depth; i++) {
+        if (i < count)
+            begin(slots + i * slot_bytes, i);
+        commit_copies();
+    }
+#pragma unroll 1
+    for (unsigned first = 0; first < count; first += depth)
+#pragma unroll
+        for (unsigned i = 0; i < depth; i++)
+            if (first + i < count) {
+                const unsigned number = first + i, run = number / pieces;
+
+                wait_for_copies_but<depth - 1>();
+                finish_piece(slots + i * slot_bytes, __shfl_sync(~0u, (unsigned)from, run) % 16,
+                             edges.of(run),
+                             __shfl_sync(~0u, to, run) + number % pieces * piece_bytes,
+                             ends_of(number));
+                if (number + depth < count)
+                    begin(slots + i * slot_bytes, number + depth);
+                commit_copies();
             }
-#pragma unroll
-        for (unsigned i = 0; i < edge_steps; i++) {
-            const int at = chunk.edge(lane + i * 32);
+}
 
-            if (at < chunk.bytes)
-                part.edge[i] = *reinterpret_cast<const element *>(from + at);
+/* Steps along cycles. The place whose run belongs to a place is that times a factor, modulo one
+ * less than there are places. So a lane knows the place so many steps ahead as its number. */
+struct stride {
+    large_divisor by_last;
+    unsigned power;
+
+    explicit __device__ __forceinline__ stride(const shape &all)
+        : by_last(all.places > 2 ? all.places - 1 : 1), power(1)
+    {
+        unsigned square = by_last.small_remainder(BACKWARD ? all.panels : all.wide);
+
+        for (unsigned bit = 1; bit < 32; bit *= 2) {
+            if (threadIdx.x & bit)
+                power = by_last.small_remainder((unsigned long long)power * square);
+            square = by_last.small_remainder((unsigned long long)square * square);
         }
     }
-}
 
-/* Write it. */
-template <bool is_aligned>
-__device__ __forceinline__ void write_run(element *place, const element *run,
-                                          const run_part<is_aligned> &part, unsigned first,
-                                          unsigned bytes)
+    __device__ __forceinline__ unsigned ahead(unsigned place) const
+    {
+        return by_last.small_remainder((unsigned long long)place * power);
+    }
+};
+
+/* Move the runs from a marked place back along its cycle, up to the place where the run of a marked
+ * one belongs, which was saved. All lanes look ahead at once. */
+__device__ __forceinline__ void move_arc(char *matrix, const char *saved, const shape &all,
+                                         const marks &marked, const stride &steps, unsigned place)
 {
-    char *to = reinterpret_cast<char *>(place) + first;
-    const int lane = threadIdx.x % 32;
+    for (;;) {
+        const unsigned here = steps.ahead(place), next = all.origin(here);
+        const unsigned mark = marked.of(next);
+        const bool is_saved = mark < marked.count;
+        const unsigned ends = __ballot_sync(~0u, is_saved);
 
-    if constexpr (is_aligned) {
-#pragma unroll
-        for (unsigned i = 0; i < steps; i++)
-            if ((lane + i * 32) * unit_bytes < bytes)
-                reinterpret_cast<unit *>(to)[lane + i * 32] = part.held[i];
-    } else {
-        const unaligned_chunk chunk(reinterpret_cast<const char *>(run) + first, to, bytes);
-
-#pragma unroll
-        for (unsigned i = 0; i < steps; i++)
-            if ((int)(lane + i * 32) < chunk.count)
-                reinterpret_cast<vector<unit_bytes, 4> *>(to + chunk.head)[lane + i * 32].whole =
-                    funnel_shift<ELEM_SIZE, unit_bytes>(part.first[i], part.second[i], chunk.shift)
-                        .whole;
-#pragma unroll
-        for (unsigned i = 0; i < edge_steps; i++) {
-            const int at = chunk.edge(lane + i * 32);
-
-            if (at < chunk.bytes)
-                *reinterpret_cast<element *>(to + at) = part.edge[i];
-        }
+        move_pieces<run_bytes / piece_bytes>(
+            reinterpret_cast<unsigned long long>(is_saved ? saved + (long long)mark * run_bytes
+                                                          : matrix + all.offset(next) * ELEM_SIZE),
+            reinterpret_cast<unsigned long long>(matrix + all.offset(here) * ELEM_SIZE),
+            ends ? __ffs(ends) : 32);
+        if (ends)
+            return;
+        place = __shfl_sync(~0u, next, 31);
     }
 }
 
-/* Move the runs of a cycle from a place on: until the run of a marked place would follow, which is
- * saved, or that of the first place, which is held. Several runs are read before any is written. A
- * lane may read a unit that another one writes, so none writes before all have read. */
-__device__ __forceinline__ void move_runs(element *matrix, const element *saved, const shape &all,
-                                          const marks &marked, unsigned start)
+/* Move the runs of a cycle that has no marked place, piece by piece. That of the first place is
+ * held in a slot, and belongs to the last one. */
+__device__ __forceinline__ void move_cycle(char *matrix, const shape &all, const stride &steps,
+                                           unsigned first)
 {
-    for (unsigned first = 0; first < run_bytes; first += chunk_bytes) {
-        const unsigned bytes = minimum(chunk_bytes, run_bytes - first);
-        element *const first_place = matrix + all.offset(start), *next = first_place;
-        run_part<aligned> held;
-        bool is_last = false;
+    const unsigned slot = warp_slots() + depth * slot_bytes;
 
-        read_run<aligned>(held, first_place, matrix + all.offset(all.target(start)), first, bytes);
-        for (unsigned to = start; !is_last;) {
-            run_part<aligned> moved[depth];
-            element *place[depth];
-            const element *run[depth];
-            unsigned count = 0;
+#pragma unroll 1
+    for (unsigned piece = 0; piece < run_bytes; piece += piece_bytes) {
+        const unsigned long long begin =
+            reinterpret_cast<unsigned long long>(matrix + piece + all.offset(first) * ELEM_SIZE);
+        unsigned long long to;
+        unsigned ends, place = first;
 
-#pragma unroll
-            for (unsigned i = 0; i < depth; i++)
-                if (!is_last) {
-                    const unsigned from = all.origin(to), mark = marked.of(from);
-                    const bool is_saved = mark < marked.count;
+        begin_piece(slot, begin, {true, true});
+        commit_copies();
 
-                    place[i] = next;
-                    next = matrix + all.offset(from);
-                    run[i] = is_saved ? saved + (long long)mark * RUN : next;
-                    if (is_saved || from != start)
-                        read_run<aligned>(moved[i], run[i], place[i], first, bytes);
-                    else
-                        moved[i] = held;
-                    is_last = is_saved || from == start;
-                    count = i + 1;
-                    to = from;
-                }
-            __syncwarp();
-#pragma unroll
-            for (unsigned i = 0; i < depth; i++)
-                if (i < count)
-                    write_run<aligned>(place[i], run[i], moved[i], first, bytes);
-        }
+        const edge_words edges(begin, piece_bytes);
+
+        do {
+            const unsigned here = steps.ahead(place), next = all.origin(here);
+
+            to =
+                reinterpret_cast<unsigned long long>(matrix + piece + all.offset(here) * ELEM_SIZE);
+            ends = __ballot_sync(~0u, next == first);
+            move_pieces<1>(
+                reinterpret_cast<unsigned long long>(matrix + piece + all.offset(next) * ELEM_SIZE),
+                to, ends ? __ffs(ends) - 1 : 32);
+            place = __shfl_sync(~0u, next, 31);
+        } while (!ends);
+        wait_for_copies();
+        finish_piece(slot, (unsigned)begin % 16, edges.of(0), __shfl_sync(~0u, to, __ffs(ends) - 1),
+                     {true, true});
     }
 }
 
-/* Is it the lowest place of a cycle that has several, and none of them marked? */
-__device__ __forceinline__ bool leads_cycle(const shape &all, const marks &marked, unsigned place)
-{
-    unsigned at = place;
-
-    if (all.origin(place) == place)
-        return false;
-    do {
-        if (marked.of(at) < marked.count)
-            return false;
-        at = all.origin(at);
-    } while (at > place);
-    return at == place;
-}
-
-/* Call `use` with each place of a warp that `is_chosen` tells: its matrix, and the place there. */
-template <class Choice, class Use>
-__device__ __forceinline__ void choose_places(long long first, long long places,
-                                              const large_divisor &by_places,
-                                              const Choice &is_chosen, const Use &use)
-{
-    const long long at = first + threadIdx.x % 32;
-    const unsigned place = (unsigned)by_places.remainder(at);
-    unsigned chosen = __ballot_sync(~0u, at < places && is_chosen(place));
-
-    for (; chosen; chosen &= chosen - 1) {
-        const long long one = first + __ffs(chosen) - 1;
-        const long long matrix = by_places.quotient(one);
-
-        use(matrix, (unsigned)(one - matrix * by_places.by));
-    }
-}
-
-/* Save the runs at marked places. */
+/* Save the runs at marked places: a warp takes 32 marks at a time. */
 __device__ __forceinline__ void save_runs(const element *base, const shape &all, long long batch,
-                                          element *saved, long long thread, long long threads)
+                                          element *saved, unsigned warp, unsigned all_warps)
 {
     const marks marked(all);
-    const large_divisor by_places(all.places);
+    const large_divisor by_count(marked.count > 0 ? marked.count : 1);
+    /* All warps have some, even of few. */
+    const unsigned lot = minimum<unsigned>(
+        32, (unsigned)minimum<long long>(32, batch * marked.count / all_warps) + 1);
 
-    for (long long first = thread / 32 * 32; first < batch * all.places; first += threads)
-        choose_places(
-            first, batch * all.places, by_places,
-            [&](unsigned place) { return marked.of(place) < marked.count; },
-            [&](long long matrix, unsigned place) {
-                const element *from = base + matrix * all.high * all.wide + all.offset(place);
-                element *to = saved + (matrix * marked.count + marked.of(place)) * RUN;
+#pragma unroll 1
+    for (long long first = (long long)warp * lot; first < batch * marked.count;
+         first += (long long)all_warps * lot) {
+        const long long run = first + threadIdx.x % 32;
+        const long long matrix = (long long)by_count.quotient(run);
+        const unsigned place = marked.place((unsigned)(run - matrix * marked.count));
+        const bool is_there = threadIdx.x % 32 < lot && run < batch * marked.count &&
+                              place - 1 < all.places - 2; /* others never move */
+        const unsigned chosen = __ballot_sync(~0u, is_there);
+        /* Lanes with a run give it to the lowest lanes. */
+        const unsigned lane = __fns(chosen, 0, threadIdx.x % 32 + 1) % 32;
+        const unsigned long long from = reinterpret_cast<unsigned long long>(
+            base + matrix * all.high * all.wide + all.offset(is_there ? place : 0));
+        const unsigned long long to = reinterpret_cast<unsigned long long>(saved + run * RUN);
 
-                for (unsigned i = threadIdx.x % 32; i < RUN; i += 32)
-                    to[i] = from[i];
-            });
+        move_pieces<run_bytes / piece_bytes>(__shfl_sync(~0u, from, lane),
+                                             __shfl_sync(~0u, to, lane), __popc(chosen));
+    }
 }
 
-/* Move all others. Cycles differ in length, so warps take places when they are free. */
+/* Where cycles begin, in a lot of places: at those with one of some marks, and at the lowest place
+ * of each cycle that has no marked one. For these, a lane follows the cycle of a place until a
+ * lower or a marked one, and takes the next place. */
+struct cycle_starts {
+    unsigned mark, mark_end;
+    unsigned place, end, at; /* this lane's, the last one's, and on the cycle of this lane's */
+    unsigned found;          /* lanes with a lowest place */
+
+    __device__ __forceinline__ bool next(const shape &all, const marks &marked, unsigned &start)
+    {
+        while (mark < mark_end) {
+            start = marked.place(mark++);
+            if (start - 1 < all.places - 2) /* the first and the last never move */
+                return true;
+        }
+        while (!found) {
+            bool is_lowest = false;
+
+            if (!__any_sync(~0u, place < end))
+                return false;
+            if (place < end) {
+                const unsigned before = at;
+                const bool is_marked = marked.of(before) < marked.count;
+
+                at = all.origin(at);
+                is_lowest = at == place && before != place && !is_marked;
+                if (at < place || is_marked || (at == place && !is_lowest))
+                    at = place += 32;
+            }
+            found = __ballot_sync(~0u, is_lowest);
+        }
+
+        const unsigned lane = __ffs(found) - 1;
+
+        start = __shfl_sync(~0u, place, lane);
+        found &= found - 1;
+        if (threadIdx.x % 32 == lane)
+            at = place += 32;
+        return true;
+    }
+};
+
+/* Move all others. Cycles differ in length, so warps take lots of places when they are free. */
 __device__ __forceinline__ void move_cycles(element *base, const shape &all, long long batch,
-                                            const element *saved, unsigned long long *taken)
+                                            const element *saved, unsigned long long *taken,
+                                            unsigned all_warps)
 {
     const marks marked(all);
-    const large_divisor by_places(all.places);
+    const stride steps(all);
+    const unsigned lot =
+        (unsigned)minimum<long long>(15, batch * marked.count / (8ll * all_warps)) + 1;
+    const unsigned lots = marked.count / lot + 1;
+    const unsigned lot_places = all.places / lots + 1;
 
     for (;;) {
-        unsigned long long first = 0;
+        unsigned long long number = 0;
 
         if (threadIdx.x % 32 == 0)
-            first = atomicAdd(taken, 32);
-        first = __shfl_sync(~0u, first, 0);
-        if (first >= batch * all.places)
+            number = atomicAdd(taken, 1);
+        number = __shfl_sync(~0u, number, 0);
+        if (number >= (unsigned long long)batch * lots)
             return;
-        choose_places((long long)first, batch * all.places, by_places,
-                      [&](unsigned place) {
-                          return marked.of(place) < marked.count || leads_cycle(all, marked, place);
-                      },
-                      [&](long long matrix, unsigned place) {
-                          move_runs(base + matrix * all.high * all.wide,
-                                    saved + matrix * marked.count * RUN, all, marked, place);
-                      });
+
+        const unsigned matrix = (unsigned)(number / lots);
+        const unsigned first = (unsigned)(number - (unsigned long long)matrix * lots);
+        const unsigned place = first * lot_places + threadIdx.x % 32;
+        cycle_starts starts = {first * lot, minimum(first * lot + lot, marked.count),
+                               place,       minimum((first + 1) * lot_places, all.places),
+                               place,       0};
+        char *const of_matrix = reinterpret_cast<char *>(base + matrix * all.high * all.wide);
+        unsigned start;
+
+        while (starts.next(all, marked, start))
+            if (marked.of(start) < marked.count)
+                move_arc(
+                    of_matrix,
+                    reinterpret_cast<const char *>(saved + (long long)matrix * marked.count * RUN),
+                    all, marked, steps, start);
+            else
+                move_cycle(of_matrix, all, steps, start);
     }
 }
 
@@ -664,6 +1122,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const scratch_parts scratch(pass.scratch, all, batch);
     const long long thread = (long long)blockIdx.x * THREADS + threadIdx.x;
     const long long threads = (long long)gridDim.x * THREADS;
+    const unsigned warp = blockIdx.x * warps + threadIdx.x / 32, all_warps = gridDim.x * warps;
     element *base = static_cast<element *>(dst);
 
     if (stage == PANELS) {
@@ -671,7 +1130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         return;
     }
     if (stage == MOVE) {
-        move_cycles(base, all, batch, scratch.saved, scratch.taken);
+        move_cycles(base, all, batch, scratch.saved, scratch.taken, all_warps);
         return;
     }
     if (stage == SAVE && thread == 0)
@@ -687,5 +1146,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         return;
     }
     copy_gaps(base, all, batch, scratch.rest, thread, threads);
-    save_runs(base, all, batch, scratch.saved, thread, threads);
+    save_runs(base, all, batch, scratch.saved, warp, all_warps);
 }

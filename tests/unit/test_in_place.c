@@ -4,6 +4,7 @@
 #include "emu_check.h"
 #include "sample.h"
 #include "skipped.h"
+#include "space/named.h"
 
 enum { SIDE = 200, SHAPES = SIDE * SIDE, SAMPLE_STEP = 397, DRAWN = 16, SPACE_MAX = 500000 };
 
@@ -15,9 +16,10 @@ struct compiled {
     const struct at_ptx_kernel *kernel;
 };
 
-static struct at_problem in_place(int64_t rows, int64_t cols, int elem_size)
+static struct at_problem in_place(int64_t rows, int64_t cols, int64_t batch, int elem_size)
 {
-    struct at_problem problem = {.elem_size = elem_size, .rows = rows, .cols = cols, .in_place = 1};
+    struct at_problem problem = {
+        .elem_size = elem_size, .rows = rows, .cols = cols, .batch = batch, .in_place = 1};
 
     assert_int_equal(at_problem_complete(&problem, NULL), AT_OK);
     return problem;
@@ -31,7 +33,7 @@ static void draw(struct compiled list[DRAWN], int elem_size, struct at_rng *rng)
     for (size_t i = 0; i < DRAWN;) {
         const int64_t rows = 1 + (int64_t)at_rng_below(rng, SIDE);
         const struct at_problem problem =
-            in_place(rows, turn % 5 ? 1 + (int64_t)at_rng_below(rng, SIDE) : rows, elem_size);
+            in_place(rows, turn % 5 ? 1 + (int64_t)at_rng_below(rng, SIDE) : rows, 1, elem_size);
         struct at_family *family = families[turn++ % family_count];
         struct at_space space;
         struct at_error err = {AT_OK, ""};
@@ -93,7 +95,8 @@ static void test_shapes(void **state)
         draw(list, elem_sizes[k], &rng);
         module = compile_all(list, elem_sizes[k]);
         for (int i = 0; i < SHAPES; i += step) {
-            const struct at_problem problem = in_place(1 + i / SIDE, 1 + i % SIDE, elem_sizes[k]);
+            const struct at_problem problem =
+                in_place(1 + i / SIDE, 1 + i % SIDE, 1, elem_sizes[k]);
 
             /* Each shape has one size of elements. */
             if ((size_t)(i / step) % AT_COUNT(elem_sizes) != k)
@@ -108,9 +111,49 @@ static void test_shapes(void **state)
     }
 }
 
+/* Shapes that a drawn config seldom meets. */
+static void test_rare_shapes(void **state)
+{
+    static const struct {
+        const char *config;
+        int64_t rows, cols, batch;
+        int elem_size;
+    } rare[] = {
+        /* the last tile of a panel has one column, and fewer threads than a line has chunks */
+        {"cycles BACKWARD=1 BLOCKS=8 RUN=96 SLICE=24 THREADS=96", 211, 200, 1, 16},
+        /* cycles without a marked place, of runs that are moved in pieces */
+        {"cycles BACKWARD=0 BLOCKS=8 RUN=192 SLICE=24 THREADS=128", 2048, 4, 2, 8},
+        /* rows that are shorter than a vector, and rows longer than the threads of a block */
+        {"cycles BACKWARD=1 BLOCKS=8 RUN=128 SLICE=27 THREADS=96", 7, 400, 3, 1},
+        {"cycles BACKWARD=1 BLOCKS=8 RUN=128 SLICE=27 THREADS=96", 127, 300, 1, 1},
+    };
+
+    (void)state;
+    use_architecture(90, AT_IMAGE_PTX_ALONE);
+    for (size_t i = 0; i < AT_COUNT(rare); i++) {
+        const struct at_problem problem =
+            in_place(rare[i].rows, rare[i].cols, rare[i].batch, rare[i].elem_size);
+        struct at_config config;
+        struct at_rendering rendering = {
+            .config = &config, .kind = {.elem_size = rare[i].elem_size, .axes = 1, .rows = 1}};
+        struct at_ptx_module *module;
+        struct at_error err = {AT_OK, ""};
+
+        assert_int_equal(at_config_parse(&config, families, family_count, rare[i].config, &err),
+                         AT_OK);
+        if (!is_legal(&config, &problem))
+            fail_msg("%s is not legal for %dx%d", rare[i].config, (int)rare[i].rows,
+                     (int)rare[i].cols);
+        module = read_kernels(&rendering, 1);
+        check_on(find(module, rendering.entry), &config, &problem);
+        at_ptx_free(module);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_rare_shapes)};
 
     return lacks_nvrtc() ? SKIPPED : cmocka_run_group_tests(tests, read_sources, free_sources);
 }
