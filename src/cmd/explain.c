@@ -451,6 +451,12 @@ static enum at_status explain_own(const struct explain_options *options,
     if (status != AT_OK)
         return status;
     at_detail(options->run.session.progress, "read %s", options->own_file);
+    if (launch->check) {
+        status = at_own_kernel_check(file, launch, NULL, &target->device, err);
+        if (status != AT_OK)
+            return status;
+        at_detail(options->run.session.progress, "the results are those of %s", launch->check);
+    }
     return at_own_kernel_explain(file, launch, &target->device,
                                  target->described ? &target->rates : NULL, options->blocks,
                                  options->run.session.progress, explanation, err);

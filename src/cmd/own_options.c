@@ -84,6 +84,10 @@ const struct at_option at_own_table[] = {
      "The next argument: a number (int=1024, float=0.5), or with [COUNT] a buffer, whose VALUE is "
      "0, an expression of index and count, random, or @FILE; may be repeated",
      AT_CALLS(take_argument)},
+    {"check", 0, "KERNEL|NUMBER@FILE", 3,
+     "Compare the results with those of another kernel of the file, or the argument with this "
+     "number with the bytes of a file",
+     AT_OF_LAUNCH(check)},
     {"define", 'D', "NAME[=VALUE]", 3, "Define a macro of the file, as nvcc does; may be repeated",
      AT_CALLS(take_define)},
     {"include-dir", 'I', "DIR", 3,
@@ -108,6 +112,8 @@ static void inherit(struct at_own_options_row *row, const struct at_own_options_
         made.launch.block = common->launch.block;
     if (!made.launch.shared)
         made.launch.shared = common->launch.shared;
+    if (!made.launch.check)
+        made.launch.check = common->launch.check;
     free(row->arguments);
     *row = made;
 }
@@ -126,8 +132,8 @@ enum at_status at_own_options_refuse(const struct at_own_options *options, const
         options->source.defines.count == 0)
         return AT_OK;
     return at_fail(err, AT_USAGE,
-                   "--entry, --grid, --block, --shared, --arg, --define and --include-dir are for "
-                   "a CUDA file: "
+                   "--entry, --grid, --block, --shared, --arg, --check, --define and --include-dir "
+                   "are for a CUDA file: "
                    "autotune %s my.cu --grid 64 --block 256 --arg 'float[1<<20]'",
                    command);
 }

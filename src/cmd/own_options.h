@@ -4,7 +4,7 @@
 #define AT_CMD_OWN_OPTIONS_H
 
 #include "cmd/command_line.h"
-#include "explain/kernel_argument.h"
+#include "explain/own_kernel.h"
 
 #include <stdbool.h>
 

@@ -567,6 +567,22 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     return status;
 }
 
+enum at_status at_run_kernel(const struct at_explained_kernel *kernel,
+                             const struct at_device_info *device, struct at_error *err)
+{
+    struct at_explanation made = {0};
+    struct run run = {0};
+    enum at_status status = describe(kernel, device, &made, err);
+
+    if (status == AT_OK)
+        status = prepare(&run, kernel, device, made.occupancy_blocks, err);
+    run.emu.args = kernel->args;
+    if (status == AT_OK)
+        status = run_blocks(&run, &run.emu, "", err);
+    end_run(&run);
+    return status;
+}
+
 /* ---- a config ---- */
 
 static void name_config(const struct at_config *config, const struct at_problem *problem,

@@ -112,6 +112,11 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
                                  int64_t max_blocks, struct at_explanation *explanation,
                                  struct at_error *err);
 
+/* Run the whole grid of a kernel that is launched once, and count nothing. What it prints is not
+ * shown. AT_FAILED: the emulated device found a fault, which the message names. */
+enum at_status at_run_kernel(const struct at_explained_kernel *kernel,
+                             const struct at_device_info *device, struct at_error *err);
+
 /* Counts at most max_blocks blocks, evenly spread over the grid, with its first and its last one;
  * for the caches, a sample of emulated/caches/count.h. A kernel that is launched several times in a
  * row is counted whole. No time is predicted for it: a few blocks do not stand for a queue of work.

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An argument of a kernel, as --arg has it: "TYPE=VALUE" or a buffer "TYPE[COUNT]=VALUE".
- * doc/emulation.md describes it for users. */
+ * doc/own-kernels.md describes it for users. */
 #ifndef AT_EXPLAIN_KERNEL_ARGUMENT_H
 #define AT_EXPLAIN_KERNEL_ARGUMENT_H
 
 #include "base/error.h"
 #include "emulated/machine/machine.h"
-#include "explain/entry_point.h"
-#include "explain/explain.h"
-#include "kernel/compile_source.h"
 #include "numbers/numbers.h"
 #include "space/expr.h"
 
@@ -63,6 +60,11 @@ enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, con
 
 void at_kernel_argument_clear(struct at_kernel_argument *argument);
 
+/* Write an element for people: "3", "0.5, 1" of a vector. The caller frees it. */
+char *at_element_format(const struct at_element_type *type, const void *element);
+
+size_t at_kernel_argument_element_bytes(const struct at_kernel_argument *argument);
+
 /* The bytes that the kernel takes: of the value, or of a buffer's address. */
 int64_t at_kernel_argument_bytes(const struct at_kernel_argument *argument);
 
@@ -71,38 +73,8 @@ enum at_status at_kernel_argument_make(const struct at_kernel_argument *argument
                                        struct at_emu_memory *memory, uint64_t seed,
                                        uint64_t words[AT_ARGUMENT_WORDS], struct at_error *err);
 
-/* A file, compiled for a device. */
-struct at_own_file {
-    char *path, *text;
-    struct at_compiled_source compiled;
-    struct at_entry_points entries;
-};
-
-/* The kernel and its launch, as the user wrote them. All is borrowed. */
-struct at_own_launch {
-    const char *entry;        /* NULL: the file's only kernel */
-    const char *grid, *block; /* "X", "X,Y" or "X,Y,Z", each an expression */
-    const char *shared;       /* bytes of dynamic shared memory; NULL: 0 */
-    const char *const *arguments;
-    size_t argument_count;
-};
-
-/* Read and compile the zeroed file, which the caller clears. AT_USAGE: it, or a folder, cannot be
- * read. AT_FAILED: it does not compile. */
-enum at_status at_own_file_read(struct at_own_file *file, const char *path,
-                                const struct at_source_options *options,
-                                const struct at_device_info *device, struct at_error *err);
-
-void at_own_file_clear(struct at_own_file *file);
-
-/* Run a kernel of the file as at_explain does; it names file, entry, launch and arguments in the
- * explanation. AT_USAGE: entry, launch or arguments are wrong; the message names the kernel's
- * parameters. */
-enum at_status at_own_kernel_explain(const struct at_own_file *file,
-                                     const struct at_own_launch *launch,
-                                     const struct at_device_info *device,
-                                     const struct at_rates *rates, int64_t max_blocks,
-                                     struct at_progress *progress,
-                                     struct at_explanation *explanation, struct at_error *err);
+/* Parse an expression without names, such as 1<<20. what: for messages. AT_USAGE: it is none. */
+enum at_status at_argument_number(int64_t *value, const char *text, const char *what,
+                                  struct at_error *err);
 
 #endif

@@ -464,6 +464,33 @@ static int64_t used_bytes(const struct at_study_line *line)
     return (int64_t)((double)counted * (double)line->blocks / (double)line->blocks_counted);
 }
 
+/* Compare the results of a row with those of another kernel, as its row launches it, or with a
+ * file.
+ */
+static enum at_status check_row(const struct at_own_file *file, const struct rows *rows, size_t row,
+                                const struct at_device_info *device, struct at_error *err)
+{
+    const char *name = at_path_name(file->path), *check = rows->items[row].check;
+    const struct at_own_launch *reference = NULL;
+    const struct at_entry_point *own, *other, *wanted;
+    struct at_error ignored;
+
+    if (!check)
+        return AT_OK;
+    if (at_entry_points_find(&file->entries, name, check, &wanted, &ignored) == AT_OK) {
+        for (size_t i = rows->count; i-- > 0;)
+            if (at_entry_points_find(&file->entries, name, rows->items[i].entry, &other,
+                                     &ignored) == AT_OK &&
+                other == wanted)
+                reference = &rows->items[i];
+        if (at_entry_points_find(&file->entries, name, rows->items[row].entry, &own, &ignored) ==
+                AT_OK &&
+            own == wanted)
+            return AT_OK;
+    }
+    return at_own_kernel_check(file, &rows->items[row], reference, device, err);
+}
+
 static enum at_status count_row(const struct at_own_file *file, const struct rows *rows, size_t row,
                                 const struct at_device_info *device, const struct at_rates *rates,
                                 struct at_study_line *line, struct at_error *err)
@@ -548,7 +575,9 @@ enum at_status at_own_study(const struct at_own_file *file, const struct at_own_
     for (size_t i = 0; i < rows.count && status == AT_OK; i++) {
         at_progress_step(progress, rows.items[i].entry, i, rows.count);
         status = at_interrupt_seen() ? at_fail(err, AT_INTERRUPTED, "interrupted")
-                                     : count_row(file, &rows, i, device, rates, &lines[i], err);
+                                     : check_row(file, &rows, i, device, err);
+        if (status == AT_OK)
+            status = count_row(file, &rows, i, device, rates, &lines[i], err);
     }
     at_progress_clear(progress);
     if (status == AT_OK) {

@@ -4,7 +4,7 @@
 #ifndef AT_STUDY_STUDY_RUN_H
 #define AT_STUDY_STUDY_RUN_H
 
-#include "explain/kernel_argument.h"
+#include "explain/own_kernel.h"
 #include "pipeline/session.h"
 #include "problem/problem.h"
 #include "schema/print.h"

@@ -69,12 +69,12 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --arg --block --blocks --counters --define --entry --format --gpu --grid --include-dir --ncu --params --problem --profile --shared \
+    knows explain --arg --block --blocks --check --counters --define --entry --format --gpu --grid --include-dir --ncu --params --problem --profile --shared \
         --space --timeout --with
 }
 
 @test "study names its options" {
-    knows study --arg --block --define --entry --format --gpu --grid --include-dir --out --shared --space --timeout
+    knows study --arg --block --check --define --entry --format --gpu --grid --include-dir --out --shared --space --timeout
 }
 
 @test "the main commands have an example that they take, and those with many options groups" {

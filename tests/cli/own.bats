@@ -420,6 +420,67 @@ END
     [[ $stderr == *524288* ]]
 }
 
+@test "results are compared with those of another kernel or with a file" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cat >turn.cu <<'END'
+__global__ void plain(short *out, const short *in, int width, int height)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    out[x * height + y] = in[y * width + x];
+}
+__global__ void squares(short *out, const short *in, int width, int height)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    out[x * width + y] = in[y * width + x];
+}
+__global__ void half_done(float2 *out, const float2 *in)
+{
+    if (blockIdx.x < 500)
+        out[blockIdx.x * 32 + threadIdx.x] = in[blockIdx.x * 32 + threadIdx.x];
+}
+__global__ void whole(float2 *out, const float2 *in)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+}
+END
+    local wide=(--grid '2,1' --block '16,16' --arg 'short[1024]' --arg 'short[512]=index' --arg int=32 --arg int=16)
+    local square=(--grid '1,1' --block '16,16' --arg 'short[256]' --arg 'short[256]=index-9' --arg int=16 --arg int=16)
+    local explain_it=(run --separate-stderr "$AUTOTUNE" explain turn.cu)
+    "${explain_it[@]}" --entry squares "${square[@]}" --check plain
+    [ "$status" -eq 0 ]
+    [[ $output == *'store global'* ]]
+    "${explain_it[@]}" --entry squares "${wide[@]}" --check plain
+    [ "$status" -eq 1 ]
+    [ "$stderr" = 'autotune: squares leaves wrong results in argument 1, short[1024]: element 16 is 0, and plain has 1 there; of 1024 elements 752 differ' ]
+    # Of a thousand blocks 256 are explained, and all are compared.
+    local pairs=(--arg 'float2[32000]' --arg 'float2[32000]=index')
+    "${explain_it[@]}" --entry half_done --grid 1000 --block 32 "${pairs[@]}" --check whole
+    [ "$status" -eq 1 ]
+    [[ $stderr == *' element 16000 is 0, 0, and whole has 16000, 16000 there; of 32000 elements 16000 differ' ]]
+    # In a study, each kernel has its own launch.
+    run --separate-stderr -0 "$AUTOTUNE" study turn.cu --gpu emu "${wide[@]:4}" --check plain \
+        --entry plain --grid 4,2 --block 8,8
+    run --separate-stderr -1 "$AUTOTUNE" study turn.cu --gpu emu "${wide[@]:4}" --check plain \
+        --entry squares --grid 2,1 --block 16,16 --entry plain --grid 4,2 --block 8,8
+    [[ $stderr == *'squares leaves wrong results in argument 1'* ]]
+    # The same data as bytes.
+    printf '\1\0\2\0' >right
+    printf '\1\0\3\0' >other
+    local two=(--entry plain --grid '2,1' --block '1,1' --arg 'short[2]' --arg 'short[2]=index+1' --arg int=2 --arg int=1)
+    "${explain_it[@]}" "${two[@]}" --check 1@right
+    [ "$status" -eq 0 ]
+    "${explain_it[@]}" "${two[@]}" --check 1@other
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'argument 1, short[2]: element 1 is 2, and other has 3 there; of 2 elements 1 differ' ]]
+    refused 'argument 3 of plain is no buffer' explain turn.cu "${two[@]}" --check 3@right
+    refused 'argument 9 of plain is no buffer' explain turn.cu "${two[@]}" --check 9@right
+    refused 'the file has 4 bytes, and argument 1 has 2048' explain turn.cu --entry plain "${wide[@]}" --check 1@right
+    refused 'has no kernel "nobody"' explain turn.cu "${two[@]}" --check nobody
+    refused 'takes 2 arguments; --arg gives 4' explain turn.cu "${two[@]}" --check whole
+    run --separate-stderr -2 "$AUTOTUNE" explain turn.cu "${two[@]}" --check 1@nowhere
+    [[ $stderr == *'nowhere'* ]]
+}
+
 @test "a file includes what lies beside it, and nothing else unless told" {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p inside/sub elsewhere

@@ -3,6 +3,7 @@
  * explained, with its caches and its time: no figure is negative. */
 #include "base/memory.h"
 #include "explain/kernel_argument.h"
+#include "explain/own_kernel.h"
 
 #include "../unit/hopper.h"
 

@@ -329,10 +329,40 @@ static void test_buffers(void **state)
     }
 }
 
+static void test_element_texts(void **state)
+{
+    static const struct {
+        const char *type;
+        uint64_t bits[2];
+        const char *text;
+    } cases[] = {
+        {"char", {0xff}, "-1"},
+        {"uchar", {0xff}, "255"},
+        {"long", {UINT64_C(1) << 63}, "-9223372036854775808"},
+        {"size_t", {UINT64_MAX}, "18446744073709551615"},
+        {"half", {0x3800}, "0.5"},
+        {"__nv_fp8_e4m3", {0xfe}, "-448"},
+        {"float", {0x3dcccccd}, "0.100000001"},
+        {"float", {0xff800000}, "-inf"},
+        {"double2", {0, UINT64_C(0xbff0000000000000)}, "0, -1"},
+        {"short2", {0x0002ffff}, "-1, 2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        char *text = at_element_format(at_element_type_find(cases[i].type, strlen(cases[i].type)),
+                                       cases[i].bits);
+
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_names),
+        cmocka_unit_test(test_element_texts),
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_entry_points),
