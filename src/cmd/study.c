@@ -233,6 +233,7 @@ static enum at_status run_launches(struct study_options *options, const struct a
     struct at_study_result result = {0};
     struct at_device_info described;
     struct at_rates rates;
+    size_t left_out = 0;
     bool found;
     enum at_status status = at_description_find(&described, &rates, &found, device, err);
 
@@ -244,9 +245,12 @@ static enum at_status run_launches(struct study_options *options, const struct a
                          "describe this GPU; --gpu emu:h200 takes one that it does");
     if (status == AT_OK)
         status = at_own_study(file, launches, count, device, &rates, &options->run.progress, &study,
-                              &result, err);
+                              &result, &left_out, err);
     if (status == AT_OK)
         status = print_result(options, &study, &result, err);
+    if (status == AT_OK && left_out > 0)
+        status = at_fail(err, AT_FAILED, "%zu of %zu kernels %s left out", left_out,
+                         left_out + result.lines.count, left_out == 1 ? "is" : "are");
     at_schema_clear(&at_study_result_schema, &result);
     at_study_clear(&study);
     free(launches);

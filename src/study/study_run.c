@@ -556,17 +556,34 @@ static void describe_own(struct at_study_result *result, const struct at_own_fil
         at_strdup("GB/s are the bytes that the kernel uses, over the predicted time.");
 }
 
+/* Check and count a row; its line is behind those of the rows before. */
+static enum at_status study_row(const struct at_own_file *file, const struct rows *rows, size_t row,
+                                const struct at_device_info *device, const struct at_rates *rates,
+                                struct at_study_line *line, struct at_error *err)
+{
+    enum at_status status;
+
+    if (at_interrupt_seen())
+        return at_fail(err, AT_INTERRUPTED, "interrupted");
+    status = check_row(file, rows, row, device, err);
+    return status == AT_OK ? count_row(file, rows, row, device, rates, line, err) : status;
+}
+
 enum at_status at_own_study(const struct at_own_file *file, const struct at_own_launch *launches,
                             size_t count, const struct at_device_info *device,
                             const struct at_rates *rates, struct at_progress *progress,
                             struct at_study *study, struct at_study_result *result,
-                            struct at_error *err)
+                            size_t *left_out, struct at_error *err)
 {
     struct rows rows = make_rows(file, launches, count);
     struct at_study_line *lines = at_alloc_array(rows.count, sizeof *lines);
     const struct at_entry_point *none;
+    char **reasons = at_alloc_array(rows.count, sizeof *reasons);
+    struct at_error first;
+    size_t made = 0;
     enum at_status status = AT_OK;
 
+    *left_out = 0;
     if (rows.count == 0) /* the message is that of a file without a kernel */
         status = at_entry_points_find(&file->entries, at_path_name(file->path), NULL, &none, err);
     else if (rows.count > AT_STUDY_ROWS_MAX)
@@ -574,18 +591,36 @@ enum at_status at_own_study(const struct at_own_file *file, const struct at_own_
                          at_path_name(file->path), rows.count, AT_STUDY_ROWS_MAX);
     for (size_t i = 0; i < rows.count && status == AT_OK; i++) {
         at_progress_step(progress, rows.items[i].entry, i, rows.count);
-        status = at_interrupt_seen() ? at_fail(err, AT_INTERRUPTED, "interrupted")
-                                     : check_row(file, &rows, i, device, err);
-        if (status == AT_OK)
-            status = count_row(file, &rows, i, device, rates, &lines[i], err);
+        status = study_row(file, &rows, i, device, rates, &lines[made], err);
+        made += status == AT_OK;
+        if (status == AT_FAILED || status == AT_USAGE) { /* others may run */
+            char *plain = at_plain_name(rows.items[i].entry);
+
+            if (*left_out == 0)
+                first = *err;
+            lines[made] = (struct at_study_line){0};
+            reasons[(*left_out)++] = at_format("%s is left out: %s", plain, err->message);
+            free(plain);
+            status = AT_OK;
+        }
     }
     at_progress_clear(progress);
+    for (size_t i = 0; i < *left_out; i++) {
+        if (made > 0)
+            at_warn(progress, "%s", reasons[i]);
+        free(reasons[i]);
+    }
+    if (status == AT_OK && made == 0) {
+        *err = first;
+        status = first.status;
+    }
     if (status == AT_OK) {
-        choose_columns(study, lines, rows.count);
-        *result = (struct at_study_result){.lines = {lines, rows.count}};
+        choose_columns(study, lines, made);
+        *result = (struct at_study_result){.lines = {lines, made}};
         describe_own(result, file, device);
         lines = NULL;
     }
+    free(reasons);
     free(lines);
     free(rows.items);
     return status;

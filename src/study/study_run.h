@@ -137,12 +137,14 @@ enum at_status at_study_run(const struct at_study *study, const char *name, cons
 /* Count the launches on the device and predict their times (rates; NULL: unknown, so no times). A
  * launch without an entry stands for each kernel of the file. The zeroed study gets the columns
  * that the kernels have figures for; the caller clears both by at_study_clear and the result's
- * schema. Fails as at_own_kernel_explain does. */
+ * schema. A launch that has a `check` is compared first. Kernels that do not run, or are wrong, are
+ * left out, and a warning tells the reason of each. Fails as at_own_kernel_explain does, if none
+ * is left. */
 enum at_status at_own_study(const struct at_own_file *file, const struct at_own_launch *launches,
                             size_t count, const struct at_device_info *device,
                             const struct at_rates *rates, struct at_progress *progress,
                             struct at_study *study, struct at_study_result *result,
-                            struct at_error *err);
+                            size_t *left_out, struct at_error *err);
 
 /* Print the result as --format says. */
 enum at_status at_study_print(const struct at_study *study, const struct at_study_result *result,

@@ -463,6 +463,14 @@ END
     run --separate-stderr -1 "$AUTOTUNE" study turn.cu --gpu emu "${wide[@]:4}" --check plain \
         --entry squares --grid 2,1 --block 16,16 --entry plain --grid 4,2 --block 8,8
     [[ $stderr == *'squares leaves wrong results in argument 1'* ]]
+    # Those that are wrong or do not run are left out.
+    run --separate-stderr -1 "$AUTOTUNE" study turn.cu --gpu emu "${wide[@]}" --check plain
+    has 'plain 2.00 100.0'
+    [[ $output != *squares* && $output != *whole* ]]
+    [[ $stderr == *'warning: squares is left out: squares leaves wrong results in argument 1'* ]]
+    [[ $stderr == *'warning: whole is left out: turn.cu: whole('*') takes 2 arguments; --arg gives 4'* ]]
+    [[ $stderr == *'3 of 4 kernels are left out' ]]
+    refused 'how many blocks? --grid' study turn.cu --gpu emu
     # The same data as bytes.
     printf '\1\0\2\0' >right
     printf '\1\0\3\0' >other
