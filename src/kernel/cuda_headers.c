@@ -172,9 +172,10 @@ char *at_cuda_headers_request(void)
 
 /* ---- stand-ins ---- */
 
-/* What kernels need of the C library's headers. Headers that only host code uses are here too, so
- * that a file can include them and keep its host code between #ifndef __CUDACC_RTC__ and #endif.
- * cuda.h is one of them: it declares the driver's functions, which NVRTC refuses. */
+/* What kernels need of the headers of the C and C++ libraries (ISO C++20), and of POSIX the ones
+ * that timing takes. Those that only host code uses are here too, so that a file can include them
+ * and keep its host code between #ifndef __CUDACC_RTC__ and #endif. cuda.h is one of them: it
+ * declares the driver's functions, which NVRTC refuses. */
 
 /* As libcu++ defines them for NVRTC, so that both may be included. */
 static const char integers[] =
@@ -222,6 +223,19 @@ static const char floats[] = "#ifndef FLT_MAX\n"
                              "#define DBL_MIN 2.2250738585072014e-308\n"
                              "#define DBL_EPSILON 2.2204460492503131e-16\n"
                              "#endif\n";
+/* Of glibc's sys/types.h, which its stdlib.h and so CUDA's host headers bring. */
+static const char short_names[] = "#ifndef AT_SHORT_NAMES\n"
+                                  "#define AT_SHORT_NAMES\n"
+                                  "typedef unsigned char u_char;\n"
+                                  "typedef unsigned short ushort;\n"
+                                  "typedef unsigned int uint;\n"
+                                  "typedef unsigned long ulong;\n"
+                                  "#endif\n";
+/* libcu++ has them for kernels. */
+static const char numeric_limits[] = "#if __has_include(<cuda/std/limits>)\n"
+                                     "#include <cuda/std/limits>\n"
+                                     "namespace std { using cuda::std::numeric_limits; }\n"
+                                     "#endif\n";
 /* NVRTC knows the functions. The constants are those of POSIX. */
 static const char mathematics[] = "#ifndef M_PI\n"
                                   "#define M_E 2.7182818284590452354\n"
@@ -257,26 +271,121 @@ static const char mathematics[] = "#ifndef M_PI\n"
     X("float.h", floats)                                                                           \
     X("cfloat", floats)                                                                            \
     X("algorithm", "")                                                                             \
+    X("any", "")                                                                                   \
+    X("array", "")                                                                                 \
     X("assert.h", "")                                                                              \
+    X("atomic", "")                                                                                \
+    X("barrier", "")                                                                               \
+    X("bit", "")                                                                                   \
+    X("bitset", "")                                                                                \
     X("cassert", "")                                                                               \
+    X("cctype", "")                                                                                \
+    X("cerrno", "")                                                                                \
+    X("cfenv", "")                                                                                 \
+    X("charconv", "")                                                                              \
     X("chrono", "")                                                                                \
+    X("cinttypes", integers)                                                                       \
+    X("clocale", "")                                                                               \
     X("cmath", mathematics)                                                                        \
+    X("codecvt", "")                                                                               \
+    X("compare", "")                                                                               \
+    X("complex", "")                                                                               \
+    X("concepts", "")                                                                              \
+    X("condition_variable", "")                                                                    \
+    X("coroutine", "")                                                                             \
+    X("csetjmp", "")                                                                               \
+    X("csignal", "")                                                                               \
+    X("cstdarg", "")                                                                               \
     X("cstddef", "")                                                                               \
     X("cstdio", "")                                                                                \
-    X("cstdlib", "")                                                                               \
+    X("cstdlib", short_names)                                                                      \
     X("cstring", "")                                                                               \
+    X("ctime", "")                                                                                 \
+    X("ctype.h", "")                                                                               \
+    X("cuchar", "")                                                                                \
     X("cuda.h", "")                                                                                \
+    X("cwchar", "")                                                                                \
+    X("cwctype", "")                                                                               \
+    X("deque", "")                                                                                 \
+    X("errno.h", "")                                                                               \
+    X("exception", "")                                                                             \
+    X("execution", "")                                                                             \
+    X("fenv.h", "")                                                                                \
+    X("filesystem", "")                                                                            \
+    X("format", "")                                                                                \
+    X("forward_list", "")                                                                          \
+    X("fstream", "")                                                                               \
+    X("functional", "")                                                                            \
+    X("future", "")                                                                                \
+    X("initializer_list", "")                                                                      \
+    X("inttypes.h", integers)                                                                      \
+    X("iomanip", "")                                                                               \
+    X("ios", "")                                                                                   \
+    X("iosfwd", "")                                                                                \
     X("iostream", "")                                                                              \
+    X("istream", "")                                                                               \
+    X("iterator", "")                                                                              \
+    X("latch", "")                                                                                 \
+    X("limits", numeric_limits)                                                                    \
+    X("list", "")                                                                                  \
+    X("locale", "")                                                                                \
+    X("locale.h", "")                                                                              \
+    X("map", "")                                                                                   \
     X("math.h", mathematics)                                                                       \
+    X("memory", "")                                                                                \
+    X("memory_resource", "")                                                                       \
+    X("mutex", "")                                                                                 \
+    X("new", "")                                                                                   \
+    X("numbers", "")                                                                               \
     X("numeric", "")                                                                               \
+    X("optional", "")                                                                              \
+    X("ostream", "")                                                                               \
+    X("queue", "")                                                                                 \
     X("random", "")                                                                                \
+    X("ranges", "")                                                                                \
+    X("ratio", "")                                                                                 \
+    X("regex", "")                                                                                 \
+    X("scoped_allocator", "")                                                                      \
+    X("semaphore", "")                                                                             \
+    X("set", "")                                                                                   \
+    X("setjmp.h", "")                                                                              \
+    X("shared_mutex", "")                                                                          \
+    X("signal.h", "")                                                                              \
+    X("source_location", "")                                                                       \
+    X("span", "")                                                                                  \
+    X("sstream", "")                                                                               \
+    X("stack", "")                                                                                 \
+    X("stdalign.h", "")                                                                            \
+    X("stdarg.h", "")                                                                              \
+    X("stdbool.h", "")                                                                             \
     X("stddef.h", "")                                                                              \
+    X("stdexcept", "")                                                                             \
     X("stdio.h", "")                                                                               \
-    X("stdlib.h", "")                                                                              \
+    X("stdlib.h", short_names)                                                                     \
+    X("stop_token", "")                                                                            \
+    X("streambuf", "")                                                                             \
     X("string", "")                                                                                \
     X("string.h", "")                                                                              \
+    X("string_view", "")                                                                           \
+    X("syncstream", "")                                                                            \
+    X("sys/time.h", "")                                                                            \
+    X("sys/types.h", short_names)                                                                  \
+    X("system_error", "")                                                                          \
+    X("thread", "")                                                                                \
     X("time.h", "")                                                                                \
-    X("vector", "")
+    X("tuple", "")                                                                                 \
+    X("type_traits", "")                                                                           \
+    X("typeindex", "")                                                                             \
+    X("typeinfo", "")                                                                              \
+    X("unistd.h", "")                                                                              \
+    X("unordered_map", "")                                                                         \
+    X("unordered_set", "")                                                                         \
+    X("utility", "")                                                                               \
+    X("valarray", "")                                                                              \
+    X("variant", "")                                                                               \
+    X("vector", "")                                                                                \
+    X("version", "")                                                                               \
+    X("wchar.h", "")
 
 #define NAME(name, text) name,
 #define TEXT(name, text) text,
@@ -284,3 +393,4 @@ static const char mathematics[] = "#ifndef M_PI\n"
 const char *const at_standard_header_names[] = {HEADERS(NAME)};
 const char *const at_standard_header_texts[] = {HEADERS(TEXT)};
 const int at_standard_headers = HEADERS(ONE);
+_Static_assert(HEADERS(ONE) <= AT_STANDARD_HEADERS_MAX, "NVRTC gets all of them");

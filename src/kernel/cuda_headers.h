@@ -28,6 +28,7 @@ char *at_cuda_headers_request(void);
 
 /* Stand-ins for the headers of the C and C++ libraries, which NVRTC does not have either. Most are
  * empty: NVRTC itself declares printf, assert and the mathematical functions. */
+enum { AT_STANDARD_HEADERS_MAX = 160 };
 extern const char *const at_standard_header_names[];
 extern const char *const at_standard_header_texts[];
 extern const int at_standard_headers;

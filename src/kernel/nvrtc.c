@@ -57,7 +57,7 @@ static struct {
 #undef FIELD
 } api;
 
-enum { OPTIONS_MAX = 16, HEADERS_MAX = 64 };
+enum { OPTIONS_MAX = 16, HEADERS_MAX = 1 + AT_STANDARD_HEADERS_MAX };
 
 struct at_nvrtc {
     struct at_compiler compiler;
@@ -433,7 +433,7 @@ static int choose_headers(const char *header, bool includes, const char *names[H
 
     names[0] = AT_TEMPLATE_HEADER;
     texts[0] = header;
-    for (int i = 0; i < more && i + 1 < HEADERS_MAX; i++) {
+    for (int i = 0; i < more; i++) {
         names[i + 1] = at_standard_header_names[i];
         texts[i + 1] = at_standard_header_texts[i];
     }

@@ -420,6 +420,23 @@ END
     [[ $stderr == *524288* ]]
 }
 
+@test "a file may include all headers of the C and C++ libraries" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    printf '#include <%s>\n' limits iomanip iostream type_traits utility vector cctype ctime stdlib.h sys/time.h unistd.h >my.cu
+    cat >>my.cu <<'END'
+__global__ void f(uint *x, ushort y)
+{
+#if __has_include(<cuda/std/limits>)
+    x[threadIdx.x] = y == 1 ? std::numeric_limits<ushort>::max() : 0;
+#else
+    x[threadIdx.x] = y == 1 ? 65535 : 0;
+#endif
+}
+END
+    printf '\377\377\0\0' >right
+    run --separate-stderr -0 "$AUTOTUNE" explain my.cu --grid 1 --block 1 --arg 'uint[1]' --arg ushort=1 --check 1@right
+}
+
 @test "results are compared with those of another kernel or with a file" {
     cd "$BATS_TEST_TMPDIR" || return 1
     cat >turn.cu <<'END'
