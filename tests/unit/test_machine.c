@@ -508,6 +508,15 @@ static const struct {
      "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint [s], "
      "[%d4], %r20, [full], %d4;\n" WAIT("L", "0") "\nld.shared.u32 %r6, [%d3];" STORE,
      own_number},
+    {"cache policies of all forms",
+     "createpolicy.fractional.L2::evict_last.b64 %d4;\n"
+     "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %d4, 0.5;\n"
+     "createpolicy.fractional.L2::evict_normal.b64 %d4, 0f3F000000;\n"
+     "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %d4, [%d1], 0x100, %r4;\n"
+     "createpolicy.cvt.L2.b64 %d4, %d4;\n"
+     "st.global.L2::cache_hint.u32 [%d1], %r4, %d4;\n"
+     "ld.global.L2::cache_hint.u32 %r6, [%d1], %d4;" STORE,
+     own_number},
     {"a bulk copy to global memory",
      MBARRIER "st.shared.u32 [%d3], %r4; fence.proxy.async; bar.sync 0;\n" BULK_STORE COMMIT
               "cp.async.bulk.wait_group 0;",

@@ -770,6 +770,8 @@ static const struct {
     const char *message;
 } unknown[] = {
     {"vadd.s32.s32.s32 %r1, %r2, %r3;", "unknown instruction \"vadd.s32.s32.s32\""},
+    {"createpolicy.later.L2.b64 %d1;", "unknown instruction \"createpolicy.later.L2.b64\""},
+    {"createpolicy.cvt.L2.b64 %d1;", "where , is expected"},
     {"add.s8 %r1, %r2, %r3;", "unknown instruction \"add.s8\""},
     {"add.sat.u32 %r1, %r2, %r3;", "unknown"},
     {"cvt.rn.e4m3x2.f32 %h1, %r2, %r3;", "unknown"}, /* without .satfinite */

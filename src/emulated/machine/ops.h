@@ -38,8 +38,8 @@ at_emu_run_op at_emu_run_move, at_emu_run_pack, at_emu_run_unpack, at_emu_run_ad
     at_emu_run_copy_wait, at_emu_run_bulk, at_emu_run_bulk_wait, at_emu_run_mbarrier_init,
     at_emu_run_mbarrier_end, at_emu_run_mbarrier_change, at_emu_run_mbarrier_copies,
     at_emu_run_mbarrier_wait, at_emu_run_fence, at_emu_run_proxy_fence, at_emu_run_nothing,
-    at_emu_run_real, at_emu_run_convert_real, at_emu_run_set_real, at_emu_run_test_real,
-    at_emu_run_is_space, at_emu_run_printf, at_emu_run_assert;
+    at_emu_run_policy, at_emu_run_real, at_emu_run_convert_real, at_emu_run_set_real,
+    at_emu_run_test_real, at_emu_run_is_space, at_emu_run_printf, at_emu_run_assert;
 
 /* The value of a floating-point number's bits; and the bits of a value, which is rounded once, to
  * nearest. `modifiers` may flush subnormals (of the result), saturate and remove negative values.

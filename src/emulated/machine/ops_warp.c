@@ -324,7 +324,7 @@ AT_RUN(elect)
 }
 
 /* A cache policy. Memory has no caches here, so any value will do. */
-AT_RUN(policy)
+void at_emu_run_policy(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes)
 {
     const u64 out[AT_WARP] = {0};
 
@@ -338,7 +338,6 @@ AT_RUN(policy)
 const struct at_emu_row at_emu_warp_rows[] = {
     ATOMICS(ATOMIC_ROW) REDUCTIONS(REDUCE_ROW){"activemask.b32", "W", activemask},
     {"bar.warp.sync", "m", warp_barrier},
-    {"createpolicy.fractional.L2::evict_first.b64", "L", policy},
     {"nanosleep.u32", "w", at_emu_run_nothing}, /* takes "[0, 2*t]" (PTX ISA) */
     {"brkpt", "", at_emu_run_nothing},
     {"pmevent", "i", at_emu_run_nothing},

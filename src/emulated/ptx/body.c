@@ -54,6 +54,7 @@ static const struct {
     {"prefetchu", at_ptx_decode_prefetch},
     {"applypriority", at_ptx_decode_prefetch},
     {"discard", at_ptx_decode_prefetch},
+    {"createpolicy", at_ptx_decode_policy},
     {"cp", at_ptx_decode_copy},
     {"bra", at_ptx_decode_branch},
     {"brx", at_ptx_decode_switch},

@@ -4,6 +4,7 @@
 #include "emulated/machine/ops.h"
 #include "emulated/ptx/reader.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 /* Asynchronous copies, cp.async and cp.async.bulk, and mbarriers (PTX ISA, "Data Movement and
@@ -475,4 +476,35 @@ bool at_ptx_decode_prefetch(struct at_ptx_reader *reader, struct at_emu_op *op,
     op->run = at_emu_run_nothing;
     return read_access_address(reader, op) &&
            (!at_ptx_take(reader, ",") || at_ptx_expect_integer(reader, 128, &size));
+}
+
+/* createpolicy.fractional policy{, fraction}, createpolicy.cvt policy, property, and
+ * createpolicy.range policy, [a], bytes, bytes. No cache follows a policy here, so the operands are
+ * read, and no more. A fraction may be decimal, which no other constant is. */
+bool at_ptx_decode_policy(struct at_ptx_reader *reader, struct at_emu_op *op,
+                          const struct at_ptx_opcode *opcode)
+{
+    static const char *const forms[] = {"fractional", "cvt", "range"};
+    struct at_emu_op ignored = {.space = AT_EMU_GLOBAL};
+    const int form = opcode->part_count > 1 ? AT_PTX_INDEX(forms, opcode->part[1]) : -1;
+
+    if (form < 0 || strcmp(opcode->part[opcode->part_count - 1], "b64") != 0)
+        return at_ptx_unknown(reader, opcode);
+    op->run = at_emu_run_policy;
+    if (!at_ptx_read_result(reader, op, 8))
+        return false;
+    if (form == 0 && !at_ptx_at(reader, ","))
+        return true;
+    if (!at_ptx_expect(reader, ","))
+        return false;
+    if (form == 1)
+        return at_ptx_read_source(reader, &ignored, 8);
+    if (form == 2)
+        return read_access_address(reader, &ignored) && at_ptx_expect(reader, ",") &&
+               at_ptx_read_source(reader, &ignored, 4) && at_ptx_expect(reader, ",") &&
+               at_ptx_read_source(reader, &ignored, 4);
+    if (reader->token.kind != AT_PTX_BAD || !isdigit((unsigned char)reader->token.text[0]))
+        return at_ptx_read_source(reader, &ignored, 4);
+    at_ptx_next(reader);
+    return true;
 }
