@@ -153,7 +153,8 @@ char *at_element_format(const struct at_element_type *type, const void *element)
 enum { INDEX, COUNT, NAMES };
 static const char *const names[NAMES] = {"index", "count"};
 
-static const char grammar[] = "an argument is TYPE=VALUE or TYPE[COUNT]=VALUE";
+static const char grammar[] =
+    "an argument is TYPE=VALUE, TYPE[COUNT]=VALUE or struct{TYPE=VALUE,...}";
 
 /* ---- parsing ---- */
 
@@ -255,6 +256,48 @@ static enum at_status parse_value(struct at_kernel_argument *argument, const cha
     return parse_expression(argument, text, err);
 }
 
+static const char struct_begin[] = "struct{";
+
+static bool is_struct(const char *text)
+{
+    return strncmp(text, struct_begin, strlen(struct_begin)) == 0;
+}
+
+/* The length of a field's text: up to a comma or the struct's end. */
+static size_t field_length(const char *text)
+{
+    size_t length = 0;
+
+    for (int depth = 0; text[length] && (depth > 0 || !strchr(",}", text[length])); length++)
+        depth += (strchr("({[", text[length]) != NULL) - (strchr(")}]", text[length]) != NULL);
+    return length;
+}
+
+static enum at_status parse_struct(struct at_kernel_argument *argument, struct at_error *err)
+{
+    const char *rest = argument->text + strlen(struct_begin) - 1;
+    size_t capacity = 0;
+
+    do {
+        const size_t length = field_length(rest + 1);
+        char *text = at_strndup(rest + 1, length);
+        struct at_kernel_argument field = {0};
+        enum at_status status = at_kernel_argument_parse(&field, text, err);
+
+        if (status != AT_OK) {
+            free(text);
+            return at_fail_within(err, "--arg \"%s\"", argument->text);
+        }
+        AT_PUSH(argument->fields, argument->field_count, capacity, field);
+        rest += 1 + length;
+    } while (*rest == ',');
+    if (strcmp(rest, "}") != 0)
+        return refuse(argument, err, grammar);
+    if (at_kernel_argument_bytes(argument) > AT_ARGUMENT_WORDS * (int64_t)sizeof(uint64_t))
+        return refuse(argument, err, "a struct has at most 512 bytes");
+    return AT_OK;
+}
+
 enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, const char *text,
                                         struct at_error *err)
 {
@@ -263,6 +306,14 @@ enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, con
     const char *rest = text + type, *end = rest;
     enum at_status status = AT_OK;
 
+    if (is_struct(text)) {
+        status = parse_struct(&parsed, err);
+        if (status == AT_OK)
+            *argument = parsed;
+        else
+            at_kernel_argument_clear(&parsed);
+        return status;
+    }
     parsed.type = at_element_type_find(text, type);
     if (!parsed.type)
         return refuse_type(text, type, err);
@@ -286,11 +337,40 @@ enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, con
 
 void at_kernel_argument_clear(struct at_kernel_argument *argument)
 {
+    for (size_t i = 0; i < argument->field_count; i++) {
+        at_kernel_argument_clear(&argument->fields[i]);
+        free((char *)argument->fields[i].text);
+    }
+    free(argument->fields);
     at_expr_free(argument->expression);
-    argument->expression = NULL;
+    *argument = (struct at_kernel_argument){0};
 }
 
-/* ---- making ---- */
+/* ---- the layout ---- */
+
+/* The alignment in a struct: of a vector as CUDA's vector_types.h declares it. */
+static int64_t alignment_of(const struct at_kernel_argument *argument)
+{
+    int64_t most = 1;
+
+    if (argument->buffer)
+        return (int64_t)sizeof(uint64_t);
+    if (argument->type && argument->type->lanes == 3)
+        return lane_bytes(argument->type);
+    if (argument->type)
+        return at_kernel_argument_bytes(argument) < 16 ? at_kernel_argument_bytes(argument) : 16;
+    for (size_t i = 0; i < argument->field_count; i++)
+        if (alignment_of(&argument->fields[i]) > most)
+            most = alignment_of(&argument->fields[i]);
+    return most;
+}
+
+static int64_t aligned(int64_t offset, const struct at_kernel_argument *argument)
+{
+    const int64_t alignment = alignment_of(argument);
+
+    return (offset + alignment - 1) / alignment * alignment;
+}
 
 size_t at_kernel_argument_element_bytes(const struct at_kernel_argument *argument)
 {
@@ -299,9 +379,17 @@ size_t at_kernel_argument_element_bytes(const struct at_kernel_argument *argumen
 
 int64_t at_kernel_argument_bytes(const struct at_kernel_argument *argument)
 {
+    int64_t end = 0;
+
+    for (size_t i = 0; i < argument->field_count; i++)
+        end = aligned(end, &argument->fields[i]) + at_kernel_argument_bytes(&argument->fields[i]);
+    if (argument->field_count > 0)
+        return aligned(end, argument);
     return argument->buffer ? (int64_t)sizeof(uint64_t)
                             : (int64_t)at_kernel_argument_element_bytes(argument);
 }
+
+/* ---- making ---- */
 
 static double random_real(struct at_rng *rng)
 {
@@ -376,13 +464,36 @@ static bool is_zero(const struct at_kernel_argument *argument)
            value == 0;
 }
 
+static enum at_status make_struct(const struct at_kernel_argument *argument,
+                                  struct at_emu_memory *memory, uint64_t seed, char *to,
+                                  struct at_error *err)
+{
+    enum at_status status = AT_OK;
+    int64_t offset = 0;
+
+    for (size_t i = 0; i < argument->field_count && status == AT_OK; i++) {
+        const struct at_kernel_argument *field = &argument->fields[i];
+        uint64_t words[AT_ARGUMENT_WORDS];
+
+        offset = aligned(offset, field);
+        status = at_kernel_argument_make(field, memory, seed + i, words, err);
+        if (status == AT_OK)
+            memcpy(to + offset, words, (size_t)at_kernel_argument_bytes(field));
+        offset += at_kernel_argument_bytes(field);
+    }
+    return status;
+}
+
 enum at_status at_kernel_argument_make(const struct at_kernel_argument *argument,
                                        struct at_emu_memory *memory, uint64_t seed,
                                        uint64_t words[AT_ARGUMENT_WORDS], struct at_error *err)
 {
-    int64_t bytes = argument->count * at_kernel_argument_element_bytes(argument);
+    int64_t bytes;
 
     memset(words, 0, AT_ARGUMENT_WORDS * sizeof *words);
+    if (argument->field_count > 0)
+        return make_struct(argument, memory, seed, (char *)words, err);
+    bytes = argument->count * (int64_t)at_kernel_argument_element_bytes(argument);
     if (!argument->buffer)
         return fill(argument, (char *)words, seed, err);
     words[0] = at_emu_memory_allocate(memory, bytes);

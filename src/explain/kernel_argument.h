@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An argument of a kernel, as --arg has it: "TYPE=VALUE" or a buffer "TYPE[COUNT]=VALUE".
+/* An argument of a kernel, as --arg has it: "TYPE=VALUE", a buffer "TYPE[COUNT]=VALUE", or
+ * "struct{TYPE=VALUE,TYPE[COUNT],...}".
  * doc/own-kernels.md describes it for users. */
 #ifndef AT_EXPLAIN_KERNEL_ARGUMENT_H
 #define AT_EXPLAIN_KERNEL_ARGUMENT_H
@@ -41,6 +42,9 @@ enum at_argument_value {
 
 struct at_kernel_argument {
     const char *text; /* as given; borrowed */
+    /* A struct has fields, each an argument of its own, and no type. */
+    struct at_kernel_argument *fields; /* owned, with their texts */
+    size_t field_count;
     const struct at_element_type *type;
     bool buffer;
     int64_t count; /* of elements; 1 if it is no buffer */
@@ -50,8 +54,8 @@ struct at_kernel_argument {
     const char *file;           /* borrowed */
 };
 
-/* The most words of a single argument: a vector of 32 bytes. */
-enum { AT_ARGUMENT_WORDS = 4 };
+/* The most words of a single argument, which is a struct. */
+enum { AT_ARGUMENT_WORDS = 64 };
 
 /* Parse text, which must live as long as the argument. AT_USAGE names the argument and the
  * fault. */

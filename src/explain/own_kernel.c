@@ -161,10 +161,13 @@ static enum at_status check_argument(const struct at_kernel_argument *argument,
                                      struct at_error *err)
 {
     int64_t bytes = at_kernel_argument_bytes(argument);
-    bool whole = argument->buffer || at_number_is_integer(argument->type->number);
+    bool whole =
+        argument->buffer || (argument->type && at_number_is_integer(argument->type->number));
+    bool is_struct = argument->field_count > 0;
     char words[AT_PARAMETER_WORDS];
 
-    if (bytes == parameter->bytes && (parameter->is_block || whole != parameter->is_float))
+    if (bytes == parameter->bytes &&
+        (parameter->is_block || (!is_struct && whole != parameter->is_float)))
         return AT_OK;
     at_entry_parameter_words(words, parameter);
     return at_fail(err, AT_USAGE, "argument %zu is %s, not --arg \"%s\"", number + 1, words,

@@ -437,6 +437,40 @@ END
     run --separate-stderr -0 "$AUTOTUNE" explain my.cu --grid 1 --block 1 --arg 'uint[1]' --arg ushort=1 --check 1@right
 }
 
+@test "an argument may be a struct, with buffers and structs in it" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cat >my.cu <<'END'
+struct inner { char c; double2 d; };
+struct outer { short s; float3 v; inner i; const int *p; unsigned char z; };
+__global__ void take(long *out, outer o)
+{
+    out[0] = o.s;
+    out[1] = (long)(o.v.z * 2);
+    out[2] = o.i.c;
+    out[3] = (long)(o.i.d.y * 4);
+    out[4] = o.p[3];
+    out[5] = o.z;
+    out[6] = sizeof(outer);
+}
+__global__ void wanted(long *out, outer)
+{
+    const long values[] = {-7, 3, 5, -1, 3, 200, 64};
+    for (int i = 0; i < 7; i++)
+        out[i] = values[i];
+}
+END
+    local it=(explain my.cu --entry take --grid 1 --block 1 --arg 'long[7]')
+    run --separate-stderr -0 "$AUTOTUNE" "${it[@]}" --check wanted \
+        --arg 'struct{short=-7,float3=1.5,struct{char=5,double2=-0.25},int[4]=max(index,0),uchar=200}'
+    refused 'argument 2 is 64 bytes, not --arg "struct{short=-7}"' "${it[@]}" --arg 'struct{short=-7}'
+    refused 'there is no type "nope"' "${it[@]}" --arg 'struct{nope=1}'
+    refused '--arg "struct{int=1": an argument is TYPE=VALUE' "${it[@]}" --arg 'struct{int=1'
+    refused '--arg "struct{int=1}x": an argument is TYPE=VALUE' "${it[@]}" --arg 'struct{int=1}x'
+    refused 'a struct has at most 512 bytes' "${it[@]}" --arg "struct{$(printf 'long=1,%.0s' {1..64})int=1}"
+    refused 'argument 1 is buffer or long, not --arg "struct{long=1}"' explain my.cu --entry take --grid 1 --block 1 \
+        --arg 'struct{long=1}' --arg int=1
+}
+
 @test "results are compared with those of another kernel or with a file" {
     cd "$BATS_TEST_TMPDIR" || return 1
     cat >turn.cu <<'END'

@@ -41,6 +41,8 @@ static bool is_large(const char *text)
     if (at_kernel_argument_parse(&argument, text, &err) != AT_OK)
         return false;
     large = argument.count > ELEMENTS_MAX || argument.value == AT_VALUE_FILE;
+    for (size_t i = 0; i < argument.field_count; i++)
+        large |= is_large(argument.fields[i].text);
     at_kernel_argument_clear(&argument);
     return large;
 }
