@@ -80,7 +80,7 @@ wrong() {
 --entry out_of_bounds --grid 1 --block 1 --arg flaot[1]|there is no type "flaot"
 --entry out_of_bounds --grid 1 --block 1 --arg float|--arg "float": it has no value
 --entry out_of_bounds --grid 1 --block 1 --arg float[0]|a buffer has from 1 to 2^53 elements
---entry out_of_bounds --grid 1 --block 1 --arg float[2|an argument is TYPE=VALUE or TYPE[COUNT]=VALUE
+--entry out_of_bounds --grid 1 --block 1 --arg float[2|an argument is TYPE=VALUE, TYPE[COUNT]=VALUE or struct{TYPE=VALUE,...}
 --entry out_of_bounds --grid 1 --block 1 --arg float[2]=i|unknown name "i"
 --entry out_of_bounds --grid 1 --block 1 --arg float[1<<62]|a buffer has from 1 to 2^53 elements
 --entry out_of_bounds --grid 1 --block 1 --arg float[2]=@nowhere|--arg "float[2]=@nowhere": cannot open nowhere
