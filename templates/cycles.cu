@@ -323,7 +323,7 @@ struct tile {
     }
 };
 
-/* Load an element from so many bytes behind an address, which takes no instruction to add. */
+/* Load the element that lies `ahead` bytes behind an address. The load itself adds them. */
 template <int ahead, class T> __device__ __forceinline__ T load_ahead(unsigned from)
 {
     T value;
@@ -913,8 +913,8 @@ __device__ __forceinline__ void move_pieces(unsigned long long from, unsigned lo
             }
 }
 
-/* Steps along cycles. The place whose run belongs to a place is that times a factor, modulo one
- * less than there are places. So a lane knows the place so many steps ahead as its number. */
+/* Steps along cycles. A step multiplies the place by a factor, modulo the number of the last place.
+ * So many steps are one multiplication, and lane n finds the place n steps ahead. */
 struct stride {
     large_divisor by_last;
     unsigned power;

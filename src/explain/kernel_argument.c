@@ -359,9 +359,11 @@ static int64_t alignment_of(const struct at_kernel_argument *argument)
         return lane_bytes(argument->type);
     if (argument->type)
         return at_kernel_argument_bytes(argument) < 16 ? at_kernel_argument_bytes(argument) : 16;
-    for (size_t i = 0; i < argument->field_count; i++)
-        if (alignment_of(&argument->fields[i]) > most)
-            most = alignment_of(&argument->fields[i]);
+    for (size_t i = 0; i < argument->field_count; i++) {
+        const int64_t own = alignment_of(&argument->fields[i]);
+
+        most = own > most ? own : most;
+    }
     return most;
 }
 

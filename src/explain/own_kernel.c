@@ -202,6 +202,12 @@ static enum at_status parse_arguments(struct arguments *arguments,
     return status;
 }
 
+/* The words that an argument takes among those of all. */
+static size_t words_of(const struct at_kernel_argument *argument)
+{
+    return ((size_t)at_kernel_argument_bytes(argument) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
 static enum at_status make_arguments(struct arguments *arguments, struct at_emu_memory *memory,
                                      struct at_error *err)
 {
@@ -211,9 +217,7 @@ static enum at_status make_arguments(struct arguments *arguments, struct at_emu_
         at_alloc_array(AT_ARGUMENT_WORDS * arguments->count, sizeof *arguments->words);
     for (size_t i = 0; i < arguments->count && status == AT_OK; i++) {
         uint64_t words[AT_ARGUMENT_WORDS];
-        size_t count =
-            ((size_t)at_kernel_argument_bytes(&arguments->items[i]) + sizeof *words - 1) /
-            sizeof *words;
+        size_t count = words_of(&arguments->items[i]);
 
         status = at_kernel_argument_make(&arguments->items[i], memory, i, words, err);
         if (status == AT_OK)
@@ -312,15 +316,21 @@ enum at_status at_own_kernel_explain(const struct at_own_file *file,
 
 /* ---- comparing ---- */
 
-/* Where a buffer's bytes are on the host. */
-static const unsigned char *buffer_of(const struct ready *ready, size_t number, size_t bytes)
+static size_t buffer_bytes(const struct at_kernel_argument *argument)
+{
+    return at_kernel_argument_element_bytes(argument) * (size_t)argument->count;
+}
+
+/* Where the bytes of argument `number`, a buffer, are on the host. */
+static const unsigned char *buffer_of(const struct ready *ready, size_t number)
 {
     const struct arguments *arguments = &ready->arguments;
     size_t word = 0;
 
     for (size_t i = 0; i < number; i++)
-        word += ((size_t)at_kernel_argument_bytes(&arguments->items[i]) + 7) / 8;
-    return at_emu_memory_host(ready->kernel.memory, arguments->words[word], bytes);
+        word += words_of(&arguments->items[i]);
+    return at_emu_memory_host(ready->kernel.memory, arguments->words[word],
+                              buffer_bytes(&arguments->items[number]));
 }
 
 /* Compare a buffer with what it should be. The message names the first element that differs. */
@@ -330,14 +340,13 @@ static enum at_status compare_buffer(const struct ready *ready, size_t number,
 {
     const struct at_kernel_argument *argument = &ready->arguments.items[number];
     const size_t bytes = at_kernel_argument_element_bytes(argument);
-    const unsigned char *got = buffer_of(ready, number, bytes * (size_t)argument->count);
+    const unsigned char *got = buffer_of(ready, number);
     char *texts[2];
     int64_t first = -1, wrong = 0;
 
     for (int64_t i = 0; i < argument->count; i++)
-        if (memcmp(got + (size_t)i * bytes, wanted + (size_t)i * bytes, bytes) != 0) {
+        if (memcmp(got + (size_t)i * bytes, wanted + (size_t)i * bytes, bytes) != 0)
             first = wrong++ == 0 ? i : first;
-        }
     if (wrong == 0)
         return AT_OK;
     texts[0] = at_element_format(argument->type, got + (size_t)first * bytes);
@@ -370,11 +379,8 @@ static enum at_status compare_buffers(const struct ready *ready, const struct re
                            "kernels with the same buffers",
                            i + 1, ready->entry->plain, reference->entry->plain);
         if (argument->buffer)
-            status = compare_buffer(
-                ready, i,
-                buffer_of(reference, i,
-                          at_kernel_argument_element_bytes(argument) * (size_t)argument->count),
-                reference->entry->plain, err);
+            status =
+                compare_buffer(ready, i, buffer_of(reference, i), reference->entry->plain, err);
     }
     return status;
 }
@@ -398,10 +404,10 @@ static enum at_status compare_file(const struct ready *ready, const char *check,
     status = at_file_read(&text, &size, end + 1, SIZE_MAX / 2, err);
     if (status != AT_OK)
         return status;
-    if (size != at_kernel_argument_element_bytes(argument) * (size_t)argument->count)
-        status = at_fail(
-            err, AT_USAGE, "--check %s: the file has %zu bytes, and argument %lu has %zu", check,
-            size, number, at_kernel_argument_element_bytes(argument) * (size_t)argument->count);
+    if (size != buffer_bytes(argument))
+        status =
+            at_fail(err, AT_USAGE, "--check %s: the file has %zu bytes, and argument %lu has %zu",
+                    check, size, number, buffer_bytes(argument));
     else
         status = compare_buffer(ready, number - 1, (unsigned char *)text, end + 1, err);
     free(text);

@@ -172,10 +172,10 @@ char *at_cuda_headers_request(void)
 
 /* ---- stand-ins ---- */
 
-/* What kernels need of the headers of the C and C++ libraries (ISO C++20), and of POSIX the ones
- * that timing takes. Those that only host code uses are here too, so that a file can include them
- * and keep its host code between #ifndef __CUDACC_RTC__ and #endif. cuda.h is one of them: it
- * declares the driver's functions, which NVRTC refuses. */
+/* What kernels need of the headers of the C and C++ libraries (ISO C++20), and of some of POSIX.
+ * Most of them are for host code only. Then they are empty: a file includes them, and keeps its
+ * host code between #ifndef __CUDACC_RTC__ and #endif. cuda.h is one of these. It declares the
+ * driver's functions, which NVRTC refuses. */
 
 /* As libcu++ defines them for NVRTC, so that both may be included. */
 static const char integers[] =

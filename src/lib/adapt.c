@@ -46,7 +46,7 @@ struct autotune_adaptation {
     size_t issued, done;
 };
 
-/* Which of the kernels is a racer's? While nobody has won, it is the looked-up one. */
+/* Return the number of a racer's kernel. While nobody has won, it is 0, the looked-up one. */
 static size_t kernel_of(size_t racer)
 {
     return racer < AT_RACE_RIVALS || racer == NOBODY ? 0 : racer - AT_RACE_RIVALS + 1;

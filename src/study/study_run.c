@@ -464,30 +464,32 @@ static int64_t used_bytes(const struct at_study_line *line)
     return (int64_t)((double)counted * (double)line->blocks / (double)line->blocks_counted);
 }
 
-/* Compare the results of a row with those of another kernel, as its row launches it, or with a
- * file.
- */
+/* The kernel with this name; NULL: there is none. */
+static const struct at_entry_point *kernel_of(const struct at_own_file *file, const char *name)
+{
+    const struct at_entry_point *found;
+    struct at_error ignored;
+
+    return at_entry_points_find(&file->entries, at_path_name(file->path), name, &found, &ignored) ==
+                   AT_OK
+               ? found
+               : NULL;
+}
+
+/* Compare the results of a row with those of another kernel, as its first row launches it, or with
+ * a file. */
 static enum at_status check_row(const struct at_own_file *file, const struct rows *rows, size_t row,
                                 const struct at_device_info *device, struct at_error *err)
 {
-    const char *name = at_path_name(file->path), *check = rows->items[row].check;
+    const char *check = rows->items[row].check;
     const struct at_own_launch *reference = NULL;
-    const struct at_entry_point *own, *other, *wanted;
-    struct at_error ignored;
+    const struct at_entry_point *wanted = check ? kernel_of(file, check) : NULL;
 
-    if (!check)
+    if (!check || (wanted && kernel_of(file, rows->items[row].entry) == wanted))
         return AT_OK;
-    if (at_entry_points_find(&file->entries, name, check, &wanted, &ignored) == AT_OK) {
-        for (size_t i = rows->count; i-- > 0;)
-            if (at_entry_points_find(&file->entries, name, rows->items[i].entry, &other,
-                                     &ignored) == AT_OK &&
-                other == wanted)
-                reference = &rows->items[i];
-        if (at_entry_points_find(&file->entries, name, rows->items[row].entry, &own, &ignored) ==
-                AT_OK &&
-            own == wanted)
-            return AT_OK;
-    }
+    for (size_t i = 0; i < rows->count && wanted && !reference; i++)
+        if (kernel_of(file, rows->items[i].entry) == wanted)
+            reference = &rows->items[i];
     return at_own_kernel_check(file, &rows->items[row], reference, device, err);
 }
 

@@ -464,6 +464,7 @@ END
         --arg 'struct{short=-7,float3=1.5,struct{char=5,double2=-0.25},int[4]=max(index,0),uchar=200}'
     refused 'argument 2 is 64 bytes, not --arg "struct{short=-7}"' "${it[@]}" --arg 'struct{short=-7}'
     refused 'there is no type "nope"' "${it[@]}" --arg 'struct{nope=1}'
+    refused 'argument 2 is 64 bytes' "${it[@]}" --arg "$(printf 'struct{%.0s' {1..40})int=1$(printf '}%.0s' {1..40})"
     refused '--arg "struct{int=1": an argument is TYPE=VALUE' "${it[@]}" --arg 'struct{int=1'
     refused '--arg "struct{int=1}x": an argument is TYPE=VALUE' "${it[@]}" --arg 'struct{int=1}x'
     refused 'a struct has at most 512 bytes' "${it[@]}" --arg "struct{$(printf 'long=1,%.0s' {1..64})int=1}"
