@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
+
 #include "emulated/caches/count.h"
 #include "emulated/caches/hierarchy.h"
 #include "emulated/machine/op.h"
 #include "emulated/ptx/ptx.h"
+#include "explain/advice.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -255,20 +257,29 @@ static void forget_caches(struct run *run, struct at_explanation *e)
     memset(run->hits, 0, run->kernel->op_count * sizeof *run->hits);
 }
 
+/* Predict the time, and what would make it shorter. The lines are known. */
 static enum at_status predict(const struct run *run, const struct at_grid_parts *parts,
                               const struct at_device_info *device, const struct at_rates *rates,
                               struct at_explanation *explanation, struct at_error *err)
 {
+    struct at_advisor *advisor = at_advisor_open(explanation);
+    size_t count;
+    const struct at_repair *repairs = at_advisor_repairs(advisor, &count);
+    double *ns = at_alloc_array(count, sizeof *ns);
     struct at_prediction prediction;
-    enum at_status status =
-        at_predict_launch(device, rates, run->memory, &run->emu, parts, explanation->registers,
-                          explanation->static_shared_bytes, true, &prediction, err);
+    enum at_status status = at_predict_repairs(
+        device, rates, run->memory, &run->emu, parts, explanation->registers,
+        explanation->static_shared_bytes, true, &prediction, repairs, count, ns, err);
 
-    if (status != AT_OK)
-        return status;
-    explanation->predicted_ns = (int64_t)prediction.ns;
-    snprintf(explanation->bound, sizeof explanation->bound, "%s", at_bound_names[prediction.bound]);
-    return AT_OK;
+    if (status == AT_OK) {
+        explanation->predicted_ns = (int64_t)prediction.ns;
+        snprintf(explanation->bound, sizeof explanation->bound, "%s",
+                 at_bound_names[prediction.bound]);
+        explanation->advice = at_advisor_choose(advisor, ns);
+    }
+    free(ns);
+    at_advisor_close(advisor);
+    return status;
 }
 
 /* ---- collecting ---- */
@@ -546,22 +557,25 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     for (int64_t i = 0; i < passes && status == AT_OK; i++)
         status = count_launch(&run, kernel, i, device, max_blocks, &made, err);
     whole = at_grid_whole(&run.emu);
+    if (status == AT_OK && run.is_too_large)
+        forget_caches(&run, &made);
+    if (status == AT_OK) {
+        collect_lines(&run, &made.lines);
+        made.local_requests = run.counts->local.requests;
+        made.local_sectors = run.counts->local.sectors;
+    }
     if (status == AT_OK && rates && passes == 1) {
         show_step(kernel, 0, 2);
         status = predict(&run, kernel->as_tuned ? &whole : &run.parts, device, rates, &made, err);
     }
     if (status == AT_OK) {
-        if (run.is_too_large)
-            forget_caches(&run, &made);
         if (passes > 1) /* the caches have seen each launch alone */
             made.caches.warm_dram_to_l2_bytes = -1;
         set_peaks(&made, device, rates);
-        collect_lines(&run, &made.lines);
-        made.local_requests = run.counts->local.requests;
-        made.local_sectors = run.counts->local.sectors;
         *explanation = made;
     } else {
         free(made.launches.items);
+        free(made.lines.items);
     }
     end_run(&run);
     return status;

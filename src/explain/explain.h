@@ -45,6 +45,15 @@ struct at_explained_caches {
     int64_t l1_peak_permille, l2_peak_permille, dram_peak_permille;
 };
 
+/* A repair that would make the kernel faster: see explain/advice.h. */
+struct at_advice {
+    char file[64]; /* "": the kernel as a whole */
+    int64_t line;
+    char repair[16];      /* its kind, such as "coalesce" */
+    char text[400];       /* sentences: what is wrong, and what to change */
+    int64_t predicted_ns; /* after it */
+};
+
 /* One of several launches in a row, in bytes of sectors between multiprocessors and L2. */
 struct at_explained_launch {
     int64_t bytes_read, bytes_written;
@@ -84,6 +93,7 @@ struct at_explanation {
     struct at_explained_caches caches;
     struct at_list launches; /* of struct at_explained_launch; none if there is only one */
     struct at_list lines;    /* of struct at_explained_line, in the order of the source */
+    struct at_list advice;   /* of struct at_advice, the best first */
 };
 
 extern const struct at_schema at_explanation_schema, at_explained_caches_schema;

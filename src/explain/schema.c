@@ -23,6 +23,15 @@ static const struct at_field line_fields[] = {
 };
 static const struct at_schema line_schema = AT_SCHEMA("a line", at_explained_line, line_fields);
 
+static const struct at_field advice_fields[] = {
+    AT_CHARS(at_advice, file, AT_OPTIONAL),
+    AT_COUNTER(at_advice, line, AT_OPTIONAL),
+    AT_COUNTER(at_advice, predicted_ns),
+    AT_CHARS(at_advice, repair),
+    AT_CHARS(at_advice, text),
+};
+static const struct at_schema advice_schema = AT_SCHEMA("an advice", at_advice, advice_fields);
+
 static const struct at_field launch_fields[] = {
     AT_COUNTER(at_explained_launch, bytes_read),
     AT_COUNTER(at_explained_launch, bytes_written),
@@ -65,6 +74,7 @@ static const struct at_field counter_fields[] = {
 static const struct at_schema counters_schema = AT_SCHEMA("counters", at_counters, counter_fields);
 
 static const struct at_field fields[] = {
+    AT_OBJECTS(at_explanation, advice, 0, 16, advice_schema, AT_OPTIONAL),
     AT_COUNTER(at_explanation, blocks),
     AT_COUNTER(at_explanation, blocks_counted),
     AT_CHARS(at_explanation, bound, AT_OPTIONAL),

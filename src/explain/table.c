@@ -439,6 +439,24 @@ static void print_counters(const struct at_explanation *e)
              "    --blocks 1000000 counts all");
 }
 
+/* ---- what to change ---- */
+
+static void print_advice(const struct at_explanation *e)
+{
+    const struct at_advice *advice = e->advice.items;
+
+    if (e->advice.count > 0)
+        puts("\n  what to change, and the predicted time after it:");
+    for (size_t i = 0; i < e->advice.count; i++) {
+        char place[96] = "";
+
+        if (advice[i].line > 0)
+            snprintf(place, sizeof place, "%s:%jd: ", advice[i].file, (intmax_t)advice[i].line);
+        say_within(SUBJECT_WIDTH, "  %6.1f us %s%s", (double)advice[i].predicted_ns / 1e3, place,
+                   advice[i].text);
+    }
+}
+
 /* ---- the whole ---- */
 
 static void print_text(const struct at_explanation *e, const struct at_explained_text *source)
@@ -472,6 +490,7 @@ static void print_text(const struct at_explanation *e, const struct at_explained
     draw_caches(e);
     print_traffic(e);
     print_counters(e);
+    print_advice(e);
 }
 
 /* ---- for programs ---- */

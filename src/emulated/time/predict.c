@@ -14,13 +14,17 @@ struct model_block {
     const struct at_traffic *traffic;
     double threads, warps;
     int64_t registers;
-    double resident;   /* blocks that a multiprocessor holds at once */
-    double each;       /* blocks that a multiprocessor runs one after another */
-    double filled;     /* part of a multiprocessor's threads in use */
-    double wave;       /* blocks that the device runs at once */
-    double held_bytes; /* at most, per multiprocessor, in registers and shared memory */
-    double l1_bytes;   /* room for loads in flight; 0: enough */
+    double multiprocessors;
+    double most;         /* blocks that a multiprocessor could hold at once */
+    double threads_most; /* threads */
+    double resident;     /* blocks that a multiprocessor holds at once */
+    double each;         /* blocks that a multiprocessor runs one after another, at most */
+    double filled;       /* part of a multiprocessor's threads in use */
+    double wave;         /* blocks that the device runs at once */
+    double held_bytes;   /* at most, per multiprocessor, in registers and shared memory */
+    double l1_bytes;     /* room for loads in flight; 0: enough */
     double l2_bytes;
+    bool is_even; /* the last wave is a full one */
 };
 
 enum { THOUSANDTHS = 1000 };
@@ -309,7 +313,8 @@ static double ends_ns(const struct model_block *b)
 
     if (b->traffic->work.barriers == 0)
         percent *= (double)rates->direct_drain_percent / 100;
-    return block_life_ns(b) * (percent + (ceil(waves) - waves) * (double)rates->tail_percent) / 100;
+    return block_life_ns(b) *
+           (percent + (b->is_even ? 0 : ceil(waves) - waves) * (double)rates->tail_percent) / 100;
 }
 
 static void predict(const struct model_block *b, bool cold, struct at_prediction *prediction)
@@ -336,6 +341,18 @@ static void predict(const struct model_block *b, bool cold, struct at_prediction
             prediction->bound = (enum at_bound)i;
 }
 
+/* Spread the blocks over the multiprocessors. */
+static void spread_blocks(struct model_block *b)
+{
+    double each = (double)b->traffic->blocks / b->multiprocessors;
+
+    b->resident = fmin(b->most, ceil(each));
+    /* A grid of less than a wave starts at once: some multiprocessors get one block more. */
+    b->each = each < b->most ? ceil(each) : each;
+    b->wave = b->resident * b->multiprocessors;
+    b->filled = fmin(1, b->resident * b->threads / b->threads_most);
+}
+
 /* Fill the block from a sample, which is kept in *traffic. The caller sets its rates. */
 static enum at_status sample_block(struct model_block *block, struct at_traffic *traffic,
                                    const struct at_device_info *device,
@@ -347,7 +364,6 @@ static enum at_status sample_block(struct model_block *block, struct at_traffic 
     struct at_occupancy occupancy;
     enum at_status status = at_occupancy_of(&occupancy, device, threads, registers,
                                             static_shared_bytes, emu->dynamic_shared_bytes, err);
-    double each;
 
     if (status == AT_OK && occupancy.blocks < 1)
         status =
@@ -358,15 +374,14 @@ static enum at_status sample_block(struct model_block *block, struct at_traffic 
                                    device->multiprocessors * occupancy.blocks, err);
     if (status != AT_OK)
         return status;
-    each = (double)traffic->blocks / (double)device->multiprocessors;
     *block = (struct model_block){
         .traffic = traffic,
         .threads = (double)threads,
         .warps = (double)((threads + AT_WARP - 1) / AT_WARP),
         .registers = registers > 0 ? registers : 1,
-        .resident = fmin((double)occupancy.blocks, ceil(each)),
-        /* A grid of less than a wave starts at once: some multiprocessors get one block more. */
-        .each = each < (double)occupancy.blocks ? ceil(each) : each,
+        .most = (double)occupancy.blocks,
+        .multiprocessors = (double)device->multiprocessors,
+        .threads_most = (double)device->max_threads_per_multiprocessor,
         .held_bytes = (double)(device->registers_per_multiprocessor * REGISTER_BYTES +
                                device->shared_bytes_per_multiprocessor),
         .l2_bytes = (double)device->l2_bytes,
@@ -374,9 +389,111 @@ static enum at_status sample_block(struct model_block *block, struct at_traffic 
     if (emu->carveout_percent > 0)
         block->l1_bytes = L1_LEAST_BYTES + (double)device->shared_bytes_per_multiprocessor *
                                                (double)(100 - emu->carveout_percent) / 100;
-    block->wave = block->resident * (double)device->multiprocessors;
-    block->filled =
-        block->resident * block->threads / (double)device->max_threads_per_multiprocessor;
+    spread_blocks(block);
+    return AT_OK;
+}
+
+static void repair_way(struct at_traffic_way *way, const struct at_repaired_way *repair,
+                       const struct at_rates *rates)
+{
+    way->requests *= 1 - repair->requests;
+    way->bytes *= 1 - repair->bytes;
+    way->sectors *= 1 - repair->sectors;
+    way->repeated *= 1 - repair->sectors;
+    way->streamed *= 1 - repair->sectors;
+    way->lines *= 1 - repair->lines;
+    if (repair->whole) {
+        way->lines = fmin(way->lines, way->sectors / LINE_SECTORS);
+        way->run_bytes = fmax(way->run_bytes, (double)rates->run_bytes);
+    }
+}
+
+static void repair_work(struct at_traffic_work *work, const struct at_repair *repair)
+{
+    work->load_requests *= 1 - repair->load.requests;
+    work->load_rounds *= 1 - repair->load_rounds;
+    work->wavefronts *= 1 - repair->wavefronts;
+    work->slots = fmax(0, work->slots - repair->slots);
+}
+
+/* Give as many times as many blocks less to do each. Their barriers stay. */
+static void share_way(struct at_traffic_way *way, double times)
+{
+    way->requests /= times;
+    way->sectors /= times;
+    way->streamed /= times;
+    way->repeated /= times;
+    way->lines /= times;
+    way->bytes /= times;
+}
+
+static void share_work(struct at_traffic_work *work, double times)
+{
+    work->slots /= times;
+    work->shuffles /= times;
+    work->wavefronts /= times;
+    work->load_requests /= times;
+    work->load_rounds /= times;
+}
+
+static void share(struct at_traffic *traffic, double times)
+{
+    traffic->blocks = (int64_t)ceil((double)traffic->blocks * times);
+    share_way(&traffic->load, times);
+    share_way(&traffic->store, times);
+    share_work(&traffic->work, times);
+    share_work(&traffic->edge, times);
+    traffic->partial_sectors /= times;
+    traffic->far_partial_sectors /= times;
+}
+
+/* Return the predicted time of a block that is repaired. */
+static double repaired_ns(struct model_block block, const struct at_repair *repair, bool cold)
+{
+    struct at_traffic traffic = *block.traffic;
+    struct at_prediction prediction;
+
+    repair_way(&traffic.load, &repair->load, block.rates);
+    repair_way(&traffic.store, &repair->store, block.rates);
+    if (repair->store.whole)
+        traffic.partial_sectors = traffic.far_partial_sectors = 0;
+    repair_work(&traffic.work, repair);
+    repair_work(&traffic.edge, repair);
+    traffic.atomics.steps *= 1 - repair->atomics;
+    for (int i = 0; i < AT_ATOMIC_KINDS; i++)
+        traffic.atomics.operations[i] *= 1 - repair->atomics;
+    block.traffic = &traffic;
+    if (repair->blocks > 0)
+        share(&traffic, repair->blocks);
+    if (repair->residents > 0)
+        block.most *= repair->residents;
+    spread_blocks(&block);
+    if (repair->even) {
+        block.each = (double)traffic.blocks / block.multiprocessors;
+        block.is_even = true;
+    }
+    predict(&block, cold, &prediction);
+    return prediction.ns;
+}
+
+enum at_status at_predict_repairs(const struct at_device_info *device, const struct at_rates *rates,
+                                  struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                                  const struct at_grid_parts *parts, int64_t registers,
+                                  int64_t static_shared_bytes, bool cold,
+                                  struct at_prediction *prediction, const struct at_repair *repairs,
+                                  size_t count, double *ns, struct at_error *err)
+{
+    struct at_traffic traffic;
+    struct model_block block;
+    enum at_status status = sample_block(&block, &traffic, device, memory, emu, parts, registers,
+                                         static_shared_bytes, err);
+
+    if (status != AT_OK)
+        return status;
+    block.rates = rates;
+    predict(&block, cold, prediction);
+    for (size_t i = 0; i < count; i++)
+        ns[i] = repaired_ns(block, &repairs[i], cold);
     return AT_OK;
 }
 
@@ -386,14 +503,6 @@ enum at_status at_predict_launch(const struct at_device_info *device, const stru
                                  int64_t static_shared_bytes, bool cold,
                                  struct at_prediction *prediction, struct at_error *err)
 {
-    struct at_traffic traffic;
-    struct model_block block;
-    enum at_status status = sample_block(&block, &traffic, device, memory, emu, parts, registers,
-                                         static_shared_bytes, err);
-
-    if (status == AT_OK) {
-        block.rates = rates;
-        predict(&block, cold, prediction);
-    }
-    return status;
+    return at_predict_repairs(device, rates, memory, emu, parts, registers, static_shared_bytes,
+                              cold, prediction, NULL, 0, NULL, err);
 }

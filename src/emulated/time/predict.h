@@ -97,4 +97,29 @@ enum at_status at_predict_launch(const struct at_device_info *device, const stru
                                  int64_t static_shared_bytes, bool cold,
                                  struct at_prediction *prediction, struct at_error *err);
 
+/* What a repair of the kernel would change, as parts of what an average block does now: 0.5 would
+ * halve it, and 0 changes nothing. */
+struct at_repair {
+    struct at_repaired_way {
+        double sectors, lines, requests;
+        double bytes; /* of different sectors */
+        bool whole;   /* what a block moves are then whole lines, in long runs */
+    } load, store;
+    double load_rounds;
+    double wavefronts;
+    double atomics;
+    double slots;     /* issue slots per block, and no part */
+    double blocks;    /* times as many blocks do the same together; 0: as many */
+    double residents; /* times as many blocks on a multiprocessor at once; 0: as many */
+    bool even;        /* all multiprocessors have as much work: there is no tail */
+};
+
+/* Predict the launch as at_predict_launch does, and with each of the repairs alone: *ns. */
+enum at_status at_predict_repairs(const struct at_device_info *device, const struct at_rates *rates,
+                                  struct at_emu_memory *memory, const struct at_emu_launch *emu,
+                                  const struct at_grid_parts *parts, int64_t registers,
+                                  int64_t static_shared_bytes, bool cold,
+                                  struct at_prediction *prediction, const struct at_repair *repairs,
+                                  size_t count, double *ns, struct at_error *err);
+
 #endif
