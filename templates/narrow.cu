@@ -20,6 +20,9 @@
  * With SHIFT, planes need not begin on a vector's boundary. A thread then also loads the vectors
  * after its own, and takes the vector that it needs out of each two.
  *
+ * With RUN_SHIFT, neither do the records of a matrix. They are shifted into place on their way
+ * between global and shared memory.
+ *
  * A step computes at the planes: results are made just before they are stored there, or as soon as
  * elements are loaded from there. Through registers and shared memory go what the records have. */
 #include "transpose.cuh"
@@ -50,6 +53,9 @@
 #endif
 #ifndef SHIFT
 #define SHIFT 0 /* 1: planes begin anywhere; 0: all on a vector's boundary */
+#endif
+#ifndef RUN_SHIFT
+#define RUN_SHIFT 0 /* 1: the records of a matrix begin anywhere; 0: on a boundary of 16 bytes */
 #endif
 #ifndef PARTS
 #define PARTS 1 /* threads per unit, each with K / PARTS of the planes */
@@ -244,6 +250,103 @@ __device__ __forceinline__ void fill_shared(unsigned char *shared, const unsigne
         wait_for_copies();
 }
 
+/* Load a vector that begins anywhere, element by element. */
+__device__ __forceinline__ vector<copy_bytes, VEC> elements_from(const unsigned char *from)
+{
+    vector<copy_bytes, record_size> elements;
+    vector<copy_bytes, VEC> loaded;
+
+#pragma unroll
+    for (int i = 0; i < copy_bytes / record_size; i++)
+        elements.part[i] = reinterpret_cast<const word<record_size> *>(from)[i];
+    loaded.whole = elements.whole;
+    return loaded;
+}
+
+/* Copy a run that begins anywhere to shared memory. A vector is shifted out of two, if these are
+ * within the matrix's records. */
+__device__ __forceinline__ void fill_shifted(unsigned char *shared, const unsigned char *run,
+                                             int bytes, const void *begin, const void *end)
+{
+    constexpr int stride = THREADS * copy_bytes;
+    constexpr int steps = ((block_units + SHIFT) * K * VEC + stride - 1) / stride;
+    constexpr int unroll = minimum(steps, 4);
+    const int skip = bytes_past_boundary<copy_bytes>(run);
+
+#pragma unroll 1
+    for (int step = 0; step < steps; step += unroll) {
+        const int first = step * stride + threadIdx.x * copy_bytes;
+        vector<copy_bytes, 4> vectors[unroll], next[unroll];
+        bool inside[unroll];
+
+#pragma unroll
+        for (int i = 0; i < unroll; i++) {
+            const unsigned char *const from = run + first + i * stride - skip;
+
+            inside[i] = from >= begin && from + 2 * copy_bytes <= end;
+            if (first + i * stride < bytes && inside[i]) {
+                vectors[i].whole = load<LOAD>(reinterpret_cast<const word<copy_bytes> *>(from));
+                next[i].whole = load<LOAD>(reinterpret_cast<const word<copy_bytes> *>(from) + 1);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < unroll; i++)
+            if (first + i * stride < bytes) {
+                const int offset = first + i * stride;
+                vector<copy_bytes, VEC> shifted;
+
+                if (inside[i])
+                    shifted.whole = funnel_shift<record_size>(vectors[i], next[i], skip).whole;
+                else
+                    shifted = elements_from(run + offset);
+#pragma unroll
+                for (int part = 0; part < copy_bytes / VEC; part++)
+                    *reinterpret_cast<word<VEC> *>(shared + swizzle(offset / VEC + part) * VEC) =
+                        shifted.part[part];
+            }
+    }
+}
+
+/* Return vector `number` of the run in shared memory, as wide as copies are. */
+__device__ __forceinline__ word<copy_bytes> copied_vector(const unsigned char *shared, int number)
+{
+    constexpr int parts = copy_bytes / VEC;
+    vector<copy_bytes, VEC> copied;
+
+#pragma unroll
+    for (int part = 0; part < parts; part++)
+        copied.part[part] =
+            *reinterpret_cast<const word<VEC> *>(shared + swizzle(number * parts + part) * VEC);
+    return copied.whole;
+}
+
+/* Copy the run from shared memory to a destination that begins anywhere: vectors from boundary to
+ * boundary, and elements at both ends. */
+__device__ __forceinline__ void drain_shifted(unsigned char *run, const unsigned char *shared,
+                                              int bytes)
+{
+    constexpr int stride = THREADS * copy_bytes;
+    const int head = minimum(bytes_to_boundary<copy_bytes>(run), bytes);
+    const int tail = (bytes - head) % copy_bytes;
+
+#pragma unroll 4
+    for (int at = head + threadIdx.x * copy_bytes; at + copy_bytes <= bytes; at += stride) {
+        vector<copy_bytes, 4> first, second;
+
+        first.whole = copied_vector(shared, at / copy_bytes);
+        second.whole = copied_vector(shared, (at + copy_bytes - 1) / copy_bytes);
+        store<STORE>(reinterpret_cast<word<copy_bytes> *>(run + at),
+                     funnel_shift<record_size>(first, second, at % copy_bytes).whole);
+    }
+    for (int i = threadIdx.x * record_size; i < head + tail; i += THREADS * record_size) {
+        const int at = i < head ? i : bytes - tail + i - head;
+
+        *reinterpret_cast<word<record_size> *>(run + at) =
+            *reinterpret_cast<const word<record_size> *>(shared + swizzle(at / VEC) * VEC +
+                                                         at % VEC);
+    }
+}
+
 /* Copy the run from shared memory to the destination. */
 __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned char *shared,
                                              int bytes)
@@ -258,16 +361,9 @@ __device__ __forceinline__ void drain_shared(unsigned char *run, const unsigned 
 
 #pragma unroll
         for (int i = 0; i < unroll; i++)
-            if (first + i * stride < bytes) {
-                vector<copy_bytes, VEC> copied;
-
-#pragma unroll
-                for (int part = 0; part < copy_bytes / VEC; part++)
-                    copied.part[part] = *reinterpret_cast<const word<VEC> *>(
-                        shared + swizzle((first + i * stride) / VEC + part) * VEC);
+            if (first + i * stride < bytes)
                 store<STORE>(reinterpret_cast<word<copy_bytes> *>(run + first + i * stride),
-                             copied.whole);
-            }
+                             copied_vector(shared, (first + i * stride) / copy_bytes));
     }
 }
 
@@ -549,7 +645,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                       to + first * unit_records * K);
     if constexpr (SHARED) {
         __syncthreads();
-        drain_shared(run, target, units * K * VEC);
+        if constexpr (RUN_SHIFT)
+            drain_shifted(run, target, units * K * VEC);
+        else
+            drain_shared(run, target, units * K * VEC);
     }
     if (SHIFT && block == 0)
         copy_elements<ALL_OF_PLANE>(to, from, 0, head_units * unit_records, records, ld_src,
@@ -565,7 +664,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const item_rows common(planes, ld_dst * RESULT_SIZE, units, result_of);
 
     if constexpr (SHARED) {
-        if (units > 0)
+        if (units > 0 && RUN_SHIFT)
+            fill_shifted(dynamic_shared(), run, (units + SHIFT) * K * VEC, from,
+                         from + records * K);
+        else if (units > 0)
             fill_shared(dynamic_shared(), run, (units + SHIFT) * K * VEC);
         __syncthreads();
     }

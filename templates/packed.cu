@@ -33,6 +33,9 @@
 #ifndef VEC_SRC
 #define VEC_SRC 1 /* words per load */
 #endif
+#ifndef SHIFT
+#define SHIFT 0 /* 1: loads of 4 bytes that begin at any word */
+#endif
 #ifndef VEC_DST
 #define VEC_DST 1 /* words per store */
 #endif
@@ -121,6 +124,7 @@ struct packing {
     int cut_of[LISTS];       /* the cut of a list's last axis; -1: it is whole */
     long long extent[LISTS]; /* of that axis */
     long long cut_count, tiles;
+    long long src_bytes; /* from the first word of the source to the end of its last one */
 };
 
 /* A part of a word's place: its offset from the tile's first word, which 32 bits hold or the config
@@ -263,6 +267,22 @@ __device__ __forceinline__ unsigned straddle(unsigned first, unsigned second, in
     return skip % 4 ? __funnelshift_r(first, second, skip % 4 * 8) : first;
 }
 
+/* A load that begins anywhere is shifted out of two words of 32 bits. Return one of them: what it
+ * has of the source, which ends at `end`. */
+__device__ __forceinline__ unsigned word_before(const unsigned char *end, const unsigned char *from)
+{
+    unsigned loaded = 0;
+
+    if (from + 4 <= end)
+        return load<LOAD_PLAIN>(reinterpret_cast<const unsigned *>(from));
+#pragma unroll
+    for (int i = 0; i < 4; i += ELEM_SIZE)
+        if (from + i < end)
+            loaded |= (unsigned)*reinterpret_cast<const word<minimum(ELEM_SIZE, 2)> *>(from + i)
+                      << i * 8;
+    return loaded;
+}
+
 /* Write a load's words to shared memory: a unit has one of each of its runs. */
 __device__ __forceinline__ void put_units(unit *tile, const int (&place)[VEC_SRC],
                                           const load_run (&rows)[UNIT])
@@ -351,6 +371,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const part_of_place to_low = find_part(pack, at, DESTINATION, out.low);
     int in_units[VEC_SRC], out_units[store_units];
     load_run moved[loads][UNIT];
+    unsigned next[loads][UNIT]; /* with SHIFT, the words behind them */
+    unsigned loaded_from = 0;   /* the lowest bits of the address that offsets are added to */
+    const unsigned char *const end = static_cast<const unsigned char *>(src) + pack.src_bytes;
 
 #pragma unroll
     for (int k = 0; k < VEC_SRC; k++)
@@ -384,8 +407,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             for (int i = 0; i < loads; i++) {
                 const int high = (in.high + i * in.step) * UNIT;
 
-                if (high < rows)
-                    put_units(tile + table.rest_of_source[high].unit, in_units, moved[i]);
+                if (high >= rows)
+                    continue;
+                if constexpr (SHIFT)
+#pragma unroll
+                    for (int k = 0; k < UNIT; k++)
+                        moved[i][k].word32[0] = __funnelshift_r(
+                            moved[i][k].word32[0], next[i][k],
+                            (loaded_from + bytes * table.rest_of_source[high + k].offset) % 4 * 8);
+                put_units(tile + table.rest_of_source[high].unit, in_units, moved[i]);
             }
             __syncthreads();
         }
@@ -395,15 +425,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                 static_cast<const unsigned char *>(src) + bytes * (start.from + from_low.offset);
 
             rows = start.rows(in.low, SOURCE, REST_OF_SOURCE);
+            loaded_from = bytes_past_boundary<4>(from);
 #pragma unroll
             for (int i = 0; i < loads; i++) {
                 const int high = (in.high + i * in.step) * UNIT;
 
                 if (high < rows)
 #pragma unroll
-                    for (int k = 0; k < UNIT; k++)
-                        moved[i][k].load_from(from + (long long)bytes *
-                                                         table.rest_of_source[high + k].offset);
+                    for (int k = 0; k < UNIT; k++) {
+                        const unsigned char *const row =
+                            from + (long long)bytes * table.rest_of_source[high + k].offset;
+
+                        if constexpr (SHIFT) {
+                            const int skip = bytes_past_boundary<4>(row);
+
+                            moved[i][k].word32[0] = word_before(end, row - skip);
+                            next[i][k] = skip > 0 ? word_before(end, row - skip + 4) : 0;
+                        } else {
+                            moved[i][k].load_from(row);
+                        }
+                    }
             }
         }
         if (t >= 0) {

@@ -9,7 +9,9 @@
  *
  * The vectors of all runs are numbered, run by run. A block takes as many as its threads can have
  * in flight: part of a long run, or many short ones. A thread finds the run of each of its vectors,
- * and loads all of them before it stores the first. */
+ * and loads all of them before it stores the first.
+ *
+ * With SHIFT, the vectors are those of the destination: aligned ones that have a part of a run. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -30,6 +32,9 @@
 #ifndef VEC
 #define VEC 0 /* bytes per access to the source; 0: an element */
 #endif
+#ifndef SHIFT
+#define SHIFT 0 /* 1: runs begin anywhere, not at the boundary of a vector of 16 bytes */
+#endif
 #ifndef THREADS
 #define THREADS 256 /* per block */
 #endif
@@ -48,7 +53,7 @@
 
 using namespace at;
 
-constexpr int bytes = VEC ? VEC : ELEM_SIZE;
+constexpr int bytes = SHIFT ? 16 : VEC ? VEC : ELEM_SIZE;
 constexpr int elements = bytes / ELEM_SIZE; /* of a vector */
 constexpr int block_vectors = THREADS * UNROLL;
 
@@ -56,12 +61,107 @@ using unit = word<bytes>;
 using step = step_of<STEP, ELEM_SIZE>;
 using result_unit = word<elements * RESULT_SIZE>;
 
+#if !SHIFT
+/* A vector on both sides. */
+struct run_vector {
+    unit moved;
+    typename step::template place<elements> own;
+    result_unit *to;
+
+    static __device__ __forceinline__ unsigned count(long long cols)
+    {
+        return (unsigned)(cols / elements);
+    }
+
+    __device__ __forceinline__ void read(unsigned char *dst, const unsigned char *src, int number,
+                                         long long, const step &result_of)
+    {
+        to = reinterpret_cast<result_unit *>(dst) + number;
+        moved = load<LOAD, FETCH>(reinterpret_cast<const unit *>(src) + number);
+        own = result_of.template at<elements>(to);
+    }
+    __device__ __forceinline__ void write(const step &result_of) const
+    {
+        store<STORE>(to, result_of.template of_vector<elements>(moved, own));
+    }
+};
+
+#else
+/* A vector of the destination where runs begin anywhere. It is shifted out of two vectors of the
+ * source. At the ends of a run, elements are moved one by one. */
+struct run_vector {
+    vector<16, 4> first, second;
+    typename step::template place<elements> own;
+    unsigned char *to;
+    const unsigned char *from;
+    int begin, end; /* of the run's elements in the vector */
+    bool is_whole;  /* and both vectors of the source are in the run */
+
+    /* Of a run, wherever it begins. */
+    static __device__ __forceinline__ unsigned count(long long cols)
+    {
+        return (unsigned)((cols * ELEM_SIZE + 31 - ELEM_SIZE) / 16);
+    }
+
+    __device__ __forceinline__ void read(unsigned char *dst, const unsigned char *src, int number,
+                                         long long cols, const step &result_of)
+    {
+        const int at = number * 16 - bytes_past_boundary<16>(dst); /* in the run */
+        const int left = (int)cols * ELEM_SIZE - at;
+
+        to = dst + at;
+        from = src + at;
+        begin = at < 0 ? -at / ELEM_SIZE : 0;
+        end = minimum(left, 16) / ELEM_SIZE;
+
+        const int skip = bytes_past_boundary<16>(from);
+
+        is_whole = at >= skip && left >= 32 - skip;
+        if (is_whole) {
+            const uint4 *const vectors = reinterpret_cast<const uint4 *>(from - skip);
+
+            first.whole = load<LOAD, FETCH>(vectors);
+            second.whole = load<LOAD, FETCH>(vectors + 1);
+            own = result_of.template at<elements>(to);
+        } else {
+            vector<16, ELEM_SIZE> ends{};
+
+#pragma unroll
+            for (int i = 0; i < elements; i++)
+                if (i >= begin && i < end)
+                    ends.part[i] = reinterpret_cast<const word<ELEM_SIZE> *>(from)[i];
+            first.whole = ends.whole;
+        }
+    }
+    __device__ __forceinline__ void write(const step &result_of) const
+    {
+        vector<16, ELEM_SIZE> ends;
+
+        ends.whole = first.whole;
+        if (is_whole)
+            store<STORE>(
+                reinterpret_cast<result_unit *>(to),
+                result_of.template of_vector<elements>(
+                    funnel_shift<ELEM_SIZE, 16>(first, second, bytes_past_boundary<16>(from)).whole,
+                    own));
+        else
+#pragma unroll
+            for (int i = 0; i < elements; i++)
+                if (i >= begin && i < end) {
+                    word<RESULT_SIZE> *const one = reinterpret_cast<word<RESULT_SIZE> *>(to) + i;
+
+                    *one = result_of(ends.part[i], result_of.template at<1>(one));
+                }
+    }
+};
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     transpose(void *dst, const void *src, long long, long long cols, long long, long long,
               batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
-    const unsigned run_vectors = (unsigned)(cols / elements);
+    const unsigned run_vectors = run_vector::count(cols);
     /* 64 bits once, to the block's first vector; then 32. */
     const long long first = (long long)blockIdx.x * block_vectors;
     const unsigned first_run =
@@ -69,9 +169,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned within = (unsigned)(first - (long long)first_run * run_vectors);
     const unsigned runs = (unsigned)matrices_of(batch);
     const step result_of{STEP_ARGUMENT};
-    unit moved[UNROLL];
-    typename step::template place<elements> places[UNROLL];
-    result_unit *to[UNROLL];
+    run_vector moved[UNROLL];
     bool exists[UNROLL];
 
 #pragma unroll
@@ -80,22 +178,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const unsigned skipped = vector / run_vectors;
         const unsigned run = first_run + skipped;
         const batch_place<AXES> place = place_in(batch, run);
-        const int at = (int)(vector - skipped * run_vectors);
 
         exists[i] = run < runs;
-        to[i] = reinterpret_cast<result_unit *>(static_cast<word<RESULT_SIZE> *>(dst) +
-                                                place * stride_dst) +
-                at;
-        if (exists[i]) {
-            moved[i] =
-                load<LOAD, FETCH>(reinterpret_cast<const unit *>(
-                               static_cast<const word<ELEM_SIZE> *>(src) + place * stride_src) +
-                           at);
-            places[i] = result_of.template at<elements>(to[i]);
-        }
+        if (exists[i])
+            moved[i].read(static_cast<unsigned char *>(dst) + place * stride_dst * RESULT_SIZE,
+                          static_cast<const unsigned char *>(src) + place * stride_src * ELEM_SIZE,
+                          (int)(vector - skipped * run_vectors), cols, result_of);
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; i++)
         if (exists[i])
-            store<STORE>(to[i], result_of.template of_vector<elements>(moved[i], places[i]));
+            moved[i].write(result_of);
 }

@@ -19,6 +19,7 @@ enum at_launch_field {
     AT_SIDE_DST,
     AT_VEC_SRC,
     AT_VEC_DST,
+    AT_UNALIGNED_SRC,
     AT_UNIT_WORDS,
     AT_WORD_BYTES,
     AT_OUTER_ORDER,

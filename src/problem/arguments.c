@@ -53,11 +53,17 @@ static int64_t chunk_of(int64_t extent, int64_t most, int64_t step)
     return whole > 0 ? whole : equal;
 }
 
+/* Return the most of a chunk that is a multiple of `multiple`, if there is one. */
+static int64_t round_down(int64_t chunk, int64_t multiple)
+{
+    return chunk < multiple ? chunk : chunk / multiple * multiple;
+}
+
 /* Take the fastest axes of the source, as many as make the edge; the last one may be cut. Axes that
  * are fastest in the destination are left to it, except those that are fastest in both. The
  * destination needs as many of these words as possible, and the source reads them one after the
- * other in any case. */
-static void take_source(struct packing *packing, const struct at_launch *launch)
+ * other in any case. A chunk that is cut has a multiple of so many words. */
+static void take_source(struct packing *packing, const struct at_launch *launch, int64_t multiple)
 {
     int64_t words = 1;
     size_t common = 0;
@@ -72,6 +78,8 @@ static void take_source(struct packing *packing, const struct at_launch *launch)
             return;
         piece->chunk =
             chunk_of(piece->axis.extent, left, sector_step(words, launch->field[AT_WORD_BYTES]));
+        if (piece->chunk < piece->axis.extent)
+            piece->chunk = round_down(piece->chunk, multiple);
         piece->listed[AT_SOURCE] = true;
         piece->owner = AT_SOURCE;
         words *= piece->chunk;
@@ -181,26 +189,65 @@ static size_t axes_in_words(const struct at_problem *problem, int64_t word, stru
     return kept;
 }
 
+/* Can vectors of this many words move a row? A vector lies within one run of adjacent words and
+ * starts at a multiple of its size. One that starts anywhere may reach beyond the run of a chunk
+ * that is cut short. */
+static bool takes_vectors(struct packing *packing, enum at_side side, int64_t words, bool anywhere)
+{
+    int64_t run = 1;
+    bool adjacent = true;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        const struct piece *piece = piece_at(packing, side, i);
+        int64_t stride = at_axis_stride(&piece->axis, side);
+
+        adjacent = adjacent && piece->listed[side] && stride == run;
+        if (!adjacent) {
+            if (!anywhere && stride % words != 0)
+                return false;
+            continue;
+        }
+        if (!anywhere && run * (piece->axis.extent % piece->chunk) % words != 0)
+            return false;
+        run *= piece->chunk;
+        adjacent = piece->chunk == piece->axis.extent;
+    }
+    return run % words == 0;
+}
+
+/* Choose the axes of both edges, and their chunks. */
+static void arrange(struct packing *packing, const struct at_launch *launch, int64_t multiple)
+{
+    for (size_t i = 0; i < packing->count; i++)
+        packing->pieces[i] = (struct piece){.axis = packing->pieces[i].axis, .chunk = 1};
+    take_source(packing, launch, multiple);
+    take_destination(packing, launch);
+    extend_source(packing, launch);
+}
+
 static struct packing packing_of(const struct at_problem *problem, const struct at_launch *launch)
 {
     struct at_axis axes[AT_AXES_MAX];
     struct packing packing = {0};
     size_t count = axes_in_words(problem, launch->field[AT_WORD_BYTES] / problem->elem_size, axes);
     struct at_axis by_destination[AT_AXES_MAX];
+    int64_t vector = launch->field[AT_VEC_DST];
 
     memcpy(by_destination, axes, sizeof axes);
     at_axes_sort(by_destination, count, AT_DESTINATION);
     at_axes_sort(axes, count, AT_SOURCE);
     for (size_t i = 0; i < count; i++) {
-        packing.pieces[i] = (struct piece){.axis = axes[i], .chunk = 1};
+        packing.pieces[i].axis = axes[i];
         for (size_t j = 0; j < count; j++)
             if (memcmp(&by_destination[i], &axes[j], sizeof *axes) == 0)
                 packing.by_destination[i] = j;
     }
     packing.count = count;
-    take_source(&packing, launch);
-    take_destination(&packing, launch);
-    extend_source(&packing, launch);
+    arrange(&packing, launch, 1);
+    /* A row of the destination that goes on along an axis of the source's edge has whole vectors,
+     * if the chunk has. */
+    if (vector > 1 && !takes_vectors(&packing, AT_DESTINATION, vector, false))
+        arrange(&packing, launch, vector);
     return packing;
 }
 
@@ -221,29 +268,15 @@ static int64_t packing_tiles(const struct packing *packing)
     return tiles;
 }
 
-/* Can vectors of this many words move a row? A vector lies within one run of adjacent words and
- * starts at a multiple of its size. */
-static bool takes_vectors(struct packing *packing, enum at_side side, int64_t words)
+/* The same of a launch's vectors. Those that start anywhere are for rows that others cannot move.
+ */
+static bool moves_rows(struct packing *packing, const struct at_launch *launch, enum at_side side)
 {
-    int64_t run = 1;
-    bool adjacent = true;
+    int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
+    bool anywhere = side == AT_SOURCE && launch->field[AT_UNALIGNED_SRC] > 0;
 
-    for (size_t i = 0; i < packing->count; i++) {
-        const struct piece *piece = piece_at(packing, side, i);
-        int64_t stride = at_axis_stride(&piece->axis, side);
-
-        adjacent = adjacent && piece->listed[side] && stride == run;
-        if (!adjacent) {
-            if (stride % words != 0)
-                return false;
-            continue;
-        }
-        if (run * (piece->axis.extent % piece->chunk) % words != 0)
-            return false;
-        run *= piece->chunk;
-        adjacent = piece->chunk == piece->axis.extent;
-    }
-    return run % words == 0;
+    return words <= 1 || (takes_vectors(packing, side, words, anywhere) &&
+                          !(anywhere && takes_vectors(packing, side, words, false)));
 }
 
 static bool edges_share_axes(const struct packing *packing)
@@ -270,7 +303,7 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
 
         /* An access has at most the largest power of two that divides the vector. */
         if (offset * problem->elem_size % (bytes & -bytes) != 0 ||
-            (words > 1 && !takes_vectors(&packing, (enum at_side)side, words)))
+            !moves_rows(&packing, launch, (enum at_side)side))
             return 0;
     }
     if (launch->field[AT_UNIT_WORDS] > 1 && edges_share_axes(&packing))
@@ -478,6 +511,16 @@ void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order
         at_axes_sort(axes + first, count - first, first % 2 == 1 ? AT_SOURCE : AT_DESTINATION);
 }
 
+/* Return the bytes from the source's first word to the end of its last one. */
+static int64_t source_bytes(const struct packing *packing, int64_t word_bytes)
+{
+    int64_t words = 1;
+
+    for (size_t i = 0; i < packing->count; i++)
+        words += (packing->pieces[i].axis.extent - 1) * packing->pieces[i].axis.stride_src;
+    return words * word_bytes;
+}
+
 /* The template's struct `packing`, of kind.axes + 2 axes. Unused entries remain as they are. */
 static void put_packing(struct writing *writing, const struct at_problem *problem,
                         const struct at_launch *launch)
@@ -507,6 +550,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     put(writing, extents, sizeof extents);
     put_int(writing, (int64_t)cuts);
     put_int(writing, packing_tiles(&packing));
+    put_int(writing, source_bytes(&packing, launch->field[AT_WORD_BYTES]));
     end_argument(writing, began);
 }
 

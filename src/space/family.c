@@ -32,7 +32,7 @@ struct at_family_record {
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
-    struct at_located block_elements;
+    struct at_located block_elements, src_run_bytes, dst_run_bytes;
 };
 
 enum { RULES_MAX = 64, SUMMARY_MAX = 400 };
@@ -68,6 +68,7 @@ static const struct at_field launch_fields[] = {
     AT_FIELD(at_launch_record, "side_dst", field[AT_SIDE_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "side_src", field[AT_SIDE_SRC], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "sum_cols", field[AT_SUM_COLS], LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_launch_record, "unaligned_src", field[AT_UNALIGNED_SRC], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "unit_words", field[AT_UNIT_WORDS], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "vec_dst", field[AT_VEC_DST], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_launch_record, "vec_src", field[AT_VEC_SRC], LOCATED, AT_OPTIONAL),
@@ -79,6 +80,7 @@ static const struct at_schema launch_schema =
 static const struct at_field family_fields[] = {
     AT_FIELD(at_family_record, "block_elements", block_elements, LOCATED, AT_OPTIONAL),
     AT_LIST(at_family_record, constraints, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "dst_run_bytes", dst_run_bytes, LOCATED, AT_OPTIONAL),
     AT_FIELD(at_family_record, "family", family, LOCATED),
     AT_FIELD(at_family_record, "groups", groups, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_FIELD(at_family_record, "inplace", in_place, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
@@ -88,6 +90,7 @@ static const struct at_field family_fields[] = {
     AT_INT(at_family_record, preference, 0, INT32_MAX),
     AT_FIELD(at_family_record, "scales", scales, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_INT(at_family_record, schema, 1, 1),
+    AT_FIELD(at_family_record, "src_run_bytes", src_run_bytes, LOCATED, AT_OPTIONAL),
     AT_FIELD(at_family_record, "steps", steps, .kind = AT_FIELD_INT, .max = 3, AT_OPTIONAL),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
     AT_FIELD(at_family_record, "tall_rows", tall_rows, .kind = AT_FIELD_INT, .min = 1,
@@ -400,6 +403,10 @@ static enum at_status take_rules(const struct reading *reading)
             status = parse(reading, &family->launch[i], &record->launch.field[i]);
     if (status == AT_OK && record->block_elements.text)
         status = parse(reading, &family->block_elements, &record->block_elements);
+    if (status == AT_OK && record->src_run_bytes.text)
+        status = parse(reading, &family->run_bytes[0], &record->src_run_bytes);
+    if (status == AT_OK && record->dst_run_bytes.text)
+        status = parse(reading, &family->run_bytes[1], &record->dst_run_bytes);
     if (status == AT_OK && family->launch[AT_SIDE_SRC] && family->tensors != AT_TENSORS_PACKED)
         status = at_fail_at(reading->err, source_of(reading, &record->launch.field[AT_SIDE_SRC]),
                             "side_src is for families with tensors: packed");
@@ -531,6 +538,8 @@ void at_family_free(struct at_family *family)
     for (int i = 0; i < AT_LAUNCH_FIELDS; i++)
         at_expr_free(family->launch[i]);
     at_expr_free(family->block_elements);
+    for (int i = 0; i < 2; i++)
+        at_expr_free(family->run_bytes[i]);
     at_free(family->params);
     at_free(family->rules);
     at_free(family->adapting);

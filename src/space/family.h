@@ -89,7 +89,8 @@ struct at_family {
     size_t need_count;
     struct at_expr *launch[AT_LAUNCH_FIELDS]; /* NULL: the default */
     struct at_expr *block_elements; /* of all tiles of a block, if none is cut; NULL: unknown */
-    struct at_rule *rules;          /* for a legal config, in the order of evaluation */
+    struct at_expr *run_bytes[2]; /* adjacent bytes that a warp reads, and writes; NULL: unknown */
+    struct at_rule *rules;        /* for a legal config, in the order of evaluation */
     size_t rule_count;
     const struct at_rule **adapting; /* those of them that at_config_adapt evaluates */
     size_t adapting_count;

@@ -28,6 +28,7 @@ static const struct {
     [AT_SIDE_DST] = {"side_dst", 0, 0, AT_SIDE_MAX},
     [AT_VEC_SRC] = {"vec_src", 0, 0, 16},
     [AT_VEC_DST] = {"vec_dst", 0, 0, 16},
+    [AT_UNALIGNED_SRC] = {"unaligned_src", 0, 0, 1},
     [AT_UNIT_WORDS] = {"unit_words", 0, 0, 16},
     [AT_WORD_BYTES] = {"word_bytes", 0, 0, 16},
     [AT_OUTER_ORDER] = {"outer_order", 0, 0, 2},

@@ -36,10 +36,13 @@ static const struct {
     {"micro", "group=9,total=640,cols=128,multiple=16,pad=16", ""},
     {"narrow", "2048x3", ""},
     {"narrow", "3x5x2x512x3", ",perm=21043"},
+    {"narrow", "515x3", ",batch=5"}, /* matrices that begin anywhere */
+    {"narrow", "3x517", ",batch=5"},
     {"packed", "16x5x3x9x64", ",perm=42130"}, /* vectors on both sides */
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
     {"packed", "40x32x12", ",perm=102"}, /* runs of 3 words */
+    {"packed", "4x3x20x67", ",perm=3102"}, /* rows that begin anywhere */
     {"pixels", "272x264x3", ",perm=102"},
     {"pixels", "1036x36x3", ",perm=102"}, /* rows that are one run */
     {"pixels", "36x1036x3", ",perm=102"},
@@ -55,6 +58,7 @@ static const struct {
     {"resident", "7x5", ",batch=400,inplace=1"},
     {"rows", "60x5x64", ",perm=102"},
     {"rows", "7x6x5x33", ",perm=1203"},
+    {"rows", "7x6x5x133", ",perm=1203"},
     {"rows", "4099x1", ",ld_src=3"}, /* single elements */
     {"rows", "57x1", ",ld_src=2,batch=70,stride_src=120,stride_dst=60"},
     {"rows", "1x999", ",batch=5,stride_src=1024"},

@@ -223,7 +223,7 @@ static void refuses(void **state)
          "carveout_percent, grid_x, grid_y, grid_z, launches, outer_order, scratch_bytes, "
          "shared_bytes, side_dst, side_src, "
          "sum_cols, "
-         "unit_words, vec_dst, vec_src, word_bytes"},
+         "unaligned_src, unit_words, vec_dst, vec_src, word_bytes"},
         {"summary: through shared memory\n", "", ":1:1: a space file lacks the key \"summary\""},
     };
 

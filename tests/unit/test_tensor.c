@@ -348,7 +348,9 @@ static void packs(void **state)
 {
     static const struct {
         const char *spec;
-        int64_t side_src, side_dst, vec_src, vec_dst, unit, word, tiles, runs[2];
+        int64_t side_src, side_dst;
+        int64_t vec_src; /* negative: begins anywhere */
+        int64_t vec_dst, unit, word, tiles, runs[2];
     } cases[] = {
         /* Pixels keep their channels first: 64 and 32 columns and rows of 3 bytes. */
         {"4096x4096:b3", 256, 32, 4, 4, 1, 1, 64 * 128, {192, 96}},
@@ -366,6 +368,13 @@ static void packs(void **state)
         /* Without units, the destination's rows go on along the source's edge. */
         {"16x12x8:b1,perm=210", 16, 16, 4, 4, 1, 1, 6, {16, 32}},
         {"16x12x8:b1,perm=210", 16, 16, 4, 4, 4, 1, 6, {16, 16}},
+        /* Rows of odd length need vectors that begin anywhere, and others do not take these. */
+        {"4x8x20x881:b1,perm=3102", 64, 128, 4, 4, 1, 1, 0, {0, 0}},
+        {"4x8x20x881:b1,perm=3102", 64, 128, -4, 4, 1, 1, 14 * 8, {64, 80}},
+        {"4x8x20x880:b1,perm=3102", 64, 128, -4, 4, 1, 1, 0, {0, 0}},
+        /* 4 of 1052 and not 5, so that rows of 33 times as many have whole vectors. */
+        {"33x6x1052x46:b1,perm=1320", 256, 64, 4, 4, 1, 1, 6 * 263, {4 * 46, 4 * 33}},
+        {"33x6x1052x46:b1,perm=1320", 256, 64, 2, 1, 1, 1, 6 * 211, {5 * 46, 33}},
     };
 
     (void)state;
@@ -377,7 +386,8 @@ static void packs(void **state)
         launch.field[AT_BLOCK_X] = 128;
         launch.field[AT_SIDE_SRC] = cases[i].side_src;
         launch.field[AT_SIDE_DST] = cases[i].side_dst;
-        launch.field[AT_VEC_SRC] = cases[i].vec_src;
+        launch.field[AT_VEC_SRC] = cases[i].vec_src < 0 ? -cases[i].vec_src : cases[i].vec_src;
+        launch.field[AT_UNALIGNED_SRC] = cases[i].vec_src < 0;
         launch.field[AT_VEC_DST] = cases[i].vec_dst;
         launch.field[AT_UNIT_WORDS] = cases[i].unit;
         launch.field[AT_WORD_BYTES] = cases[i].word;
