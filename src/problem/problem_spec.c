@@ -106,6 +106,18 @@ static char *put_key(char *at, const char *key, int64_t value)
     return at_problem_put_number(stpcpy(at, "="), value);
 }
 
+/* Read the value of "inplace=1", the only key with a fixed value. */
+static enum at_status read_in_place(bool given, const char *value, size_t length, const char *spec,
+                                    struct at_error *err)
+{
+    if (given)
+        return at_problem_fail(err, spec, "inplace is given twice");
+    if (length != 1 || *value != '1')
+        return at_problem_fail(err, spec,
+                               "inplace=1 is the only value; leave it out if src and dst differ");
+    return AT_OK;
+}
+
 /* Reads and writes tensors as text: EXTENTxEXTENT...:TYPE,perm=AXES[,key=value...]. */
 
 static const char tensor_example[] = "as in 8x32x2048x128:f16,perm=0213";
@@ -114,6 +126,7 @@ struct reading {
     struct at_tensor tensor;
     struct at_step_reading step;
     unsigned keys; /* that have been read, by bits */
+    bool in_place;
     const char *spec;
     struct at_error *err;
 };
@@ -203,10 +216,12 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                        {OFFSET_SRC, AT_SOURCE, true},
                        {OFFSET_DST, AT_DESTINATION, true}};
 
+    size_t begin;
+
     for (size_t i = 0; i < AT_COUNT(tensor_keys); i++) {
         const char *key = at_problem_keys[tensor_keys[i].key], *value;
         int side = tensor_keys[i].side;
-        size_t begin, left;
+        size_t left;
 
         if (!has_key(text, length, tensor_keys[i].key, &begin))
             continue;
@@ -226,12 +241,67 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                    ? AT_OK
                    : fail(t, key, value, left);
     }
+    if (has_key(text, length, IN_PLACE, &begin)) {
+        bool given = t->in_place;
+
+        t->in_place = true;
+        return read_in_place(given, text + begin, length - begin, t->spec, t->err);
+    }
     if (at_step_read_operation(&t->step, text, length))
         return AT_OK;
     return at_problem_fail(t->err, t->spec,
                            "unknown \"%.*s\"; with perm=, expected one of "
-                           "strides_src=, strides_dst=, offset_src=, offset_dst=",
+                           "strides_src=, strides_dst=, offset_src=, offset_dst=, inplace=",
                            at_text_fit(text, length, 40), text);
+}
+
+/* Fail for a tensor that takes several transposes in place. Of three axes, name two that do it. */
+static enum at_status fail_several(const struct at_problem *problem, const char *spec,
+                                   struct at_error *err)
+{
+    struct at_axis axes[AT_AXES_MAX];
+    size_t count = 0, all = at_problem_axes(problem, axes);
+
+    for (size_t i = 0; i < all; i++)
+        if (axes[i].extent > 1)
+            axes[count++] = axes[i];
+    at_axes_sort(axes, count, AT_SOURCE);
+    if (count != 3 || problem->step.given)
+        return at_problem_fail(err, spec,
+                               "in place, this permutation takes several transposes, one after "
+                               "the other");
+
+    const long long a = axes[2].extent, b = axes[1].extent, c = axes[0].extent;
+    const char *const type = problem->type;
+
+    return axes[0].stride_dst == 1
+               ? at_problem_fail(
+                     err, spec,
+                     "in place, this permutation takes two transposes, one after the "
+                     "other: %lldx%lld:%s,inplace=1 and %lldx%lld:%s,batch=%lld,inplace=1",
+                     a, b * c, type, c, a, type, b)
+               : at_problem_fail(
+                     err, spec,
+                     "in place, this permutation takes two transposes, one after the "
+                     "other: %lldx%lld:%s,batch=%lld,inplace=1 and %lldx%lld:%s,inplace=1",
+                     b, c, type, a, a, b * c, type);
+}
+
+/* A tensor in place is the matrix, or the batch of matrices, that it is one transpose of. */
+static enum at_status take_in_place(struct at_problem *problem, const char *spec,
+                                    struct at_error *err)
+{
+    if (problem->step.given)
+        return at_problem_fail(err, spec, "in place, elements are moved as they are");
+    if (at_problem_src_extent(problem) != at_problem_elements(problem) ||
+        at_problem_dst_extent(problem) != at_problem_elements(problem))
+        return at_problem_fail(
+            err, spec, "in place, a tensor is dense: leave out strides_src and strides_dst");
+    if (problem->outer_count > 0 || problem->ld_src != problem->cols ||
+        problem->ld_dst != problem->rows || problem->stride_src != problem->stride_dst)
+        return fail_several(problem, spec, err);
+    problem->in_place = 1;
+    return at_problem_check_layout(problem, spec, err);
 }
 
 static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
@@ -261,6 +331,8 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
         status = at_problem_of_tensor(&read, &t.tensor, spec, err);
     if (status == AT_OK && type.name && read.elem_size == type.bytes)
         at_problem_take_type(&read, &type);
+    if (status == AT_OK && t.in_place)
+        status = take_in_place(&read, spec, err);
     if (status == AT_OK)
         *problem = read;
     return status;
@@ -365,14 +437,14 @@ static enum at_status split_words(struct at_problem *problem, const char *spec,
 {
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, axes);
-
-    if (problem->in_place)
-        return at_problem_fail(err, spec, "in place, elements have 1, 2, 4, 8 or 16 bytes");
-    return at_problem_of_axes(
+    bool in_place = problem->in_place != 0;
+    enum at_status status = at_problem_of_axes(
         problem, axes, count,
         &(struct at_elements){.bytes = problem->elem_size,
                               .offsets = {problem->offset_src, problem->offset_dst}},
         spec, err);
+
+    return status == AT_OK && in_place ? take_in_place(problem, spec, err) : status;
 }
 
 /* Fill in defaults for the keys that are 0, and check the problem. */
@@ -448,19 +520,6 @@ static enum at_status read_size(int64_t *value, const char *text, size_t length,
                            at_text_fit(text, length, 40), text, example);
 }
 
-/* Read the value of "inplace=1", the only key with a fixed value. */
-static enum at_status read_in_place(struct at_problem *problem, const char *value, size_t length,
-                                    const char *spec, struct at_error *err)
-{
-    if (problem->in_place)
-        return at_problem_fail(err, spec, "inplace is given twice");
-    if (length != 1 || *value != '1')
-        return at_problem_fail(err, spec,
-                               "inplace=1 is the only value; leave it out if src and dst differ");
-    problem->in_place = 1;
-    return AT_OK;
-}
-
 /* Read one key=value of `length` bytes. Members without a value yet are 0. */
 static enum at_status read_key(struct at_problem *problem, struct at_step_reading *step,
                                const char *text, size_t length, const char *spec,
@@ -468,8 +527,12 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
 {
     size_t begin;
 
-    if (has_key(text, length, IN_PLACE, &begin))
-        return read_in_place(problem, text + begin, length - begin, spec, err);
+    if (has_key(text, length, IN_PLACE, &begin)) {
+        bool given = problem->in_place != 0;
+
+        problem->in_place = 1;
+        return read_in_place(given, text + begin, length - begin, spec, err);
+    }
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         int64_t *value = member_of(problem, i);
 

@@ -65,9 +65,19 @@ refuses() {
     refuses 'a tensor needs its permutation' 64x64x64:f32 0x40x64:f32
     refuses 'expected 1 to 24 extents' 4x0x6:f32,perm=012 4x-5x6:f32,perm=012 4x5x6,perm=012
     refuses 'each axis of the source once' 4x5x6:f32,perm=01 4x5x6:f32,perm=011 4x5x6:f32,perm=0.1
-    refuses 'expected one of strides_src=' 4x5x6:f32,perm=012,batch=2 4x5x6:f32,perm=012,inplace=1
+    refuses 'expected one of strides_src=' 4x5x6:f32,perm=012,batch=2
     refuses 'elements of the source overlap' 4x5x6:f32,perm=012,strides_src=30x5x1
     refuses 'elements of the destination overlap' 4x5x6:f32,perm=012,strides_dst=6x6x1
+}
+
+@test "tensors in place that are no single transpose are refused" {
+    refuses 'inplace=1 is the only value' 4x5x6:f32,perm=021,inplace=2
+    refuses 'inplace is given twice' 4x5x6:f32,inplace=1,perm=021,inplace=1
+    refuses 'elements are moved as they are' 4x5x6:f32:f16,perm=021,inplace=1
+    refuses 'a tensor is dense' 4x5x6:f32,perm=021,strides_src=50x6x1,inplace=1
+    refuses '4x30:f32,inplace=1 and 6x4:f32,batch=5,inplace=1' 4x5x6:f32,perm=102,inplace=1
+    refuses '5x6:f32,batch=4,inplace=1 and 4x30:f32,inplace=1' 4x5x6:f32,perm=210,inplace=1
+    refuses 'several transposes' 4x5x6x7:f32,perm=3210,inplace=1 4x5x6:b3,perm=021,inplace=1
 }
 
 @test "overlapping rows and matrices are refused" {

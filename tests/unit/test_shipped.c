@@ -201,9 +201,13 @@ static void test_every_problem_has_a_default(void **state)
     for (size_t i = 0; i < AT_COUNT(shapes); i++)
         for (size_t j = 0; j < AT_COUNT(types); j++)
             for (size_t k = 0; k < AT_COUNT(devices); k++) {
-                const struct at_problem problem = typed_problem(shapes[i], types[j]);
+                char *in_place = at_format("%s,inplace=1", types[j]);
+                const struct at_problem problem = typed_problem(shapes[i], types[j]),
+                                        same_place = typed_problem(shapes[i], in_place);
 
                 assert_has_default(&problem, &devices[k]);
+                assert_has_default(&same_place, &devices[k]);
+                free(in_place);
             }
 }
 
