@@ -62,7 +62,7 @@ static size_t padded(size_t outputs)
 /* Its numbers are little-endian. contrib/library/train-slowdown writes it. VERSION rises with each
  * change of the format, or of enum at_slowdown_input. */
 static const char networks_file[] = "results/networks.bin";
-enum { VERSION = 1, NETWORKS_BYTES_MAX = 1 << 24 };
+enum { VERSION = 2, NETWORKS_BYTES_MAX = 1 << 24 };
 
 struct header {
     char magic[8];
@@ -330,15 +330,22 @@ static void fill_launch(const struct at_device_info *device, const struct at_lau
         inputs[AT_IN_ELEMENTS] + inputs[AT_IN_ELEMENT_BYTES] - inputs[AT_IN_BLOCKS];
 }
 
-static void fill_packed(const struct at_problem *problem, const struct at_launch *launch,
-                        float *inputs)
+/* What is adjacent in a row of a packed tile, or what a family says; 0 if it does not. */
+static void fill_runs(const struct at_point *point, const struct at_launch *launch, float *inputs)
 {
     int64_t runs[2] = {0, 0};
 
     if (launch->field[AT_SIDE_SRC] > 0)
-        at_problem_packed_runs(problem, launch, runs);
-    inputs[AT_IN_PACKED_SRC] = log2_of(1 + runs[0]);
-    inputs[AT_IN_PACKED_DST] = log2_of(1 + runs[1]);
+        at_problem_packed_runs(point->problem, launch, runs);
+    else
+        for (int side = 0; side < 2; side++) {
+            const struct at_expr *expr = point->family->run_bytes[side];
+
+            if (expr && at_expr_eval(expr, point->values, &runs[side], NULL) != AT_OK)
+                runs[side] = 0;
+        }
+    inputs[AT_IN_RUN_SRC] = log2_of(1 + runs[0]);
+    inputs[AT_IN_RUN_DST] = log2_of(1 + runs[1]);
 }
 
 /* How much more than the problem's elements the blocks could move; 0 if the family does not say. */
@@ -358,7 +365,7 @@ void at_slowdown_own_inputs(struct at_slowdown_asked *asked, const struct at_con
     at_point_move(&asked->point, config);
     memcpy(inputs, asked->inputs, sizeof asked->inputs);
     fill_launch(asked->point.device, launch, inputs);
-    fill_packed(asked->point.problem, launch, inputs);
+    fill_runs(&asked->point, launch, inputs);
     inputs[AT_IN_EMPTY] = empty_part(&asked->point, inputs);
 }
 

@@ -35,8 +35,9 @@ enum at_slowdown_input {
     AT_IN_RESIDENT_THREADS, /* that a multiprocessor holds at once, if registers allow */
     AT_IN_WAVES,            /* how often the blocks fill all multiprocessors */
     AT_IN_BLOCK_BYTES,      /* of the source, per block in the mean */
-    AT_IN_PACKED_SRC,       /* adjacent bytes in a row of a packed tile in the source, and 1 */
-    AT_IN_PACKED_DST,       /* in the destination */
+    AT_IN_RUN_SRC,          /* adjacent bytes of the source in a row of a packed tile, or of a warp
+                             * if the family tells; and 1 */
+    AT_IN_RUN_DST,          /* the same of the destination */
     AT_IN_EMPTY,            /* what the blocks could move over what there is to move */
     AT_IN_OWN,              /* how many these are */
     AT_IN_OF_PROBLEM = AT_IN_BLOCKS,

@@ -126,11 +126,12 @@ for path in sys.argv[2:]:
 '
 
 # measured/ has all times. An answer is within 1 % of the fastest of them, or the same config as before. Those of
-# problems with blocks, of many matrices, and of other shapes in place than squares, are the winners of profiles.
+# problems with blocks, of many matrices, of other shapes in place than squares, and those that were tuned again when
+# kernels were new, are the winners of profiles.
 @test "the shipped answers are those of the measured times" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
-    for name in quantise groups inplace; do
+    for name in quantise groups inplace tensors; do
         python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
             "results/measured/nvidia-h200-$name.yaml.xz" >"$BATS_TEST_TMPDIR/tuned.yaml"
         "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/$name.json"
@@ -138,7 +139,7 @@ for path in sys.argv[2:]:
     python3 - "$BATS_TEST_TMPDIR/library.json" results/measured/nvidia-h200{,-packed}-times.tsv.xz <<END
 $library_and_times
 assert len(answers) > 2000, len(answers)
-for name, word in ("quantise", ",blocks="), ("groups", "group="), ("inplace", "inplace"):
+for name, word in ("quantise", ",blocks="), ("groups", "group="), ("inplace", "inplace"), ("tensors", ""):
     for entry in json.load(open(f"$BATS_TEST_TMPDIR/{name}.json"))["devices"][0]["problems"]:
         winner = entry["winner"]
         if word not in entry["problem"]:
@@ -155,8 +156,8 @@ for problem, config in answers.items():
 END
 }
 
-# Tensors that packed wins, and of which the library has no answer. Without the answers of the others, the median is
-# 9 % and the 90th percentile 34.
+# Tensors that packed won before there was direct, and of which the library has no answer. Those that get direct now
+# were not timed with it. Of the others, the median was 9 % without the answers for packed, and the 90th percentile 34.
 @test "lookup knows fast packed configs for tensors of short axes" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
@@ -173,11 +174,11 @@ for problem, answer in zip(asked, json.loads(output), strict=True):
     times, parameters = table["times"][problem], answer["parameters"]
     config = [f"{name}={value}" for name, value in sorted(parameters.items()) if (name, value) != ("OUTER", 0)]
     ns = times.get(" ".join([answer["family"], *config]))
-    if ns: # it was timed
+    if ns: # it was timed: direct was not
         regrets.append(ns / min(times.values()) - 1)
 regrets.sort()
-assert len(regrets) > 80, len(regrets)
-assert regrets[len(regrets) // 2] < 0.05 and regrets[len(regrets) * 9 // 10] < 0.2, regrets
+assert len(regrets) > 40, len(regrets)
+assert regrets[len(regrets) // 2] < 0.05 and regrets[len(regrets) * 9 // 10] < 0.27, regrets
 END
 }
 

@@ -41,7 +41,7 @@ static const struct {
     {"packed", "16x5x3x9x64", ",perm=42130"}, /* vectors on both sides */
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
-    {"packed", "40x32x12", ",perm=102"}, /* runs of 3 words */
+    {"packed", "40x32x12", ",perm=102"},   /* runs of 3 words */
     {"packed", "4x3x20x67", ",perm=3102"}, /* rows that begin anywhere */
     {"pixels", "272x264x3", ",perm=102"},
     {"pixels", "1036x36x3", ",perm=102"}, /* rows that are one run */

@@ -98,7 +98,7 @@ static struct file make_file(void)
     }
     put_network(&file, inputs);
     put_network(&file, inputs);
-    put_header(&file, 1);
+    put_header(&file, 2);
     return file;
 }
 
@@ -204,8 +204,8 @@ static void test_damage(void **state)
     put(&file, "more", 4);
     refuse(&file, "damaged");
     file = whole;
-    put_header(&file, 2);
-    refuse(&file, "its version is 2, and this program knows 1");
+    put_header(&file, 3);
+    refuse(&file, "its version is 3, and this program knows 2");
 }
 
 /* Files whose hash is right, but not their numbers: of inputs, networks, and a network's layers. */
@@ -221,7 +221,7 @@ static void test_bad_counts(void **state)
             struct file file = whole;
 
             memcpy(file.bytes + places[i], &counts[j], sizeof counts[j]);
-            put_header(&file, 1);
+            put_header(&file, 2);
             refuse(&file, "damaged");
         }
 }
