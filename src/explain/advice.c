@@ -254,12 +254,10 @@ static void say_coalesce(char *text, const struct at_explanation *e,
     (void)e;
     snprintf(text, TEXT,
              "A request %s %.4g sectors, and %.4g would have its bytes. Let lanes with adjacent "
-             "numbers %s adjacent elements%s.",
+             "numbers %s adjacent elements, by a detour through shared memory or an array for "
+             "each member of a struct.",
              loads ? "reads" : "writes", per_request(line, line->sectors),
-             per_request(line, line->least_sectors), loads ? "read" : "write",
-             lines_of(line) < (double)line->sectors
-                 ? ": arrays of their own for the members of a struct, rows that begin on a line"
-                 : ", and change their order in shared memory");
+             per_request(line, line->least_sectors), loads ? "read" : "write");
 }
 
 static void say_conflicts(char *text, const struct at_explanation *e,
@@ -277,10 +275,10 @@ static void say_widen(char *text, const struct at_explanation *e,
 {
     (void)e;
     snprintf(text, TEXT,
-             "Lanes %s %jd bytes each. %s 16 bytes at a time, such as a float4, in a quarter of "
+             "Lanes %s %jd byte%s each. %s 16 bytes at a time, such as a float4, in a quarter of "
              "the instructions or fewer.",
              is_global(line, "load") ? "read" : "write", (intmax_t)line->bytes,
-             is_global(line, "load") ? "Load" : "Store");
+             line->bytes == 1 ? "" : "s", is_global(line, "load") ? "Load" : "Store");
 }
 
 static void say_ahead(char *text, const struct at_explanation *e,
