@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the lines of an explanation add up to. Requests that go to L1 and L2 alike count here. */
+/* What the lines of an explanation add up to. */
 struct way_sums {
     double requests, sectors, lines;
 };
@@ -17,7 +17,7 @@ struct sums {
     double wavefronts;
 };
 
-/* A warp's widest access, per lane, and what it moves. */
+/* The widest access of a lane in bytes, the lanes of a warp, and the sectors of a line. */
 enum { WIDEST = 16, LANES = 32, LINE_SECTORS = 4 };
 
 static bool is_global(const struct at_explained_line *line, const char *way)

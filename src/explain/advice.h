@@ -8,7 +8,7 @@
 #include "emulated/time/predict.h"
 #include "explain/explain.h"
 
-/* Repairs to ask for: at most one of each kind, and one of each line. */
+/* The repairs of a kernel, one of each kind. */
 struct at_advisor;
 
 /* Find what could be repaired in an explained kernel, which is borrowed. The caller closes it. */
@@ -18,10 +18,9 @@ void at_advisor_close(struct at_advisor *advisor);
 /* The repairs, for at_predict_repairs(). */
 const struct at_repair *at_advisor_repairs(const struct at_advisor *advisor, size_t *count);
 
-/* Given the predicted time of each repair, list those that gain most. The explanation's predicted
- * time has to be known. Repairs that gain hardly anything are left out. The list has at most
- * AT_ADVICE_MAX items of struct at_advice. */
-enum { AT_ADVICE_MAX = 3 };
+/* List the repairs that gain most, as struct at_advice: at most AT_ADVICE_MAX, and none that gains
+ * hardly anything. ns: the predicted time after each of the repairs. The explanation has the time
+ * before. The caller frees the list's items. */
 struct at_list at_advisor_choose(const struct at_advisor *advisor, const double *ns);
 
 #endif

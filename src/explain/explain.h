@@ -45,7 +45,8 @@ struct at_explained_caches {
     int64_t l1_peak_permille, l2_peak_permille, dram_peak_permille;
 };
 
-/* A repair that would make the kernel faster: see explain/advice.h. */
+/* A repair that would make the kernel faster: see explain/advice.h. An explanation has a few. */
+enum { AT_ADVICE_MAX = 3 };
 struct at_advice {
     char file[64]; /* "": the kernel as a whole */
     int64_t line;

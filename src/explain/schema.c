@@ -74,7 +74,7 @@ static const struct at_field counter_fields[] = {
 static const struct at_schema counters_schema = AT_SCHEMA("counters", at_counters, counter_fields);
 
 static const struct at_field fields[] = {
-    AT_OBJECTS(at_explanation, advice, 0, 16, advice_schema, AT_OPTIONAL),
+    AT_OBJECTS(at_explanation, advice, 0, AT_ADVICE_MAX, advice_schema, AT_OPTIONAL),
     AT_COUNTER(at_explanation, blocks),
     AT_COUNTER(at_explanation, blocks_counted),
     AT_CHARS(at_explanation, bound, AT_OPTIONAL),

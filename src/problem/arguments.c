@@ -62,7 +62,7 @@ static int64_t round_down(int64_t chunk, int64_t multiple)
 /* Take the fastest axes of the source, as many as make the edge; the last one may be cut. Axes that
  * are fastest in the destination are left to it, except those that are fastest in both. The
  * destination needs as many of these words as possible, and the source reads them one after the
- * other in any case. A chunk that is cut has a multiple of so many words. */
+ * other in any case. A chunk that is cut has a multiple of `multiple` words. */
 static void take_source(struct packing *packing, const struct at_launch *launch, int64_t multiple)
 {
     int64_t words = 1;
@@ -268,8 +268,8 @@ static int64_t packing_tiles(const struct packing *packing)
     return tiles;
 }
 
-/* The same of a launch's vectors. Those that start anywhere are for rows that others cannot move.
- */
+/* Can a launch's vectors move the rows of this side? Those that start anywhere are allowed only
+ * where aligned ones cannot. */
 static bool moves_rows(struct packing *packing, const struct at_launch *launch, enum at_side side)
 {
     int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
@@ -511,16 +511,6 @@ void at_axes_order(struct at_axis *axes, size_t count, enum at_outer_order order
         at_axes_sort(axes + first, count - first, first % 2 == 1 ? AT_SOURCE : AT_DESTINATION);
 }
 
-/* Return the bytes from the source's first word to the end of its last one. */
-static int64_t source_bytes(const struct packing *packing, int64_t word_bytes)
-{
-    int64_t words = 1;
-
-    for (size_t i = 0; i < packing->count; i++)
-        words += (packing->pieces[i].axis.extent - 1) * packing->pieces[i].axis.stride_src;
-    return words * word_bytes;
-}
-
 /* The template's struct `packing`, of kind.axes + 2 axes. Unused entries remain as they are. */
 static void put_packing(struct writing *writing, const struct at_problem *problem,
                         const struct at_launch *launch)
@@ -550,7 +540,7 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     put(writing, extents, sizeof extents);
     put_int(writing, (int64_t)cuts);
     put_int(writing, packing_tiles(&packing));
-    put_int(writing, source_bytes(&packing, launch->field[AT_WORD_BYTES]));
+    put_int(writing, at_problem_src_extent(problem) * problem->elem_size);
     end_argument(writing, began);
 }
 

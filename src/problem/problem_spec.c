@@ -107,14 +107,15 @@ static char *put_key(char *at, const char *key, int64_t value)
 }
 
 /* Read the value of "inplace=1", the only key with a fixed value. */
-static enum at_status read_in_place(bool given, const char *value, size_t length, const char *spec,
-                                    struct at_error *err)
+static enum at_status read_in_place(int64_t *in_place, const char *value, size_t length,
+                                    const char *spec, struct at_error *err)
 {
-    if (given)
+    if (*in_place)
         return at_problem_fail(err, spec, "inplace is given twice");
     if (length != 1 || *value != '1')
         return at_problem_fail(err, spec,
                                "inplace=1 is the only value; leave it out if src and dst differ");
+    *in_place = 1;
     return AT_OK;
 }
 
@@ -125,8 +126,8 @@ static const char tensor_example[] = "as in 8x32x2048x128:f16,perm=0213";
 struct reading {
     struct at_tensor tensor;
     struct at_step_reading step;
-    unsigned keys; /* that have been read, by bits */
-    bool in_place;
+    unsigned keys;    /* that have been read, by bits */
+    int64_t in_place; /* 1 or 0 */
     const char *spec;
     struct at_error *err;
 };
@@ -241,12 +242,8 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                    ? AT_OK
                    : fail(t, key, value, left);
     }
-    if (has_key(text, length, IN_PLACE, &begin)) {
-        bool given = t->in_place;
-
-        t->in_place = true;
-        return read_in_place(given, text + begin, length - begin, t->spec, t->err);
-    }
+    if (has_key(text, length, IN_PLACE, &begin))
+        return read_in_place(&t->in_place, text + begin, length - begin, t->spec, t->err);
     if (at_step_read_operation(&t->step, text, length))
         return AT_OK;
     return at_problem_fail(t->err, t->spec,
@@ -527,12 +524,8 @@ static enum at_status read_key(struct at_problem *problem, struct at_step_readin
 {
     size_t begin;
 
-    if (has_key(text, length, IN_PLACE, &begin)) {
-        bool given = problem->in_place != 0;
-
-        problem->in_place = 1;
-        return read_in_place(given, text + begin, length - begin, spec, err);
-    }
+    if (has_key(text, length, IN_PLACE, &begin))
+        return read_in_place(&problem->in_place, text + begin, length - begin, spec, err);
     for (size_t i = 0; i < AT_COUNT(keys); i++) {
         int64_t *value = member_of(problem, i);
 

@@ -32,7 +32,7 @@ struct at_family_record {
     struct at_list parameters;         /* of struct at_param_record */
     struct at_list constraints, needs; /* of struct at_located */
     struct at_launch_record launch;
-    struct at_located block_elements, src_run_bytes, dst_run_bytes;
+    struct at_located block_elements, run_bytes[2];
 };
 
 enum { RULES_MAX = 64, SUMMARY_MAX = 400 };
@@ -80,7 +80,7 @@ static const struct at_schema launch_schema =
 static const struct at_field family_fields[] = {
     AT_FIELD(at_family_record, "block_elements", block_elements, LOCATED, AT_OPTIONAL),
     AT_LIST(at_family_record, constraints, AT_FIELD_LOCATEDS, 0, RULES_MAX, AT_OPTIONAL),
-    AT_FIELD(at_family_record, "dst_run_bytes", dst_run_bytes, LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "dst_run_bytes", run_bytes[1], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_family_record, "family", family, LOCATED),
     AT_FIELD(at_family_record, "groups", groups, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_FIELD(at_family_record, "inplace", in_place, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
@@ -90,7 +90,7 @@ static const struct at_field family_fields[] = {
     AT_INT(at_family_record, preference, 0, INT32_MAX),
     AT_FIELD(at_family_record, "scales", scales, .kind = AT_FIELD_INT, .max = 1, AT_OPTIONAL),
     AT_INT(at_family_record, schema, 1, 1),
-    AT_FIELD(at_family_record, "src_run_bytes", src_run_bytes, LOCATED, AT_OPTIONAL),
+    AT_FIELD(at_family_record, "src_run_bytes", run_bytes[0], LOCATED, AT_OPTIONAL),
     AT_FIELD(at_family_record, "steps", steps, .kind = AT_FIELD_INT, .max = 3, AT_OPTIONAL),
     AT_TEXT(at_family_record, summary, SUMMARY_MAX),
     AT_FIELD(at_family_record, "tall_rows", tall_rows, .kind = AT_FIELD_INT, .min = 1,
@@ -403,10 +403,9 @@ static enum at_status take_rules(const struct reading *reading)
             status = parse(reading, &family->launch[i], &record->launch.field[i]);
     if (status == AT_OK && record->block_elements.text)
         status = parse(reading, &family->block_elements, &record->block_elements);
-    if (status == AT_OK && record->src_run_bytes.text)
-        status = parse(reading, &family->run_bytes[0], &record->src_run_bytes);
-    if (status == AT_OK && record->dst_run_bytes.text)
-        status = parse(reading, &family->run_bytes[1], &record->dst_run_bytes);
+    for (int side = 0; status == AT_OK && side < 2; side++)
+        if (record->run_bytes[side].text)
+            status = parse(reading, &family->run_bytes[side], &record->run_bytes[side]);
     if (status == AT_OK && family->launch[AT_SIDE_SRC] && family->tensors != AT_TENSORS_PACKED)
         status = at_fail_at(reading->err, source_of(reading, &record->launch.field[AT_SIDE_SRC]),
                             "side_src is for families with tensors: packed");

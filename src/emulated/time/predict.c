@@ -416,7 +416,6 @@ static void repair_work(struct at_traffic_work *work, const struct at_repair *re
     work->slots = fmax(0, work->slots - repair->slots);
 }
 
-/* Give as many times as many blocks less to do each. Their barriers stay. */
 static void share_way(struct at_traffic_way *way, double times)
 {
     way->requests /= times;
@@ -436,6 +435,7 @@ static void share_work(struct at_traffic_work *work, double times)
     work->load_rounds /= times;
 }
 
+/* Divide the work among as many times the blocks. The barriers of each stay. */
 static void share(struct at_traffic *traffic, double times)
 {
     traffic->blocks = (int64_t)ceil((double)traffic->blocks * times);
