@@ -95,6 +95,25 @@ static double unused_of(const struct at_explained_line *line)
     return (double)(line->sectors - line->least_sectors) * (1 - hits);
 }
 
+/* Do threads make only so few requests of this line that wider ones take fewer threads? */
+static bool is_once(const struct at_explanation *e, const struct at_explained_line *line)
+{
+    int64_t warps = (e->threads + LANES - 1) / LANES * e->blocks_counted;
+
+    return line->requests < 2 * warps;
+}
+
+/* If lanes walk along runs of their own, what a request leaves of its sectors is in L1 for the next
+ * ones. Coalesced, such a run is the work of several lanes. Return how many times as many blocks
+ * that makes, if the grid has too few: it needs a wave at most. */
+static double walk_blocks(const struct at_explanation *e, const struct at_explained_line *line)
+{
+    bool is_walk = !is_once(e, line) && 2 * line->l1_hits > line->l1_sectors;
+    double lanes = (double)line->sectors / (double)line->least_sectors;
+
+    return is_walk ? fmin(lanes, (double)e->wave_blocks / (double)e->blocks) : 0;
+}
+
 /* Requests that need more sectors than their bytes fill. */
 static void coalesce(const struct at_explanation *e, const struct way_sums *sums, const char *way,
                      struct candidate *found, struct at_repaired_way *repair)
@@ -112,6 +131,8 @@ static void coalesce(const struct at_explanation *e, const struct way_sums *sums
         repair->sectors += saved / sums->sectors;
         repair->lines += fmax(0, lines_of(line) - least_lines) / sums->lines;
         repair->bytes += unused_of(line) / sums->sectors;
+        if (walk_blocks(e, line) > 1)
+            found->repair.blocks = fmax(found->repair.blocks, walk_blocks(e, line));
     }
     repair->whole = repair->sectors > 0.4;
 }
@@ -141,14 +162,6 @@ static void avoid_conflicts(const struct at_explanation *e, const struct sums *s
 
 /* Issue slots of an access: its own, and about two for its address. */
 enum { ACCESS_SLOTS = 3 };
-
-/* Do threads make only so few requests of this line that wider ones take fewer threads? */
-static bool is_once(const struct at_explanation *e, const struct at_explained_line *line)
-{
-    int64_t warps = (e->threads + LANES - 1) / LANES * e->blocks_counted;
-
-    return line->requests < 2 * warps;
-}
 
 /* Requests whose lanes want adjacent bytes, but few each. */
 static void widen(const struct at_explanation *e, const struct way_sums *sums, const char *way,
@@ -193,6 +206,29 @@ static void load_ahead(const struct at_explanation *e, const struct sums *sums,
         if (is_global(&lines[i], "load"))
             note(found, &lines[i], (double)lines[i].requests);
     found->repair.load_rounds = 1 - 1.0 / IN_FLIGHT;
+}
+
+/* Loads in an unrolled loop wait for the stores between them, if their addresses might be equal for
+ * all that the compiler knows. */
+static void tell_apart(const struct at_explanation *e, const struct sums *sums,
+                       struct candidate *found)
+{
+    const struct at_explained_line *lines = e->lines.items;
+
+    (void)sums;
+    for (size_t i = 0; i < e->lines.count; i++)
+        if (is_global(&lines[i], "load") && lines[i].is_held && lines[i].copies >= IN_FLIGHT)
+            note(found, &lines[i], (double)lines[i].requests);
+    if (found->line)
+        found->repair.load_rounds = 1 - 1 / (double)found->line->copies;
+}
+
+static void part_ways(const struct at_explanation *e, const struct sums *sums,
+                      struct candidate *found)
+{
+    (void)sums;
+    found->line = &e->idlest;
+    found->repair.idle = 1;
 }
 
 static void fill(const struct at_explanation *e, const struct sums *sums, struct candidate *found)
@@ -292,6 +328,28 @@ static void say_ahead(char *text, const struct at_explanation *e,
              IN_FLIGHT);
 }
 
+static void say_restrict(char *text, const struct at_explanation *e,
+                         const struct at_explained_line *line)
+{
+    (void)e;
+    snprintf(text, TEXT,
+             "%jd loads of an unrolled loop wait for the stores between them, which might change "
+             "what they read. Declare the pointers __restrict__, and const where nothing is "
+             "written, so that all are loaded at once.",
+             (intmax_t)line->copies);
+}
+
+static void say_divergence(char *text, const struct at_explanation *e,
+                           const struct at_explained_line *line)
+{
+    (void)line;
+    snprintf(text, TEXT,
+             "Lanes of a warp branch apart: in %jd%% of the issue slots of a lane others run. "
+             "Give each way its own warps, such as by the warp's number instead of the lane's, "
+             "or compute both ways without a branch.",
+             (intmax_t)e->idle_percent);
+}
+
 static void say_fill(char *text, const struct at_explanation *e,
                      const struct at_explained_line *line)
 {
@@ -369,9 +427,11 @@ static const struct {
     {"coalesce", coalesce_all, say_coalesce},
     {"conflicts", avoid_conflicts, say_conflicts},
     {"vectors", widen_all, say_widen},
+    {"restrict", tell_apart, say_restrict},
     {"unroll", load_ahead, say_ahead},
     {"occupancy", fill, say_fill},
     {"tail", level, say_level},
+    {"divergence", part_ways, say_divergence},
     {"registers", keep_in_registers, say_registers},
     {"atomics", reduce_first, say_reduce},
 };

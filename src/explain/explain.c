@@ -257,6 +257,31 @@ static void forget_caches(struct run *run, struct at_explanation *e)
     memset(run->hits, 0, run->kernel->op_count * sizeof *run->hits);
 }
 
+/* The line of the template: code inlined from the templates' header counts for the calling line. */
+static struct at_ptx_source source_of(const struct run *run, size_t instruction)
+{
+    struct at_ptx_source here, caller;
+
+    at_ptx_instruction_source(run->kernel, instruction, &here, &caller);
+    return run->header && at_template_header_has(run->header, at_path_name(here.file)) ? caller
+                                                                                       : here;
+}
+
+static void set_place(struct at_explained_line *line, const struct at_ptx_source *place)
+{
+    snprintf(line->file, sizeof line->file, "%s", at_path_name(place->file));
+    line->line = place->line;
+}
+
+static void set_idle(const struct run *run, const struct at_prediction *prediction,
+                     struct at_explanation *explanation)
+{
+    struct at_ptx_source place = source_of(run, prediction->idlest);
+
+    set_place(&explanation->idlest, &place);
+    explanation->idle_percent = (int64_t)(100 * prediction->idle + 0.5);
+}
+
 /* Predict the time, and what would make it shorter. The lines are known. */
 static enum at_status predict(const struct run *run, const struct at_grid_parts *parts,
                               const struct at_device_info *device, const struct at_rates *rates,
@@ -275,6 +300,7 @@ static enum at_status predict(const struct run *run, const struct at_grid_parts 
         explanation->predicted_ns = (int64_t)prediction.ns;
         snprintf(explanation->bound, sizeof explanation->bound, "%s",
                  at_bound_names[prediction.bound]);
+        set_idle(run, &prediction, explanation);
         explanation->advice = at_advisor_choose(advisor, ns);
     }
     free(ns);
@@ -349,6 +375,8 @@ static bool are_alike(const struct at_explained_line *cheaper,
 
 static void add_counts(struct at_explained_line *line, const struct at_explained_line *more)
 {
+    line->is_held = line->is_held || more->is_held || line->stores_before != more->stores_before;
+    line->copies += more->copies;
     line->requests += more->requests;
     line->wanted_bytes += more->wanted_bytes;
     line->sectors += more->sectors;
@@ -360,16 +388,6 @@ static void add_counts(struct at_explained_line *line, const struct at_explained
     line->l1_hits += more->l1_hits;
     line->l2_sectors += more->l2_sectors;
     line->l2_hits += more->l2_hits;
-}
-
-/* The line of the template: code inlined from the templates' header counts for the calling line. */
-static struct at_ptx_source source_of(const struct run *run, size_t instruction)
-{
-    struct at_ptx_source here, caller;
-
-    at_ptx_instruction_source(run->kernel, instruction, &here, &caller);
-    return run->header && at_template_header_has(run->header, at_path_name(here.file)) ? caller
-                                                                                       : here;
 }
 
 /* Extrapolate the sectors of the counted blocks to bytes of the whole grid. If its parts differ,
@@ -406,7 +424,7 @@ static void take_hits(struct at_explained_line *line, const struct at_cache_hits
 /* Make a line per instruction and memory, then add up the lines of one place that are alike. */
 static void collect_lines(const struct run *run, struct at_list *list)
 {
-    size_t count = 0, kept = 0, instructions = run->kernel->op_count;
+    size_t count = 0, kept = 0, stores = 0, instructions = run->kernel->op_count;
     struct at_explained_line *lines = at_alloc_array(2 * instructions, sizeof *lines);
 
     for (size_t i = 0; i < 2 * instructions; i++) {
@@ -414,11 +432,13 @@ static void collect_lines(const struct run *run, struct at_list *list)
         struct at_ptx_source place = source_of(run, i / 2);
         struct at_explained_line *line = &lines[count];
 
+        stores += i % 2 == 0 && counts->requests > 0 && (counts->store || counts->atomic);
         if (counts->requests == 0)
             continue;
         count++;
-        snprintf(line->file, sizeof line->file, "%s", at_path_name(place.file));
-        line->line = place.line;
+        line->copies = 1;
+        line->stores_before = strstr(run->kernel->ops[i / 2].text, ".nc.") ? 0 : stores;
+        set_place(line, &place);
         name_access(line->access, counts);
         line->bytes = counts->bytes;
         line->requests = counts->requests;

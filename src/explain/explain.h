@@ -28,6 +28,11 @@ struct at_explained_line {
     /* Sectors of global memory requested from a cache and found there, of the blocks that struct
      * at_explained_caches counts. A load past L1 never hits; stores do not count. */
     int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
+    /* Not recorded: the instructions, such as of an unrolled loop; whether a store is between two
+     * of them; how many stores of the kernel stand before the first. */
+    int64_t copies;
+    bool is_held;
+    size_t stores_before;
 };
 
 /* The caches and the traffic between them: emulated/caches/count.h. Bytes and sectors are of the
@@ -95,6 +100,10 @@ struct at_explanation {
     struct at_list launches; /* of struct at_explained_launch; none if there is only one */
     struct at_list lines;    /* of struct at_explained_line, in the order of the source */
     struct at_list advice;   /* of struct at_advice, the best first */
+    /* Not recorded: where lanes idle most because others branched off, and the part of all issue
+     * slots that they idle, in percent. */
+    struct at_explained_line idlest;
+    int64_t idle_percent;
 };
 
 extern const struct at_schema at_explanation_schema, at_explained_caches_schema;

@@ -41,13 +41,16 @@ long_walk vectors 5
 big_tile occupancy 20
 one_more_wave tail 5
 sum_all atomics 5
-short_rows coalesce 15
+short_rows coalesce 20
 turn_bytes coalesce 15
 add_one vectors 15
 real_parts coalesce 5
 by_columns coalesce 40
 strided_scan conflicts 30
 histogram atomics 10
+odd_lanes divergence 50
+factors restrict 20
+few_columns coalesce 60
 END_OF_TABLE
 }
 
@@ -69,6 +72,12 @@ near() {
     done < <(repairs | head -n "$count")
 }
 
+@test "on a GPU, the repairs that come first gain most" {
+    [ -n "${AUTOTUNE_TEST_WHOLE-}" ] || skip "a sample"
+    run -0 "$srcdir/tests/gpu/compare-advice" --read "$srcdir/results/nvidia-h200-advice.csv" "$AUTOTUNE"
+    [[ ${lines[-1]} =~ ^'30 of 32' ]]
+}
+
 @test "a fast kernel gets no advice" {
     local kernel
     for kernel in copy_bytes_vectors add_one_vectors; do
@@ -82,4 +91,8 @@ near() {
     [[ $output == *'what to change, and the predicted time after it:'*'us advice.cu:12: A request writes 32 sectors'* ]]
     run -0 explain_kernel few_blocks
     [[ $output == *'24 blocks leave 108 of 132'* ]]
+    run -0 explain_kernel odd_lanes
+    [[ $output == *'advice.cu:'*': Lanes of a warp branch apart: in '* ]]
+    run -0 explain_kernel filter
+    [[ ${output//$'\n'    / } == *': 16 loads of an unrolled loop wait for the stores between them'* ]]
 }

@@ -200,13 +200,30 @@ static double rounds(const struct model_block *b)
     return fmax(1, fmax(b->traffic->work.load_rounds, asked / (double)b->registers));
 }
 
-/* A load waits behind loads of its own warp and of the other resident warps. */
+/* Clocks of a load that L1 has: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+ * Architecture via Microbenchmarking", 2024. */
+enum { L1_CLOCKS = 41 };
+
+/* The time that a block waits for so many rounds of loads, of which L1 has some. */
+static double wait_ns(const struct at_rates *rates, double all, double near, double far_ns)
+{
+    return (all - near) * far_ns + near * L1_CLOCKS * 1e6 / (double)rates->clock_khz;
+}
+
+static double near_rounds(const struct at_traffic_work *work)
+{
+    return work->load_rounds - fmax(work->far_rounds, fmin(1, work->load_rounds));
+}
+
+/* A load waits behind loads of its own warp and of the other resident warps. Those of the rounds
+ * before have arrived. */
 static double queue_ns(const struct model_block *b)
 {
+    const struct at_traffic_work *work = &b->traffic->work;
     double shared = (double)b->rates->request_percent / 100;
+    double ahead = work->load_requests - fmax(0, work->load_rounds - 1);
 
-    return (double)b->rates->request_ns * b->traffic->work.load_requests *
-           (1 - shared + shared * b->filled);
+    return (double)b->rates->request_ns * ahead * (1 - shared + shared * b->filled);
 }
 
 /* Warps wait for each other at a barrier, longer if other blocks have come and gone: in the first
@@ -227,22 +244,29 @@ static double block_life_ns(const struct model_block *b)
     const struct at_traffic_work *work = &b->traffic->work;
     double busy = block_lines_ns(b) + block_shared_ns(b, work) + block_issue_ns(b, work);
 
-    return (double)rates->block_ns + rounds(b) * (double)rates->dram_latency_ns + queue_ns(b) +
-           barriers_ns(b) + busy * (double)rates->serial_percent / 100;
+    return (double)rates->block_ns +
+           wait_ns(rates, rounds(b), near_rounds(work), (double)rates->dram_latency_ns) +
+           queue_ns(b) + barriers_ns(b) + busy * (double)rates->serial_percent / 100;
 }
+
+/* A block with less than so many times the rounds of others does the same as they do. */
+static const double ALIKE = 1.25;
 
 /* The lifetime of a block at the edge, which may handle its tile element by element. The launch
  * waits for it. Its loads come from L2, because the first ones bring whole sectors there, except
- * streaming loads. */
+ * streaming loads. If it does the same as others, that holds for its first round only. */
 static double block_edge_ns(const struct model_block *b)
 {
     const struct at_rates *rates = b->rates;
     const struct at_traffic_work *edge = &b->traffic->edge;
-    double far = way_streamed(&b->traffic->load);
-    double latency =
-        (double)rates->l2_latency_ns * (1 - far) + (double)rates->dram_latency_ns * far;
+    double near = near_rounds(edge), far = way_streamed(&b->traffic->load);
+    double dram = (double)rates->dram_latency_ns;
+    double latency = (double)rates->l2_latency_ns * (1 - far) + dram * far;
+    bool is_alike = edge->load_rounds - near <= ALIKE * b->traffic->usual_rounds;
+    double first = is_alike ? fmin(1, edge->load_rounds) : edge->load_rounds - near;
 
-    return (double)rates->block_ns + edge->load_rounds * latency +
+    return (double)rates->block_ns + first * latency +
+           wait_ns(rates, edge->load_rounds - first, near, dram) +
            (block_shared_ns(b, edge) + block_issue_ns(b, edge)) * (double)rates->serial_percent /
                100;
 }
@@ -303,18 +327,18 @@ static double together(const double *bounds)
 }
 
 /* The time that the ends of the grid add. Nothing is stored before the first loads arrive, and
- * nothing is loaded at the end; less so if the warps of a block do not wait for each other. The
- * last wave does not fill the GPU. */
+ * nothing is loaded at the end; less so if the warps of a block do not wait for each other, which
+ * store as soon as their first round of loads is there. The last wave does not fill the GPU. */
 static double ends_ns(const struct model_block *b)
 {
     const struct at_rates *rates = b->rates;
-    double waves = block_waves(b);
+    double waves = block_waves(b), life = block_life_ns(b);
     double percent = (double)(waves > 1 ? rates->drain_percent : rates->one_wave_percent);
+    double empty = b->is_even ? 0 : (ceil(waves) - waves) * (double)rates->tail_percent;
 
     if (b->traffic->work.barriers == 0)
-        percent *= (double)rates->direct_drain_percent / 100;
-    return block_life_ns(b) *
-           (percent + (b->is_even ? 0 : ceil(waves) - waves) * (double)rates->tail_percent) / 100;
+        percent *= (double)rates->direct_drain_percent / 100 / rounds(b);
+    return life * (percent + empty) / 100;
 }
 
 static void predict(const struct model_block *b, bool cold, struct at_prediction *prediction)
@@ -333,6 +357,8 @@ static void predict(const struct model_block *b, bool cold, struct at_prediction
     };
     double ns = fmax(together(bounds), started) + ends_ns(b);
 
+    prediction->idle = b->traffic->idle_slots / fmax(1, b->traffic->work.slots);
+    prediction->idlest = b->traffic->idlest;
     prediction->ns = launch + ns;
     prediction->bound = AT_BOUND_LAUNCH;
     for (int i = 0; i < AT_BOUNDS; i++)
@@ -412,6 +438,7 @@ static void repair_work(struct at_traffic_work *work, const struct at_repair *re
 {
     work->load_requests *= 1 - repair->load.requests;
     work->load_rounds *= 1 - repair->load_rounds;
+    work->far_rounds *= 1 - repair->load_rounds;
     work->wavefronts *= 1 - repair->wavefronts;
     work->slots = fmax(0, work->slots - repair->slots);
 }
@@ -433,6 +460,7 @@ static void share_work(struct at_traffic_work *work, double times)
     work->wavefronts /= times;
     work->load_requests /= times;
     work->load_rounds /= times;
+    work->far_rounds /= times;
 }
 
 /* Divide the work among as many times the blocks. The barriers of each stay. */
@@ -441,6 +469,7 @@ static void share(struct at_traffic *traffic, double times)
     traffic->blocks = (int64_t)ceil((double)traffic->blocks * times);
     share_way(&traffic->load, times);
     share_way(&traffic->store, times);
+    traffic->usual_rounds /= times;
     share_work(&traffic->work, times);
     share_work(&traffic->edge, times);
     traffic->partial_sectors /= times;
@@ -457,6 +486,8 @@ static double repaired_ns(struct model_block block, const struct at_repair *repa
     repair_way(&traffic.store, &repair->store, block.rates);
     if (repair->store.whole)
         traffic.partial_sectors = traffic.far_partial_sectors = 0;
+    traffic.usual_rounds *= 1 - repair->load_rounds;
+    traffic.work.slots -= repair->idle * traffic.idle_slots;
     repair_work(&traffic.work, repair);
     repair_work(&traffic.edge, repair);
     traffic.atomics.steps *= 1 - repair->atomics;

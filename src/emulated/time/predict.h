@@ -85,6 +85,8 @@ extern const char *const at_bound_names[AT_BOUNDS];
 struct at_prediction {
     double ns;
     enum at_bound bound;
+    double idle;   /* the part of the issue slots that lanes miss because others branched off */
+    size_t idlest; /* the instruction with most of them */
 };
 
 /* Predicts the launch `emu` on the device, from a sample of each part of its grid; the observer and
@@ -109,6 +111,7 @@ struct at_repair {
     double wavefronts;
     double atomics;
     double slots;     /* issue slots per block, and no part */
+    double idle;      /* of those that lanes miss because others branched off */
     double blocks;    /* times as many blocks do the same together; 0: as many */
     double residents; /* times as many blocks on a multiprocessor at once; 0: as many */
     bool even;        /* all multiprocessors have as much work: there is no tail */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emulated/time/traffic.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "emulated/machine/op.h"
 #include "emulated/time/requests.h"
@@ -27,8 +28,13 @@ struct cost {
     int shuffles;   /* exchanges between the lanes of a warp */
     int barriers;   /* of the block */
     bool streaming; /* an access that asks the caches not to keep its data */
-    bool waits;     /* for asynchronous copies */
+    bool waits;     /* for asynchronous copies, or at a loop's end for what the loop loads */
     int wavefronts; /* of a step in shared memory */
+};
+
+enum {
+    RECENT = 4096, /* 128 KB: about what L1 has, beside shared memory */
+    WARPS_MAX = 32,
 };
 
 struct traffic_seen {
@@ -43,6 +49,11 @@ struct traffic_seen {
     struct pieces pages[2];   /* touched by each block of the spread */
     double paged_bytes[2];    /* of the blocks of the spread */
     uint64_t block;
+    /* The sectors that warps of the current block loaded lately, which L1 may still hold. */
+    uint64_t recent[RECENT];
+    bool is_far;                 /* a load of the current round is not in L1 */
+    int warp_lanes;              /* of a block's warps, at most */
+    double *idle_slots;          /* of lanes, by instruction; NULL: not counted */
     struct at_emu_access stored; /* the last store of the current block; no lanes: none */
     bool spread;                 /* the current blocks are the spread; else the neighbours */
     size_t loading; /* the instruction of the last access, if it was a global load; else NONE */
@@ -144,6 +155,25 @@ static void touch(struct pieces *touched, const struct at_emu_access *access)
     }
 }
 
+/* A load makes its round one that goes past L1, if it asks for a sector that its warp did not load
+ * lately. What other warps asked for may be on its way as long as this. */
+static void look_into_l1(struct traffic_seen *seen, const struct at_emu_access *access)
+{
+    uint64_t last = 0;
+
+    AT_EACH_OF (lane, access->lanes) {
+        const uint64_t sector = access->address[lane] / SECTOR_BYTES;
+        const uint64_t own = sector * WARPS_MAX + (uint64_t)access->warp;
+        uint64_t *recent = &seen->recent[at_hash64(&own, sizeof own, 0) % RECENT];
+
+        if (own == last || *recent == own)
+            continue;
+        *recent = last = own;
+        seen->sums.work.far_rounds += !seen->is_far;
+        seen->is_far = true;
+    }
+}
+
 static bool same_sectors(const struct at_emu_access *a, const struct at_emu_access *b)
 {
     if (a->lanes != b->lanes)
@@ -163,6 +193,12 @@ static void see_store(struct traffic_seen *seen, const struct at_emu_access *acc
     seen->stored = *access;
 }
 
+static void begin_block(struct traffic_seen *seen)
+{
+    seen->stored.lanes = 0;
+    memset(seen->recent, 0, sizeof seen->recent);
+}
+
 static void see_access(void *context, uint64_t block, const struct at_emu_access *access)
 {
     struct traffic_seen *seen = context;
@@ -171,14 +207,19 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
 
     if (block != seen->block) {
         end_block(seen);
-        seen->stored.lanes = 0;
+        begin_block(seen);
     }
     seen->block = block;
     /* The machine runs a warp up to its barrier before the next warp. So consecutive loads are of
      * one warp, and in flight together. */
+    if (load && seen->loading == NONE) {
+        seen->sums.work.load_rounds++;
+        seen->is_far = false;
+    }
     if (load)
-        seen->sums.work.load_rounds += seen->loading == NONE;
-    if (load || seen->loading != access->instruction) /* an asynchronous copy stays a load */
+        look_into_l1(seen, access);
+    /* An asynchronous copy stays a load. A table in shared memory may be read between two loads. */
+    if (load || (access->store && seen->loading != access->instruction))
         seen->loading = load ? access->instruction : NONE;
     if (access->shared) {
         seen->sums.work.wavefronts +=
@@ -203,8 +244,10 @@ static void see_instruction(void *context, uint64_t block, size_t instruction, u
     const struct cost *cost = &seen->costs[instruction];
 
     (void)block;
-    (void)lanes;
     seen->sums.work.slots += cost->slots;
+    if (seen->idle_slots)
+        seen->idle_slots[instruction] +=
+            cost->slots * (1 - (double)__builtin_popcount(lanes) / seen->warp_lanes);
     seen->sums.work.shuffles += cost->shuffles;
     seen->sums.work.barriers += cost->barriers;
     if (cost->waits)
@@ -228,7 +271,7 @@ static enum at_status traffic_see(struct traffic_seen *seen, struct at_emu_memor
     part.only_block_count = count;
     seen->block = blocks[0];
     seen->loading = NONE;
-    seen->stored.lanes = 0;
+    begin_block(seen);
     status = at_emu_run(memory, &part, &fault, err);
     end_block(seen);
     if (status == AT_OK && fault.kind != AT_EMU_NO_FAULT)
@@ -243,6 +286,7 @@ static void traffic_seen_clear(struct traffic_seen *seen)
         free(seen->touched[store].items);
         free(seen->pages[store].items);
     }
+    free(seen->idle_slots);
     free(seen->loaded.items);
     free(seen->ragged.items);
 }
@@ -294,6 +338,42 @@ static struct cost cost_of(const char *text)
     return cost;
 }
 
+static bool is_global_load(const char *text)
+{
+    return begins(text, "ld.global") || begins(text, "ld.volatile.global");
+}
+
+static bool reads(const struct at_emu_op *op, uint32_t row)
+{
+    for (int i = op->result_count; i < op->row_count; i++)
+        if (op->row[i] == row)
+            return true;
+    return op->address == row;
+}
+
+/* Does something in the loop read what this load brings? */
+static bool is_used(const struct at_ptx_kernel *kernel, size_t begin, size_t end, size_t load)
+{
+    for (size_t i = begin; i < end; i++)
+        for (int k = 0; k < kernel->ops[load].result_count; k++)
+            if (reads(&kernel->ops[i], kernel->ops[load].row[k]))
+                return true;
+    return false;
+}
+
+/* The next iteration of a loop cannot begin before this one has used what it loaded. */
+static bool is_waiting_loop(const struct at_ptx_kernel *kernel, size_t end)
+{
+    const struct at_emu_op *branch = &kernel->ops[end];
+
+    if (branch->flow != AT_EMU_BRANCH || branch->target > end)
+        return false;
+    for (size_t i = branch->target; i < end; i++)
+        if (is_global_load(kernel->ops[i].text) && is_used(kernel, branch->target, end, i))
+            return true;
+    return false;
+}
+
 /* The costs of a kernel's instructions, in their order; the caller frees them. */
 static struct cost *costs_of(const struct at_ptx_kernel *kernel)
 {
@@ -302,6 +382,8 @@ static struct cost *costs_of(const struct at_ptx_kernel *kernel)
 
     for (size_t i = 0; i < count; i++)
         costs[i] = cost_of(kernel->ops[i].text);
+    for (size_t i = 0; i < count; i++)
+        costs[i].waits = costs[i].waits || is_waiting_loop(kernel, i);
     return costs;
 }
 
@@ -347,6 +429,7 @@ static void average_work(struct at_traffic_work *work, double blocks, double war
     work->barriers /= blocks * warps;
     work->load_requests /= blocks * warps;
     work->load_rounds /= blocks * warps;
+    work->far_rounds /= blocks * warps;
 }
 
 static void average_way(struct at_traffic_way *way, double runs, double blocks)
@@ -421,13 +504,29 @@ static enum at_status run_edge(const struct cost *costs, struct at_traffic_work 
     return status;
 }
 
+/* Add up what lanes miss in one block of so many. */
+static void sum_idle(struct at_traffic *traffic, const double *idle_slots, size_t instructions,
+                     double blocks)
+{
+    for (size_t i = 0; i < instructions; i++) {
+        traffic->idle_slots += idle_slots[i] / blocks;
+        if (idle_slots[i] > idle_slots[traffic->idlest])
+            traffic->idlest = i;
+    }
+}
+
 /* Sample the wave in the middle of a part. */
 static enum at_status sample_part(struct at_traffic *traffic, const struct cost *costs,
                                   struct at_emu_memory *memory, const struct at_emu_launch *emu,
                                   const struct at_grid_part *part, uint64_t wave, double warps,
                                   struct at_error *err)
 {
-    struct traffic_seen seen = {.costs = costs, .atomics = at_atomics_new(emu->kernel)};
+    struct traffic_seen seen = {
+        .costs = costs,
+        .atomics = at_atomics_new(emu->kernel),
+        .warp_lanes = (int)fmin(AT_WARP, (double)at_emu_threads(emu)),
+        .idle_slots = at_alloc_array(emu->kernel->op_count, sizeof(double)),
+    };
     uint64_t neighbours = wave < NEIGHBOURS ? wave : NEIGHBOURS;
     uint64_t spread = wave < SPREAD ? wave : SPREAD;
     uint64_t first = part->first + (part->count - wave) / 2;
@@ -446,6 +545,7 @@ static enum at_status sample_part(struct at_traffic *traffic, const struct cost 
         *traffic = average(&seen, warps, (double)neighbours, (double)spread, (double)wave);
         traffic->atomics =
             at_atomics_of(seen.atomics, (double)(neighbours + spread), (double)part->count);
+        sum_idle(traffic, seen.idle_slots, emu->kernel->op_count, (double)(neighbours + spread));
     }
     at_atomics_free(seen.atomics);
     traffic_seen_clear(&seen);
@@ -479,6 +579,10 @@ static void add_part(struct at_traffic *sum, const struct at_traffic *part, doub
     sum->work.barriers += weight * part->work.barriers;
     sum->work.load_requests += weight * part->work.load_requests;
     sum->work.load_rounds += weight * part->work.load_rounds;
+    sum->work.far_rounds += weight * part->work.far_rounds;
+    if (weight * part->idle_slots > sum->idle_slots)
+        sum->idlest = part->idlest;
+    sum->idle_slots += weight * part->idle_slots;
     sum->overlap += weight * part->load.bytes * part->overlap;
     sum->partial_sectors += weight * part->partial_sectors;
     sum->far_partial_sectors += weight * part->far_partial_sectors;
@@ -531,6 +635,13 @@ enum at_status at_traffic_sample(struct at_traffic *traffic, struct at_emu_memor
         *traffic = join_parts(of_parts, parts, (double)blocks);
         traffic->blocks = (int64_t)blocks;
         traffic->edge = edges[edges[1].load_rounds > edges[0].load_rounds];
+        for (size_t i = 0; i < parts->count; i++) {
+            const struct at_traffic_work *work = &of_parts[i].work;
+
+            traffic->usual_rounds = fmax(traffic->usual_rounds, work->far_rounds);
+            if (work->load_rounds > traffic->edge.load_rounds)
+                traffic->edge = *work;
+        }
     }
     free(costs);
     return status;

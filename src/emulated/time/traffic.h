@@ -34,21 +34,25 @@ struct at_traffic_work {
     double wavefronts;    /* of shared memory */
     double barriers;      /* per warp */
     double load_requests; /* per warp */
-    double
-        load_rounds; /* per warp: batches of global loads, each of which waits for the one before */
+    /* Per warp: batches of global loads, each of which waits for the one before. Some find all in
+     * L1; the others are far. */
+    double load_rounds, far_rounds;
 };
 
 struct at_traffic {
     int64_t blocks;              /* of the grid */
     struct at_traffic_work work; /* of an average block */
-    /* Figures of the first or the last block, whichever has more load rounds: a block at the edge
-     * may move single elements. */
+    /* Figures of the blocks with the most load rounds: the first one, the last one, or those of a
+     * part of the grid. A block at the edge may move single elements. */
     struct at_traffic_work edge;
+    double usual_rounds;        /* far ones, of the part of the grid that has most */
     double overlap;             /* part of a block's loaded sectors that a neighbour loads too */
     double partial_sectors;     /* per block: stored, but not whole */
     double far_partial_sectors; /* part of these that neighbouring blocks do not complete */
     struct at_traffic_way load, store;
     struct at_atomics atomics; /* of the grid */
+    double idle_slots; /* issue slots, of work.slots, that lanes miss because others branched off */
+    size_t idlest;     /* the instruction with most of them */
 };
 
 /* Runs a sample of each part of the launch `emu`, whose observer and block list are not used.
