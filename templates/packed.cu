@@ -39,6 +39,9 @@
 #ifndef VEC_DST
 #define VEC_DST 1 /* words per store */
 #endif
+#ifndef SHIFT_DST
+#define SHIFT_DST 0 /* 1: stores are aligned, wherever a row of the destination begins */
+#endif
 #ifndef UNIT
 #define UNIT 1 /* words along the destination that move through shared memory together */
 #endif
@@ -62,6 +65,7 @@ constexpr int axes_max = AXES + 2;
 /* A unit is what an access to shared memory moves. Words of 3 * 2^n bytes take 4 * 2^n there. */
 constexpr int unit_bytes = bytes % 3 ? bytes * UNIT : bytes / 3 * 4;
 constexpr int store_units = VEC_DST / UNIT;
+constexpr int window_bytes = SHIFT_DST ? bytes * VEC_DST : 16;
 
 /* Return the loads of a thread, at most. Each takes UNIT vectors, from as many rows. */
 __device__ constexpr int loads_of_thread()
@@ -147,7 +151,8 @@ struct tile_start {
 
 /* Shared memory: the tile, then these. */
 constexpr int row_units = SIDE_SRC + (PAD ? (unit_bytes < 4 ? 8 / unit_bytes : 1) : 0);
-constexpr int tile_bytes = (row_units * SIDE_DST / UNIT * unit_bytes + 15) / 16 * 16;
+constexpr int shift_bytes = SHIFT_DST ? SIDE_SRC * 5 * window_bytes : 0; /* beside the rows */
+constexpr int tile_bytes = (row_units * SIDE_DST / UNIT * unit_bytes + shift_bytes + 15) / 16 * 16;
 
 struct tables {
     tile_start start[TILES];
@@ -167,6 +172,12 @@ struct layout {
         constexpr int bank = unit_bytes < 4 ? 4 / unit_bytes : 1;
         const int source = pack.edges[0], destination = pack.edges[1];
 
+        if constexpr (SHIFT_DST) {
+            part_src = source % VEC_SRC == 0 ? source / VEC_SRC : 0;
+            part_dst = next_src = next_dst = 0;
+            pitch = (windows_of(destination) + 1 | 1) * window_bytes / unit_bytes;
+            return;
+        }
         part_src = is_whole(pack, REST_OF_DESTINATION, source, VEC_SRC) ? source / VEC_SRC : 0;
         part_dst = is_whole(pack, REST_OF_SOURCE, destination, VEC_DST) ? destination / VEC_DST : 0;
         pitch = PAD ? ((source + bank - 1) / bank | 1) * bank : source;
@@ -181,7 +192,15 @@ struct layout {
         return (pack.sizes[list] == edge || pack.sizes[list] == 1) && edge % words == 0;
     }
 
-    /* Return where a word's unit is, by its number. */
+    /* Return how many windows the words of a row of the destination touch, at most. A row begins
+     * up to two windows behind the boundary: see skip_of(). */
+    static __device__ __forceinline__ int windows_of(int words)
+    {
+        return (words * bytes + 3 * (window_bytes - 1)) / window_bytes;
+    }
+
+    /* Return where a word's unit is, by its number. With SHIFT_DST the tile has a row for each of
+     * the destination's, and numbers are made for that. */
     __device__ __forceinline__ int operator()(unsigned number) const
     {
         unsigned low = number & 0xffff, high = (number >> 16) / UNIT;
@@ -190,16 +209,20 @@ struct layout {
             low = low % VEC_SRC * part_src + low / VEC_SRC;
         if (part_dst)
             high = high % store_units * part_dst + high / store_units;
+        if constexpr (SHIFT_DST)
+            return low * pitch + high;
         return high * pitch + low;
     }
 };
 
-/* Find the part of a word's place that a list gives. */
-__device__ __forceinline__ part_of_place find_part(const packing &pack, const layout &at, int list,
-                                                   unsigned index)
+/* Find a word's offset and number, or the part of them that a list gives. */
+__device__ __forceinline__ void find_word(int &offset, unsigned &number, const packing &pack,
+                                          int list, unsigned index)
 {
-    int first = 0, offset = 0;
-    unsigned number = 0;
+    int first = 0;
+
+    offset = 0;
+    number = 0;
 
 #pragma unroll
     for (int i = 0; i < LISTS; i++)
@@ -213,7 +236,29 @@ __device__ __forceinline__ part_of_place find_part(const packing &pack, const la
         offset += (int)along * (int)axis.stride;
         number += along * (unsigned)axis.weight;
     }
+}
+
+/* Find the part of a word's place that a list gives. */
+__device__ __forceinline__ part_of_place find_part(const packing &pack, const layout &at, int list,
+                                                   unsigned index)
+{
+    int offset;
+    unsigned number;
+
+    find_word(offset, number, pack, list, index);
     return {offset, at(number)};
+}
+
+/* With SHIFT_DST: return how many bytes behind a boundary the row of the destination begins that
+ * has this word of the source's edge, if the tile begins on one. */
+__device__ __forceinline__ int skip_of(const packing &pack, unsigned index)
+{
+    int offset;
+    unsigned number;
+
+    find_word(offset, number, pack, SOURCE, index);
+    find_word(offset, number, pack, REST_OF_DESTINATION, number & 0xffff);
+    return offset * bytes % window_bytes;
 }
 
 /* Find where a tile starts by its number. */
@@ -358,6 +403,58 @@ __device__ __forceinline__ store_run take_units(const unit *tile, const int (&pl
     return taken;
 }
 
+/* With SHIFT_DST a row of the tile begins at a multiple of 4 bytes, and windows, which are vectors
+ * on their boundary in the destination, are shifted out of it. Return how many units behind the
+ * first window's place the row begins, if it begins so many bytes past a boundary. */
+__device__ __forceinline__ int units_past(int past)
+{
+    return (past + 3) / 4 * (4 / minimum(unit_bytes, 4));
+}
+
+/* Return how many bytes past a window's boundary the word with this offset begins. */
+__device__ __forceinline__ int past_boundary(const void *dst, long long offset)
+{
+    return bytes_past_boundary<window_bytes>(static_cast<const unsigned char *>(dst) +
+                                             bytes * offset);
+}
+
+/* Store what a window has of a row's bytes from `begin` to `end`, which are counted from the
+ * window's first one. */
+__device__ __forceinline__ void store_window(unsigned char *to, const unit *window, int begin,
+                                             int end)
+{
+    constexpr int words = window_bytes / 4, last = 4 - words, size = SHIFT_DST ? bytes : 1;
+    vector<16, 4> front = {}, back = {};
+    unsigned loaded[words + 1];
+
+    if (end <= 0 || begin >= window_bytes)
+        return;
+    *reinterpret_cast<word<window_bytes> *>(loaded) =
+        *reinterpret_cast<const word<window_bytes> *>(window);
+    loaded[words] = reinterpret_cast<const unsigned *>(window)[words];
+#pragma unroll
+    for (int i = 0; i < words; i++)
+        front.part[i] = back.part[last + i] =
+            __funnelshift_r(loaded[i], loaded[i + 1], (-begin & 3) * 8);
+    if (begin <= 0 && end >= window_bytes)
+        store<STORE_PLAIN>(reinterpret_cast<word<window_bytes> *>(to),
+                           *reinterpret_cast<const word<window_bytes> *>(front.part));
+    else if (begin <= 0)
+        store_front<size>(to, front.whole, end);
+    else if (end >= window_bytes)
+        store_back<size>(to + window_bytes, back.whole, window_bytes - begin);
+    else
+        for (int i = begin; i < end; i += size)
+            *reinterpret_cast<word<size> *>(to + i) = *reinterpret_cast<const word<size> *>(
+                reinterpret_cast<const unsigned char *>(window) + i + (-begin & 3));
+}
+
+/* The last unit of a row that begins anywhere may have fewer words. Then a row is read twice. */
+__device__ __forceinline__ int row_of(int high, int rows)
+{
+    return SHIFT_DST && UNIT > 1 ? minimum(high, rows - 1) : high;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     transpose(void *dst, const void *src, const __grid_constant__ packing pack)
 {
@@ -366,10 +463,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const layout at(pack);
     const int tiles = ((unsigned)pack.tiles - 1 - blockIdx.x) / gridDim.x + 1;
     const column in((unsigned)pack.sizes[SOURCE] / VEC_SRC, VEC_SRC);
-    const column out((unsigned)pack.sizes[DESTINATION] / VEC_DST, VEC_DST);
+    const column out(SHIFT_DST ? layout::windows_of(pack.sizes[DESTINATION])
+                               : (unsigned)pack.sizes[DESTINATION] / VEC_DST,
+                     VEC_DST);
     const part_of_place from_low = find_part(pack, at, SOURCE, in.low);
-    const part_of_place to_low = find_part(pack, at, DESTINATION, out.low);
+    const part_of_place to_low =
+        SHIFT_DST ? part_of_place{} : find_part(pack, at, DESTINATION, out.low);
     int in_units[VEC_SRC], out_units[store_units];
+    int skips[VEC_SRC]; /* with SHIFT_DST */
     load_run moved[loads][UNIT];
     unsigned next[loads][UNIT]; /* with SHIFT, the words behind them */
     unsigned loaded_from = 0;   /* the lowest bits of the address that offsets are added to */
@@ -379,8 +480,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     for (int k = 0; k < VEC_SRC; k++)
         in_units[k] = k == 0 || at.next_src ? from_low.unit + k * at.next_src
                                             : find_part(pack, at, SOURCE, in.low + k).unit;
+    if constexpr (SHIFT_DST) {
 #pragma unroll
-    for (int k = 0; k < store_units; k++)
+        for (int k = 0; k < VEC_SRC; k++)
+            skips[k] = skip_of(pack, in.low + k);
+        /* No window has bytes that nobody wrote. */
+        for (int i = threadIdx.x; i < tile_bytes / 16; i += THREADS)
+            reinterpret_cast<uint4 *>(tile)[i] = uint4{};
+    }
+#pragma unroll
+    for (int k = 0; k < (SHIFT_DST ? 0 : store_units); k++)
         out_units[k] = k == 0 || at.next_dst
                            ? to_low.unit + k * at.next_dst
                            : find_part(pack, at, DESTINATION, out.low + k * UNIT).unit;
@@ -403,6 +512,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #pragma unroll 1
     for (int t = -1; t < tiles; t++) {
         if (t >= 0) {
+            int places[VEC_SRC];
+
+#pragma unroll
+            for (int k = 0; k < VEC_SRC; k++)
+                places[k] =
+                    in_units[k] +
+                    (SHIFT_DST ? units_past(past_boundary(dst, table.start[t].to) + skips[k]) : 0);
 #pragma unroll
             for (int i = 0; i < loads; i++) {
                 const int high = (in.high + i * in.step) * UNIT;
@@ -414,8 +530,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                     for (int k = 0; k < UNIT; k++)
                         moved[i][k].word32[0] = __funnelshift_r(
                             moved[i][k].word32[0], next[i][k],
-                            (loaded_from + bytes * table.rest_of_source[high + k].offset) % 4 * 8);
-                put_units(tile + table.rest_of_source[high].unit, in_units, moved[i]);
+                            (loaded_from +
+                             bytes * table.rest_of_source[row_of(high + k, rows)].offset) %
+                                4 * 8);
+                put_units(tile + table.rest_of_source[high].unit, places, moved[i]);
             }
             __syncthreads();
         }
@@ -434,7 +552,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #pragma unroll
                     for (int k = 0; k < UNIT; k++) {
                         const unsigned char *const row =
-                            from + (long long)bytes * table.rest_of_source[high + k].offset;
+                            from +
+                            (long long)bytes * table.rest_of_source[row_of(high + k, rows)].offset;
 
                         if constexpr (SHIFT) {
                             const int skip = bytes_past_boundary<4>(row);
@@ -449,16 +568,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         }
         if (t >= 0) {
             const tile_start &start = table.start[t];
-            const int rows_out = start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
-            unsigned char *to =
-                static_cast<unsigned char *>(dst) + bytes * (start.to + to_low.offset);
+            const int rows_out = SHIFT_DST ? start.ends[REST_OF_DESTINATION]
+                                           : start.rows(out.low, DESTINATION, REST_OF_DESTINATION);
+            unsigned char *to = static_cast<unsigned char *>(dst) +
+                                bytes * (start.to + (SHIFT_DST ? 0 : to_low.offset));
 
 #pragma unroll 4
             for (int high = out.high; high < rows_out; high += out.step) {
                 const part_of_place rest = table.rest_of_destination[high];
 
-                take_units(tile + rest.unit, out_units)
-                    .store_to(to + (long long)bytes * rest.offset);
+                if constexpr (SHIFT_DST) {
+                    const int past =
+                        past_boundary(dst, start.to) + rest.offset * bytes % window_bytes;
+                    const int begin = past - out.low * bytes;
+
+                    store_window(to + (long long)bytes * rest.offset - begin,
+                                 tile + rest.unit + out.low / UNIT, begin,
+                                 begin + start.ends[DESTINATION] * bytes);
+                } else {
+                    take_units(tile + rest.unit, out_units)
+                        .store_to(to + (long long)bytes * rest.offset);
+                }
             }
             if (TILES > 1)
                 __syncthreads();

@@ -17,9 +17,11 @@ enum at_launch_field {
     /* How the host arranges a tensor's axes for the kernel: see problem/arguments.h. */
     AT_SIDE_SRC,
     AT_SIDE_DST,
+    AT_SHARE_AXES,
     AT_VEC_SRC,
     AT_VEC_DST,
     AT_UNALIGNED_SRC,
+    AT_UNALIGNED_DST,
     AT_UNIT_WORDS,
     AT_WORD_BYTES,
     AT_OUTER_ORDER,

@@ -59,22 +59,32 @@ static int64_t round_down(int64_t chunk, int64_t multiple)
     return chunk < multiple ? chunk : chunk / multiple * multiple;
 }
 
-/* Take the fastest axes of the source, as many as make the edge; the last one may be cut. Axes that
- * are fastest in the destination are left to it, except those that are fastest in both. The
- * destination needs as many of these words as possible, and the source reads them one after the
- * other in any case. A chunk that is cut has a multiple of `multiple` words. */
-static void take_source(struct packing *packing, const struct at_launch *launch, int64_t multiple)
+/* Return the place in the source's order of the axis that is fastest in the destination, beside
+ * those that are fastest in both; the number of axes, if there is none. */
+static size_t fastest_of_destination(const struct packing *packing)
 {
-    int64_t words = 1;
     size_t common = 0;
 
     while (common < packing->count && packing->by_destination[common] == common)
         common++;
+    return common < packing->count ? packing->by_destination[common] : common;
+}
+
+/* Take the fastest axes of the source, as many as make the edge; the last one may be cut. Axes that
+ * are fastest in the destination are left to it, except those that are fastest in both. The
+ * destination needs as many of these words as possible, and the source reads them one after the
+ * other in any case. If edges may share axes, the source takes them, too, and reads on along the
+ * next ones. A chunk that is cut has a multiple of `multiple` words. */
+static void take_source(struct packing *packing, const struct at_launch *launch, int64_t multiple)
+{
+    const size_t others = fastest_of_destination(packing);
+    int64_t words = 1;
+
     for (size_t i = 0; i < packing->count; i++) {
         struct piece *piece = piece_at(packing, AT_SOURCE, i);
         int64_t left = launch->field[AT_SIDE_SRC] / words;
 
-        if (left < 2 || (common < packing->count && i == packing->by_destination[common]))
+        if (left < 2 || (i == others && launch->field[AT_SHARE_AXES] == 0))
             return;
         piece->chunk =
             chunk_of(piece->axis.extent, left, sector_step(words, launch->field[AT_WORD_BYTES]));
@@ -88,12 +98,24 @@ static void take_source(struct packing *packing, const struct at_launch *launch,
     }
 }
 
+/* Do vectors of this side take rows that begin anywhere? */
+static bool is_shifted(const struct at_launch *launch, enum at_side side)
+{
+    return launch->field[side == AT_SOURCE ? AT_UNALIGNED_SRC : AT_UNALIGNED_DST] > 0;
+}
+
+/* Aligned stores of a row that begins anywhere touch so many vectors more. */
+enum { SHIFTED_VECTORS = 3 };
+
 /* Return the most words of a row: a thread has one vector of it. */
 static int64_t row_max(const struct at_launch *launch, enum at_side side)
 {
     int64_t vector = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
+    int64_t vectors = launch->field[AT_BLOCK_X];
 
-    return launch->field[AT_BLOCK_X] * (vector > 1 ? vector : 1);
+    if (side == AT_DESTINATION && is_shifted(launch, side))
+        vectors -= SHIFTED_VECTORS;
+    return vectors * (vector > 1 ? vector : 1);
 }
 
 /* The same for the destination. Axes of the source's edge are listed, too. They make the rows
@@ -246,7 +268,8 @@ static struct packing packing_of(const struct at_problem *problem, const struct 
     arrange(&packing, launch, 1);
     /* A row of the destination that goes on along an axis of the source's edge has whole vectors,
      * if the chunk has. */
-    if (vector > 1 && !takes_vectors(&packing, AT_DESTINATION, vector, false))
+    if (vector > 1 && !is_shifted(launch, AT_DESTINATION) &&
+        !takes_vectors(&packing, AT_DESTINATION, vector, false))
         arrange(&packing, launch, vector);
     return packing;
 }
@@ -268,15 +291,46 @@ static int64_t packing_tiles(const struct packing *packing)
     return tiles;
 }
 
+/* Return the words that are adjacent in a row of a tile. */
+static int64_t adjacent_words(struct packing *packing, enum at_side side)
+{
+    int64_t words = 1;
+
+    for (size_t i = 0; i < packing->count; i++) {
+        const struct piece *piece = piece_at(packing, side, i);
+
+        if (!piece->listed[side] || at_axis_stride(&piece->axis, side) != words)
+            break;
+        words *= piece->chunk;
+        if (piece->chunk < piece->axis.extent)
+            break;
+    }
+    return words;
+}
+
+static bool is_one_run(struct packing *packing, enum at_side side)
+{
+    int64_t row = 1;
+
+    for (size_t i = 0; i < packing->count; i++)
+        if (packing->pieces[i].listed[side])
+            row *= packing->pieces[i].chunk;
+    return adjacent_words(packing, side) == row;
+}
+
 /* Can a launch's vectors move the rows of this side? Those that start anywhere are allowed only
- * where aligned ones cannot. */
+ * where aligned ones cannot. Stores need a row that is one run. */
 static bool moves_rows(struct packing *packing, const struct at_launch *launch, enum at_side side)
 {
     int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
-    bool anywhere = side == AT_SOURCE && launch->field[AT_UNALIGNED_SRC] > 0;
 
-    return words <= 1 || (takes_vectors(packing, side, words, anywhere) &&
-                          !(anywhere && takes_vectors(packing, side, words, false)));
+    if (words <= 1)
+        return true;
+    if (!is_shifted(launch, side))
+        return takes_vectors(packing, side, words, false);
+    return !takes_vectors(packing, side, words, false) &&
+           (side == AT_SOURCE ? takes_vectors(packing, side, words, true)
+                              : is_one_run(packing, side));
 }
 
 static bool edges_share_axes(const struct packing *packing)
@@ -285,6 +339,17 @@ static bool edges_share_axes(const struct packing *packing)
         if (packing->pieces[i].listed[AT_SOURCE] && packing->pieces[i].listed[AT_DESTINATION])
             return true;
     return false;
+}
+
+/* Is all of the axis that is fastest in the destination on the source's edge, too? Else it is no
+ * use that edges may share axes. */
+static bool shares_fastest(const struct packing *packing)
+{
+    const size_t place = fastest_of_destination(packing);
+    const struct piece *piece = &packing->pieces[place];
+
+    return place < packing->count && piece->listed[AT_SOURCE] && piece->listed[AT_DESTINATION] &&
+           piece->owner == AT_SOURCE && piece->chunk == piece->axis.extent;
 }
 
 int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct at_launch *launch)
@@ -302,11 +367,14 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
                 bytes = (words > 1 ? words : 1) * launch->field[AT_WORD_BYTES];
 
         /* An access has at most the largest power of two that divides the vector. */
-        if (offset * problem->elem_size % (bytes & -bytes) != 0 ||
+        if ((!is_shifted(launch, (enum at_side)side) &&
+             offset * problem->elem_size % (bytes & -bytes) != 0) ||
             !moves_rows(&packing, launch, (enum at_side)side))
             return 0;
     }
     if (launch->field[AT_UNIT_WORDS] > 1 && edges_share_axes(&packing))
+        return 0;
+    if (launch->field[AT_SHARE_AXES] > 0 && !shares_fastest(&packing))
         return 0;
     for (size_t i = 0; i < packing.count; i++) {
         const struct piece *piece = &packing.pieces[i];
@@ -315,23 +383,6 @@ int64_t at_problem_packed_tiles(const struct at_problem *problem, const struct a
         dst += (piece->chunk - 1) * piece->axis.stride_dst;
     }
     return tiles < INT64_MAX && (src > INT32_MAX || dst > INT32_MAX) ? 0 : tiles;
-}
-
-/* Return the words that are adjacent in a row of a tile. */
-static int64_t adjacent_words(struct packing *packing, enum at_side side)
-{
-    int64_t words = 1;
-
-    for (size_t i = 0; i < packing->count; i++) {
-        const struct piece *piece = piece_at(packing, side, i);
-
-        if (!piece->listed[side] || at_axis_stride(&piece->axis, side) != words)
-            break;
-        words *= piece->chunk;
-        if (piece->chunk < piece->axis.extent)
-            break;
-    }
-    return words;
 }
 
 void at_problem_packed_runs(const struct at_problem *problem, const struct at_launch *launch,
@@ -524,6 +575,10 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     struct at_axis axes_cut[AT_AXES_MAX];
 
     memset(writing->word + began, 0, (AT_CALL_WORDS - began) * sizeof *writing->word);
+    /* The tile has a row for each of the destination's. */
+    for (size_t i = 0; i < packing.count && is_shifted(launch, AT_DESTINATION); i++)
+        if (packing.pieces[i].listed[AT_DESTINATION])
+            packing.pieces[i].owner = AT_DESTINATION;
     put_lists(writing, &packing, counts, sizes, edges);
     writing->used = began + 2 * LISTED_WORDS * axes;
     for (size_t i = 0; i < packing.count; i++)

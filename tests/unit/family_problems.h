@@ -42,7 +42,11 @@ static const struct {
     {"packed", "9x5x3x16x7", ",perm=41203"},
     {"packed", "9x5x3x6x64", ",perm=21304"},
     {"packed", "40x32x12", ",perm=102"},   /* runs of 3 words */
-    {"packed", "4x3x20x67", ",perm=3102"}, /* rows that begin anywhere */
+    {"packed", "4x3x20x67", ",perm=3102"}, /* rows that begin anywhere: of the source, */
+    {"packed", "21x5x3x64", ",perm=3102"}, /* of the destination, */
+    {"packed", "21x5x3x67", ",perm=3102"}, /* and of both */
+    {"packed", "21x5x3x64x4", ",perm=31024"},
+    {"packed", "8x50x36x4", ",perm=1302"}, /* edges share the axis of 36 */
     {"pixels", "272x264x3", ",perm=102"},
     {"pixels", "1036x36x3", ",perm=102"}, /* rows that are one run */
     {"pixels", "36x1036x3", ",perm=102"},

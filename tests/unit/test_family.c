@@ -221,9 +221,9 @@ static void refuses(void **state)
         {"block_y", "blocky",
          ":25:3: unknown key \"blocky\"; expected one of block_x, block_y, block_z, "
          "carveout_percent, grid_x, grid_y, grid_z, launches, outer_order, scratch_bytes, "
-         "shared_bytes, side_dst, side_src, "
+         "share_axes, shared_bytes, side_dst, side_src, "
          "sum_cols, "
-         "unaligned_src, unit_words, vec_dst, vec_src, word_bytes"},
+         "unaligned_dst, unaligned_src, unit_words, vec_dst, vec_src, word_bytes"},
         {"summary: through shared memory\n", "", ":1:1: a space file lacks the key \"summary\""},
     };
 

@@ -354,9 +354,10 @@ static void packs(void **state)
 {
     static const struct {
         const char *spec;
-        int64_t side_src, side_dst;
-        int64_t vec_src; /* negative: begins anywhere */
-        int64_t vec_dst, unit, word, tiles, runs[2];
+        int64_t side_src; /* negative: edges may share axes */
+        int64_t side_dst;
+        int64_t vec_src, vec_dst; /* negative: begins anywhere */
+        int64_t unit, word, tiles, runs[2];
     } cases[] = {
         /* Pixels keep their channels first: 64 and 32 columns and rows of 3 bytes. */
         {"4096x4096:b3", 256, 32, 4, 4, 1, 1, 64 * 128, {192, 96}},
@@ -381,6 +382,13 @@ static void packs(void **state)
         /* 4 of 1052 and not 5, so that rows of 33 times as many have whole vectors. */
         {"33x6x1052x46:b1,perm=1320", 256, 64, 4, 4, 1, 1, 6 * 263, {4 * 46, 4 * 33}},
         {"33x6x1052x46:b1,perm=1320", 256, 64, 2, 1, 1, 1, 6 * 211, {5 * 46, 33}},
+        {"33x6x1052x46:b1,perm=1320", 256, 64, 2, -16, 1, 1, 6 * 211, {5 * 46, 5 * 33}},
+        {"33x6x1052x46:b1,perm=1320", 256, 64, 2, -16, 2, 1, 6 * 211, {5 * 46, 33}},
+        {"32x6x1052x46:b1,perm=1320", 256, 64, 2, -16, 1, 1, 0, {0, 0}},
+        /* Units and vectors of the source that share the axis of 37 with the destination. */
+        {"8x50170x37x2:f16,perm=1302", -512, 16, 4, 8, 1, 2, 8362, {888, 592 * 2}},
+        {"8x50170x37x2:f16,perm=1302", -512, 16, 4, 8, 2, 2, 0, {0, 0}},
+        {"8x50170x37x2:f16,perm=1302", -32, 16, 1, 1, 1, 2, 0, {0, 0}},
     };
 
     (void)state;
@@ -390,11 +398,13 @@ static void packs(void **state)
         int64_t runs[2];
 
         launch.field[AT_BLOCK_X] = 128;
-        launch.field[AT_SIDE_SRC] = cases[i].side_src;
+        launch.field[AT_SIDE_SRC] = cases[i].side_src < 0 ? -cases[i].side_src : cases[i].side_src;
         launch.field[AT_SIDE_DST] = cases[i].side_dst;
         launch.field[AT_VEC_SRC] = cases[i].vec_src < 0 ? -cases[i].vec_src : cases[i].vec_src;
         launch.field[AT_UNALIGNED_SRC] = cases[i].vec_src < 0;
-        launch.field[AT_VEC_DST] = cases[i].vec_dst;
+        launch.field[AT_VEC_DST] = cases[i].vec_dst < 0 ? -cases[i].vec_dst : cases[i].vec_dst;
+        launch.field[AT_UNALIGNED_DST] = cases[i].vec_dst < 0;
+        launch.field[AT_SHARE_AXES] = cases[i].side_src < 0;
         launch.field[AT_UNIT_WORDS] = cases[i].unit;
         launch.field[AT_WORD_BYTES] = cases[i].word;
         if (at_problem_packed_tiles(&p, &launch) != cases[i].tiles)
