@@ -131,7 +131,7 @@ for path in sys.argv[2:]:
 @test "the shipped answers are those of the measured times" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
-    for name in quantise groups inplace tensors; do
+    for name in again quantise groups inplace tensors; do
         python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
             "results/measured/nvidia-h200-$name.yaml.xz" >"$BATS_TEST_TMPDIR/tuned.yaml"
         "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/$name.json"
@@ -139,13 +139,16 @@ for path in sys.argv[2:]:
     python3 - "$BATS_TEST_TMPDIR/library.json" results/measured/nvidia-h200{,-packed}-times.tsv.xz <<END
 $library_and_times
 assert len(answers) > 2000, len(answers)
-for name, word in ("quantise", ",blocks="), ("groups", "group="), ("inplace", "inplace"), ("tensors", ""):
+again = set()
+for name, word in ("again", ""), ("quantise", ",blocks="), ("groups", "group="), ("inplace", "inplace"), ("tensors", ""):
     for entry in json.load(open(f"$BATS_TEST_TMPDIR/{name}.json"))["devices"][0]["problems"]:
         winner = entry["winner"]
-        if word not in entry["problem"]:
+        if word not in entry["problem"] or entry["problem"] in again:
             continue
         words = [winner["family"], *(f"{name}={value}" for name, value in sorted(winner["parameters"].items()))]
         assert answers.pop(entry["problem"]) == " ".join(words), entry["problem"]
+        if name == "again":
+            again.add(entry["problem"])
 for problem, config in answers.items():
     assert table["entry"][problem] == config, problem
     times = table["times"][problem]
@@ -177,7 +180,7 @@ for problem, answer in zip(asked, json.loads(output), strict=True):
     if ns: # it was timed: direct was not
         regrets.append(ns / min(times.values()) - 1)
 regrets.sort()
-assert len(regrets) > 40, len(regrets)
+assert len(regrets) > 35, len(regrets)
 assert regrets[len(regrets) // 2] < 0.05 and regrets[len(regrets) * 9 // 10] < 0.27, regrets
 END
 }
