@@ -28,6 +28,7 @@ struct cost {
     int shuffles;   /* exchanges between the lanes of a warp */
     int barriers;   /* of the block */
     bool streaming; /* an access that asks the caches not to keep its data */
+    bool read_only; /* a load that no store holds up */
     bool waits;     /* for asynchronous copies, or at a loop's end for what the loop loads */
     int wavefronts; /* of a step in shared memory */
 };
@@ -56,7 +57,9 @@ struct traffic_seen {
     double *idle_slots;          /* of lanes, by instruction; NULL: not counted */
     struct at_emu_access stored; /* the last store of the current block; no lanes: none */
     bool spread;                 /* the current blocks are the spread; else the neighbours */
-    size_t loading; /* the instruction of the last access, if it was a global load; else NONE */
+    size_t loading; /* the instruction of the last global load of the current round; else NONE */
+    uint32_t loading_warp;
+    bool is_held; /* a store came after it */
 };
 
 enum { SECTOR_BYTES = 32 };
@@ -196,7 +199,22 @@ static void see_store(struct traffic_seen *seen, const struct at_emu_access *acc
 static void begin_block(struct traffic_seen *seen)
 {
     seen->stored.lanes = 0;
+    seen->loading = NONE;
     memset(seen->recent, 0, sizeof seen->recent);
+}
+
+static void see_load(struct traffic_seen *seen, const struct at_emu_access *access)
+{
+    bool waits = seen->is_held && !seen->costs[access->instruction].read_only;
+
+    if (seen->loading == NONE || waits || access->warp != seen->loading_warp) {
+        seen->sums.work.load_rounds++;
+        seen->is_far = false;
+    }
+    seen->is_held = false;
+    seen->loading = access->instruction;
+    seen->loading_warp = access->warp;
+    look_into_l1(seen, access);
 }
 
 static void see_access(void *context, uint64_t block, const struct at_emu_access *access)
@@ -212,15 +230,11 @@ static void see_access(void *context, uint64_t block, const struct at_emu_access
     seen->block = block;
     /* The machine runs a warp up to its barrier before the next warp. So consecutive loads are of
      * one warp, and in flight together. */
-    if (load && seen->loading == NONE) {
-        seen->sums.work.load_rounds++;
-        seen->is_far = false;
-    }
     if (load)
-        look_into_l1(seen, access);
+        see_load(seen, access);
     /* An asynchronous copy stays a load. A table in shared memory may be read between two loads. */
-    if (load || (access->store && seen->loading != access->instruction))
-        seen->loading = load ? access->instruction : NONE;
+    else if (access->store && seen->loading != access->instruction)
+        seen->is_held = true;
     if (access->shared) {
         seen->sums.work.wavefronts +=
             at_request_wavefronts(access) * seen->costs[access->instruction].wavefronts;
@@ -270,7 +284,6 @@ static enum at_status traffic_see(struct traffic_seen *seen, struct at_emu_memor
     part.only_blocks = blocks;
     part.only_block_count = count;
     seen->block = blocks[0];
-    seen->loading = NONE;
     begin_block(seen);
     status = at_emu_run(memory, &part, &fault, err);
     end_block(seen);
@@ -334,6 +347,7 @@ static struct cost cost_of(const char *text)
     cost.barriers = begins(text, "bar");
     cost.waits = begins(text, "cp.async.wait");
     cost.streaming = strstr(text, ".cs.") != NULL;
+    cost.read_only = strstr(text, ".nc.") != NULL;
     cost.wavefronts = begins(text, "atom") || begins(text, "red") ? at_atomic_wavefronts(text) : 1;
     return cost;
 }
