@@ -105,13 +105,14 @@ static bool is_once(const struct at_explanation *e, const struct at_explained_li
 
 /* If lanes walk along runs of their own, what a request leaves of its sectors is in L1 for the next
  * ones. Coalesced, such a run is the work of several lanes. Return how many times as many blocks
- * that makes, if the grid has too few: it needs a wave at most. */
+ * that makes, up to a wave of them; 0 if the grid has a wave already. */
 static double walk_blocks(const struct at_explanation *e, const struct at_explained_line *line)
 {
     bool is_walk = !is_once(e, line) && 2 * line->l1_hits > line->l1_sectors;
     double lanes = (double)line->sectors / (double)line->least_sectors;
+    double times = fmin(lanes, (double)e->wave_blocks / (double)e->blocks);
 
-    return is_walk ? fmin(lanes, (double)e->wave_blocks / (double)e->blocks) : 0;
+    return is_walk && times > 1 ? times : 0;
 }
 
 /* Requests that need more sectors than their bytes fill. */
@@ -131,8 +132,7 @@ static void coalesce(const struct at_explanation *e, const struct way_sums *sums
         repair->sectors += saved / sums->sectors;
         repair->lines += fmax(0, lines_of(line) - least_lines) / sums->lines;
         repair->bytes += unused_of(line) / sums->sectors;
-        if (walk_blocks(e, line) > 1)
-            found->repair.blocks = fmax(found->repair.blocks, walk_blocks(e, line));
+        found->repair.blocks = fmax(found->repair.blocks, walk_blocks(e, line));
     }
     repair->whole = repair->sectors > 0.4;
 }

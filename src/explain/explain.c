@@ -437,7 +437,7 @@ static void collect_lines(const struct run *run, struct at_list *list)
             continue;
         count++;
         line->copies = 1;
-        line->stores_before = strstr(run->kernel->ops[i / 2].text, ".nc.") ? 0 : stores;
+        line->stores_before = run->kernel->ops[i / 2].order & AT_EMU_READ_ONLY_LOAD ? 0 : stores;
         set_place(line, &place);
         name_access(line->access, counts);
         line->bytes = counts->bytes;

@@ -59,8 +59,8 @@ static int64_t round_down(int64_t chunk, int64_t multiple)
     return chunk < multiple ? chunk : chunk / multiple * multiple;
 }
 
-/* Return the place in the source's order of the axis that is fastest in the destination, beside
- * those that are fastest in both; the number of axes, if there is none. */
+/* The first axes of both orders may be the same. Find the one that is fastest in the destination
+ * after these. Return its place in the source's order, or the number of axes if there is none. */
 static size_t fastest_of_destination(const struct packing *packing)
 {
     size_t common = 0;
@@ -104,7 +104,7 @@ static bool is_shifted(const struct at_launch *launch, enum at_side side)
     return launch->field[side == AT_SOURCE ? AT_UNALIGNED_SRC : AT_UNALIGNED_DST] > 0;
 }
 
-/* Aligned stores of a row that begins anywhere touch so many vectors more. */
+/* A row that begins anywhere touches up to three more vectors than it would fill. */
 enum { SHIFTED_VECTORS = 3 };
 
 /* Return the most words of a row: a thread has one vector of it. */
@@ -318,8 +318,8 @@ static bool is_one_run(struct packing *packing, enum at_side side)
     return adjacent_words(packing, side) == row;
 }
 
-/* Can a launch's vectors move the rows of this side? Those that start anywhere are allowed only
- * where aligned ones cannot. Stores need a row that is one run. */
+/* Can a launch's vectors move the rows of this side? Vectors that start anywhere are allowed only
+ * where aligned ones cannot do it. Such stores need rows that are one run. */
 static bool moves_rows(struct packing *packing, const struct at_launch *launch, enum at_side side)
 {
     int64_t words = launch->field[side == AT_SOURCE ? AT_VEC_SRC : AT_VEC_DST];
@@ -575,9 +575,9 @@ static void put_packing(struct writing *writing, const struct at_problem *proble
     struct at_axis axes_cut[AT_AXES_MAX];
 
     memset(writing->word + began, 0, (AT_CALL_WORDS - began) * sizeof *writing->word);
-    /* The tile has a row for each of the destination's. */
-    for (size_t i = 0; i < packing.count && is_shifted(launch, AT_DESTINATION); i++)
-        if (packing.pieces[i].listed[AT_DESTINATION])
+    /* Where rows of the destination begin anywhere, the tile has a row for each of them. */
+    for (size_t i = 0; i < packing.count; i++)
+        if (is_shifted(launch, AT_DESTINATION) && packing.pieces[i].listed[AT_DESTINATION])
             packing.pieces[i].owner = AT_DESTINATION;
     put_lists(writing, &packing, counts, sizes, edges);
     writing->used = began + 2 * LISTED_WORDS * axes;

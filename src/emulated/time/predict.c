@@ -204,7 +204,7 @@ static double rounds(const struct model_block *b)
  * Architecture via Microbenchmarking", 2024. */
 enum { L1_CLOCKS = 41 };
 
-/* The time that a block waits for so many rounds of loads, of which L1 has some. */
+/* Return how long a block waits for its rounds of loads. L1 answers the near ones. */
 static double wait_ns(const struct at_rates *rates, double all, double near, double far_ns)
 {
     return (all - near) * far_ns + near * L1_CLOCKS * 1e6 / (double)rates->clock_khz;
@@ -249,7 +249,7 @@ static double block_life_ns(const struct model_block *b)
            queue_ns(b) + barriers_ns(b) + busy * (double)rates->serial_percent / 100;
 }
 
-/* A block with less than so many times the rounds of others does the same as they do. */
+/* A block at the edge does the same as others if it has at most this many times their rounds. */
 static const double ALIKE = 1.25;
 
 /* The lifetime of a block at the edge, which may handle its tile element by element. The launch

@@ -111,7 +111,7 @@ struct at_repair {
     double wavefronts;
     double atomics;
     double slots;     /* issue slots per block, and no part */
-    double idle;      /* of those that lanes miss because others branched off */
+    double idle;      /* the part of the idle issue slots that it fills: see at_prediction */
     double blocks;    /* times as many blocks do the same together; 0: as many */
     double residents; /* times as many blocks on a multiprocessor at once; 0: as many */
     bool even;        /* all multiprocessors have as much work: there is no tail */

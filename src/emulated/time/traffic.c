@@ -167,11 +167,15 @@ static void look_into_l1(struct traffic_seen *seen, const struct at_emu_access *
     AT_EACH_OF (lane, access->lanes) {
         const uint64_t sector = access->address[lane] / SECTOR_BYTES;
         const uint64_t own = sector * WARPS_MAX + (uint64_t)access->warp;
-        uint64_t *recent = &seen->recent[at_hash64(&own, sizeof own, 0) % RECENT];
+        uint64_t *recent;
 
-        if (own == last || *recent == own)
+        if (own == last)
             continue;
-        *recent = last = own;
+        last = own;
+        recent = &seen->recent[at_hash64(&own, sizeof own, 0) % RECENT];
+        if (*recent == own)
+            continue;
+        *recent = own;
         seen->sums.work.far_rounds += !seen->is_far;
         seen->is_far = true;
     }
@@ -347,7 +351,6 @@ static struct cost cost_of(const char *text)
     cost.barriers = begins(text, "bar");
     cost.waits = begins(text, "cp.async.wait");
     cost.streaming = strstr(text, ".cs.") != NULL;
-    cost.read_only = strstr(text, ".nc.") != NULL;
     cost.wavefronts = begins(text, "atom") || begins(text, "red") ? at_atomic_wavefronts(text) : 1;
     return cost;
 }
@@ -394,10 +397,11 @@ static struct cost *costs_of(const struct at_ptx_kernel *kernel)
     size_t count = kernel->op_count;
     struct cost *costs = at_alloc_array(count, sizeof *costs);
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         costs[i] = cost_of(kernel->ops[i].text);
-    for (size_t i = 0; i < count; i++)
+        costs[i].read_only = kernel->ops[i].order & AT_EMU_READ_ONLY_LOAD;
         costs[i].waits = costs[i].waits || is_waiting_loop(kernel, i);
+    }
     return costs;
 }
 
@@ -518,7 +522,7 @@ static enum at_status run_edge(const struct cost *costs, struct at_traffic_work 
     return status;
 }
 
-/* Add up what lanes miss in one block of so many. */
+/* Set the idle slots of an average block, from the sums over `blocks` of them. */
 static void sum_idle(struct at_traffic *traffic, const double *idle_slots, size_t instructions,
                      double blocks)
 {

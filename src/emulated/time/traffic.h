@@ -34,8 +34,8 @@ struct at_traffic_work {
     double wavefronts;    /* of shared memory */
     double barriers;      /* per warp */
     double load_requests; /* per warp */
-    /* Per warp: batches of global loads, each of which waits for the one before. Some find all in
-     * L1; the others are far. */
+    /* Per warp: batches of global loads. Each batch waits for the one before. A batch is far if L1
+     * does not have all that it loads. */
     double load_rounds, far_rounds;
 };
 
