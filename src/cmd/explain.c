@@ -34,6 +34,7 @@ struct explain_options {
     bool ncu;
     struct at_texts with; /* what the config beside it has: settings, a family or a profile */
     int64_t blocks;
+    struct at_explained_view view;
     enum at_output_format format;
 };
 
@@ -84,6 +85,13 @@ static const struct at_option options_table[] = {
      AT_SETS_INTEGER(explain_options, blocks, int64_t, 1, BLOCKS_MAX)},
     {"counters", 0, NULL, 2, "Also read the GPU's own counters, with --gpu 0",
      AT_SETS_FLAG(explain_options, counters)},
+    {"source", 0, NULL, 2,
+     "Print the source around the lines that access memory, ranked by what they cost",
+     AT_SETS_FLAG(explain_options, view.listing)},
+    {"draw", 0, "LINE", 2,
+     "Draw a request of each access at this line of the source: which lane wants which word of "
+     "which sector or bank",
+     AT_SETS_INTEGER(explain_options, view.draw, int64_t, 1, INT32_MAX)},
     {"ncu", 0, NULL, 2,
      "Print the command with which Nsight Compute profiles this config, and what to look at",
      AT_SETS_FLAG(explain_options, ncu)},
@@ -158,11 +166,23 @@ static enum at_status take_family(struct explain_options *options, struct at_err
     return AT_OK;
 }
 
+static enum at_status check_view(const struct explain_options *options, struct at_error *err)
+{
+    if (options->view.draw > 0 && options->format != AT_FORMAT_TABLE)
+        return at_fail(err, AT_USAGE, "--draw is for --format table");
+    if ((options->view.draw > 0 || options->view.listing) &&
+        (options->with.count > 0 || options->params || options->ncu))
+        return at_fail(err, AT_USAGE, "--source and --draw show one config that runs");
+    return AT_OK;
+}
+
 static enum at_status check(void *given, struct at_error *err)
 {
     struct explain_options *options = given;
     enum at_status status = check_counters(options, err);
 
+    if (status == AT_OK)
+        status = check_view(options, err);
     if (status == AT_OK)
         status = take_family(options, err);
     at_own_options_settle(&options->own);
@@ -484,7 +504,7 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     if (status == AT_OK) {
         memcpy(explanation.predictions, target.description.predictions,
                sizeof explanation.predictions);
-        status = at_explanation_print(&explanation, &source, options->format, err);
+        status = at_explanation_print(&explanation, &source, &options->view, options->format, err);
     }
     at_schema_clear(&at_explanation_schema, &explanation);
     at_own_file_clear(&file);

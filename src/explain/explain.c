@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "emulated/time/requests.h"
 #include "explain/launch_data.h"
+#include "explain/lines.h"
 #include "system/cpus.h"
 #include "system/paths.h"
 
@@ -116,7 +117,8 @@ struct run {
     struct at_emu_memory *memory; /* the caller's */
     struct at_counts *counts;
     struct at_cache_hits *hits; /* per instruction */
-    bool is_too_large;          /* a wave makes more requests than can be kept */
+    struct at_requests *requests;
+    bool is_too_large; /* a wave makes more requests than can be kept */
     struct at_emu_launch emu;
     struct at_grid_parts parts;
 };
@@ -125,6 +127,7 @@ static void end_run(struct run *run)
 {
     free(run->counts);
     free(run->hits);
+    at_requests_free(run->requests);
     at_ptx_free(run->module);
 }
 
@@ -151,6 +154,7 @@ static enum at_status prepare(struct run *run, const struct at_explained_kernel 
         return status;
     run->counts = at_counts_new(run->kernel->op_count);
     run->hits = at_alloc_array(run->kernel->op_count, sizeof *run->hits);
+    run->requests = at_requests_new(run->kernel->op_count);
     run->header = kernel->header;
     run->memory = kernel->memory;
     run->emu = (struct at_emu_launch){
@@ -257,28 +261,17 @@ static void forget_caches(struct run *run, struct at_explanation *e)
     memset(run->hits, 0, run->kernel->op_count * sizeof *run->hits);
 }
 
-/* The line of the template: code inlined from the templates' header counts for the calling line. */
-static struct at_ptx_source source_of(const struct run *run, size_t instruction)
+static struct at_counted counted_of(const struct run *run)
 {
-    struct at_ptx_source here, caller;
-
-    at_ptx_instruction_source(run->kernel, instruction, &here, &caller);
-    return run->header && at_template_header_has(run->header, at_path_name(here.file)) ? caller
-                                                                                       : here;
-}
-
-static void set_place(struct at_explained_line *line, const struct at_ptx_source *place)
-{
-    snprintf(line->file, sizeof line->file, "%s", at_path_name(place->file));
-    line->line = place->line;
+    return (struct at_counted){run->kernel, run->header, run->counts, run->hits, run->requests};
 }
 
 static void set_idle(const struct run *run, const struct at_prediction *prediction,
                      struct at_explanation *explanation)
 {
-    struct at_ptx_source place = source_of(run, prediction->idlest);
+    const struct at_counted counted = counted_of(run);
 
-    set_place(&explanation->idlest, &place);
+    at_line_set_place(&explanation->idlest, &counted, prediction->idlest);
     explanation->idle_percent = (int64_t)(100 * prediction->idle + 0.5);
 }
 
@@ -300,94 +293,13 @@ static enum at_status predict(const struct run *run, const struct at_grid_parts 
         explanation->predicted_ns = (int64_t)prediction.ns;
         snprintf(explanation->bound, sizeof explanation->bound, "%s",
                  at_bound_names[prediction.bound]);
+        explanation->achieved_percent = (int64_t)(100 * prediction.active + 0.5);
         set_idle(run, &prediction, explanation);
         explanation->advice = at_advisor_choose(advisor, ns);
     }
     free(ns);
     at_advisor_close(advisor);
     return status;
-}
-
-/* ---- collecting ---- */
-
-static void name_access(char name[32], const struct at_access_counts *counts)
-{
-    const char *way = counts->store ? "store" : "load";
-
-    if (counts->atomic)
-        way = "atomic";
-    if (counts->shared && counts->past_l1)
-        way = "copy";
-    snprintf(name, 32, "%s %s", way, counts->shared ? "shared" : "global");
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const struct at_explained_line *a = left, *b = right;
-    int order = strcmp(a->file, b->file);
-
-    if (order == 0)
-        order = (a->line > b->line) - (a->line < b->line);
-    if (order == 0)
-        order = strcmp(a->access, b->access);
-    if (order == 0)
-        order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
-    return order;
-}
-
-/* The cost of a request: sectors or wavefronts. */
-static double cost_of(const struct at_explained_line *line)
-{
-    return (double)(line->sectors + line->wavefronts) / (double)line->requests;
-}
-
-/* The bytes of global memory that a request wants. */
-static double wanted_of(const struct at_explained_line *line)
-{
-    return (double)line->wanted_bytes / (double)line->requests;
-}
-
-static int by_place_and_cost(const void *left, const void *right)
-{
-    double a = cost_of(left), b = cost_of(right);
-    int order = by_place(left, right);
-
-    if (order == 0)
-        order = (a > b) - (a < b);
-    return order ? order
-                 : (wanted_of(left) > wanted_of(right)) - (wanted_of(left) < wanted_of(right));
-}
-
-enum { ALIKE_PERCENT = 120 };
-
-/* Whether two accesses of one place are shown as one. Those of an unrolled loop cost nearly the
- * same, and want as much; one that begins within a sector, beside one that does not, costs a
- * quarter more. Accesses that cost the same for different reasons want different amounts. */
-static bool are_alike(const struct at_explained_line *cheaper,
-                      const struct at_explained_line *dearer)
-{
-    double a = wanted_of(cheaper), b = wanted_of(dearer);
-
-    return by_place(cheaper, dearer) == 0 &&
-           100 * cost_of(dearer) <= ALIKE_PERCENT * cost_of(cheaper) &&
-           100 * fmax(a, b) <= ALIKE_PERCENT * fmin(a, b);
-}
-
-static void add_counts(struct at_explained_line *line, const struct at_explained_line *more)
-{
-    line->is_held = line->is_held || more->is_held || line->stores_before != more->stores_before;
-    line->copies += more->copies;
-    line->requests += more->requests;
-    line->wanted_bytes += more->wanted_bytes;
-    line->sectors += more->sectors;
-    line->tag_sectors += more->tag_sectors;
-    line->least_sectors += more->least_sectors;
-    line->wavefronts += more->wavefronts;
-    line->least_wavefronts += more->least_wavefronts;
-    line->l1_sectors += more->l1_sectors;
-    line->l1_hits += more->l1_hits;
-    line->l2_sectors += more->l2_sectors;
-    line->l2_hits += more->l2_hits;
 }
 
 /* Extrapolate the sectors of the counted blocks to bytes of the whole grid. If its parts differ,
@@ -411,54 +323,6 @@ static void set_bytes(struct at_explanation *explanation, const struct run *run)
         explanation->bytes_read = AT_CACHE_SECTOR_BYTES * caches->l1_sectors;
         explanation->bytes_written = caches->l1_to_l2_bytes;
     }
-}
-
-static void take_hits(struct at_explained_line *line, const struct at_cache_hits *hits)
-{
-    line->l1_sectors = hits->l1_sectors;
-    line->l1_hits = hits->l1_hits;
-    line->l2_sectors = hits->l2_sectors;
-    line->l2_hits = hits->l2_hits;
-}
-
-/* Make a line per instruction and memory, then add up the lines of one place that are alike. */
-static void collect_lines(const struct run *run, struct at_list *list)
-{
-    size_t count = 0, kept = 0, stores = 0, instructions = run->kernel->op_count;
-    struct at_explained_line *lines = at_alloc_array(2 * instructions, sizeof *lines);
-
-    for (size_t i = 0; i < 2 * instructions; i++) {
-        const struct at_access_counts *counts = &run->counts->accesses[i / 2][i % 2];
-        struct at_ptx_source place = source_of(run, i / 2);
-        struct at_explained_line *line = &lines[count];
-
-        stores += i % 2 == 0 && counts->requests > 0 && (counts->store || counts->atomic);
-        if (counts->requests == 0)
-            continue;
-        count++;
-        line->copies = 1;
-        line->stores_before = run->kernel->ops[i / 2].order & AT_EMU_READ_ONLY_LOAD ? 0 : stores;
-        set_place(line, &place);
-        name_access(line->access, counts);
-        line->bytes = counts->bytes;
-        line->requests = counts->requests;
-        line->wanted_bytes = counts->wanted_bytes;
-        line->sectors = counts->sectors;
-        line->tag_sectors = counts->tag_sectors;
-        line->least_sectors = counts->least_sectors;
-        line->wavefronts = counts->wavefronts;
-        line->least_wavefronts = counts->least_wavefronts;
-        if (!counts->shared)
-            take_hits(line, &run->hits[i / 2]);
-    }
-    qsort(lines, count, sizeof *lines, by_place_and_cost);
-    for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && are_alike(&lines[kept - 1], &lines[i]))
-            add_counts(&lines[kept - 1], &lines[i]);
-        else
-            lines[kept++] = lines[i];
-    }
-    *list = (struct at_list){lines, kept};
 }
 
 /* ---- a kernel and its launch ---- */
@@ -542,6 +406,8 @@ static enum at_status count_launch(struct run *run, const struct at_explained_ke
     status = count_blocks(run, made->blocks, made->blocks_counted, err);
     show_step(kernel, pass, 1);
     if (status == AT_OK)
+        status = at_requests_sample(run->requests, run->counts, run->memory, &run->emu, err);
+    if (status == AT_OK)
         status = at_grid_find_parts(&run->parts, run->memory, &run->emu, err);
     if (status == AT_OK)
         status = count_caches(run, device, max_blocks, made, err);
@@ -580,7 +446,10 @@ enum at_status at_explain_kernel(const struct at_explained_kernel *kernel,
     if (status == AT_OK && run.is_too_large)
         forget_caches(&run, &made);
     if (status == AT_OK) {
-        collect_lines(&run, &made.lines);
+        const struct at_counted counted = counted_of(&run);
+
+        made.lines = at_lines_collect(&counted);
+        at_lines_set_shares(&made.lines, device, rates);
         made.local_requests = run.counts->local.requests;
         made.local_sectors = run.counts->local.sectors;
     }

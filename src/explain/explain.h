@@ -12,6 +12,12 @@
 #include "schema/print.h"
 #include "system/progress.h"
 
+/* What the lanes of a warp want in one access: addresses, of shared memory in that of the block. */
+struct at_explained_request {
+    uint32_t lanes; /* a bit for each that takes part */
+    uint64_t address[32];
+};
+
 /* The accesses of one kind at one line that cost alike: those of an unrolled loop are one, two
  * different ones on a line are two. */
 struct at_explained_line {
@@ -28,8 +34,12 @@ struct at_explained_line {
     /* Sectors of global memory requested from a cache and found there, of the blocks that struct
      * at_explained_caches counts. A load past L1 never hits; stores do not count. */
     int64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
-    /* Not recorded: the instructions, such as of an unrolled loop; whether a store is between two
-     * of them; how many stores of the kernel stand before the first. */
+    int64_t share_permille; /* of all lines' costs: at_lines_set_shares; -1: not known */
+    /* Not recorded: lines of 128 bytes of global memory, summed; the costliest request of an
+     * example; the instructions, such as of an unrolled loop; whether a store is between two of
+     * them; how many stores of the kernel stand before the first. */
+    int64_t l1_lines;
+    struct at_explained_request request;
     int64_t copies;
     bool is_held;
     size_t stores_before;
@@ -83,6 +93,7 @@ struct at_explanation {
     int64_t registers, spill_bytes;
     int64_t static_shared_bytes, dynamic_shared_bytes;
     int64_t occupancy_blocks, occupancy_percent;
+    int64_t achieved_percent; /* of the predicted time; 0: none is predicted */
     char occupancy_limiter[64];
     int64_t wave_blocks; /* that all multiprocessors hold at a time; 0: not known */
     int64_t tail_blocks; /* in the last wave of the grid */
@@ -149,17 +160,34 @@ enum at_status at_explain(const struct at_config *config, const struct at_proble
                           const char *header, int64_t max_blocks, struct at_progress *progress,
                           struct at_explanation *explanation, struct at_error *err);
 
-/* ---- printing it (table.c) ---- */
+/* ---- printing it (table.c, listing.c) ---- */
 
 /* A source file, whose lines the table shows beside their cost. */
 struct at_explained_text {
     const char *path, *text; /* borrowed */
 };
 
-/* Print the explanation: for people, as a row per line of the source, or as JSON. */
+/* What of it is printed, besides. */
+struct at_explained_view {
+    bool listing; /* the source, with what each line costs, in place of the accesses' table */
+    int64_t draw; /* the line whose requests are drawn; 0: none */
+};
+
+/* Print the explanation: for people, as a row per line of the source, or as JSON, which has all
+ * but the drawings. AT_USAGE: the line to draw accesses no memory. */
 enum at_status at_explanation_print(const struct at_explanation *explanation,
                                     const struct at_explained_text *source,
+                                    const struct at_explained_view *view,
                                     enum at_output_format format, struct at_error *err);
+
+/* Print the source around the lines that access memory, each with its rank among them, its share of
+ * the cost, its sectors, conflicts and hits. */
+void at_explanation_list(const struct at_explanation *explanation,
+                         const struct at_explained_text *source, enum at_output_format format);
+
+/* Is the line one of this source? Others are of a header. */
+bool at_explained_is_of(const struct at_explained_text *source,
+                        const struct at_explained_line *line);
 
 /* The text of a line of the source, without indentation; "" for other files. The caller frees it.
  */

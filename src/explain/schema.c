@@ -17,6 +17,7 @@ static const struct at_field line_fields[] = {
     AT_COUNTER(at_explained_line, line),
     AT_COUNTER(at_explained_line, requests),
     AT_COUNTER(at_explained_line, sectors),
+    AT_INT(at_explained_line, share_permille, -1, 1000),
     AT_COUNTER(at_explained_line, tag_sectors),
     AT_COUNTER(at_explained_line, wanted_bytes),
     AT_COUNTER(at_explained_line, wavefronts),
@@ -62,18 +63,19 @@ const struct at_schema at_explained_caches_schema =
     AT_SCHEMA("caches", at_explained_caches, cache_fields);
 
 static const struct at_field counter_fields[] = {
-    AT_COUNTER(at_counters, dram_to_l2_bytes), AT_COUNTER(at_counters, duration_ns),
-    AT_COUNTER(at_counters, l1_hits),          AT_COUNTER(at_counters, l1_to_l2_sectors),
-    AT_COUNTER(at_counters, l2_hits),          AT_COUNTER(at_counters, l2_misses),
-    AT_COUNTER(at_counters, l2_to_dram_bytes), AT_COUNTER(at_counters, l2_to_l1_sectors),
-    AT_COUNTER(at_counters, launches),         AT_COUNTER(at_counters, load_conflicts),
-    AT_COUNTER(at_counters, load_requests),    AT_COUNTER(at_counters, load_sectors),
-    AT_COUNTER(at_counters, store_conflicts),  AT_COUNTER(at_counters, store_requests),
-    AT_COUNTER(at_counters, store_sectors),
+    AT_COUNTER(at_counters, achieved_percent), AT_COUNTER(at_counters, dram_to_l2_bytes),
+    AT_COUNTER(at_counters, duration_ns),      AT_COUNTER(at_counters, l1_hits),
+    AT_COUNTER(at_counters, l1_to_l2_sectors), AT_COUNTER(at_counters, l2_hits),
+    AT_COUNTER(at_counters, l2_misses),        AT_COUNTER(at_counters, l2_to_dram_bytes),
+    AT_COUNTER(at_counters, l2_to_l1_sectors), AT_COUNTER(at_counters, launches),
+    AT_COUNTER(at_counters, load_conflicts),   AT_COUNTER(at_counters, load_requests),
+    AT_COUNTER(at_counters, load_sectors),     AT_COUNTER(at_counters, store_conflicts),
+    AT_COUNTER(at_counters, store_requests),   AT_COUNTER(at_counters, store_sectors),
 };
 static const struct at_schema counters_schema = AT_SCHEMA("counters", at_counters, counter_fields);
 
 static const struct at_field fields[] = {
+    AT_COUNTER(at_explanation, achieved_percent, AT_OPTIONAL),
     AT_OBJECTS(at_explanation, advice, 0, AT_ADVICE_MAX, advice_schema, AT_OPTIONAL),
     AT_COUNTER(at_explanation, blocks),
     AT_COUNTER(at_explanation, blocks_counted),

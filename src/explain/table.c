@@ -4,6 +4,7 @@
 #include "base/flow.h"
 #include "base/memory.h"
 #include "emulated/caches/hierarchy.h"
+#include "explain/request.h"
 #include "schema/table.h"
 #include "system/paths.h"
 #include "system/progress.h"
@@ -14,12 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool at_explained_is_of(const struct at_explained_text *source,
+                        const struct at_explained_line *line)
+{
+    return line->line >= 1 && strcmp(at_path_name(source->path), line->file) == 0;
+}
+
 char *at_explained_source(const struct at_explained_text *source,
                           const struct at_explained_line *line)
 {
     const char *text = source->text;
 
-    if (line->line < 1 || strcmp(at_path_name(source->path), line->file) != 0)
+    if (!at_explained_is_of(source, line))
         return at_strdup("");
     for (int64_t i = 1; i < line->line && *text; i++) {
         text += strcspn(text, "\n");
@@ -429,6 +436,8 @@ static void print_counters(const struct at_explanation *e)
     print_caches(&e->caches, gpu);
     if (e->predicted_ns > 0)
         snprintf(predicted, sizeof predicted, "%.2f us", (double)e->predicted_ns / 1e3);
+    printf("  %-32s %15jd%% %15jd%%\n", "achieved occupancy", (intmax_t)e->achieved_percent,
+           (intmax_t)gpu->achieved_percent);
     printf("  %-32s %16s %13.2f us\n", "duration", predicted, (double)gpu->duration_ns / 1e3);
     printf(
         "  the GPU's: of %jd launches, each after a kernel has read so much that L1 and L2 held\n"
@@ -457,12 +466,81 @@ static void print_advice(const struct at_explanation *e)
     }
 }
 
+/* ---- the requests of a line ---- */
+
+static bool is_drawn(const struct at_explained_text *source, const struct at_explained_line *line,
+                     int64_t number)
+{
+    return line->line == number && at_explained_is_of(source, line) && line->request.lanes;
+}
+
+static enum at_status check_drawn(const struct at_explanation *e,
+                                  const struct at_explained_text *source, int64_t number,
+                                  struct at_error *err)
+{
+    const struct at_explained_line *lines = e->lines.items;
+
+    for (size_t i = 0; i < e->lines.count; i++)
+        if (is_drawn(source, &lines[i], number))
+            return AT_OK;
+    return at_fail(err, AT_USAGE, "no access to memory at line %jd of %s", (intmax_t)number,
+                   at_path_name(source->path));
+}
+
+static void draw_requests(const struct at_explanation *e, const struct at_explained_text *source,
+                          int64_t number)
+{
+    const struct at_explained_line *lines = e->lines.items;
+
+    for (size_t i = 0; i < e->lines.count; i++) {
+        const struct at_explained_line *line = &lines[i];
+        char *picture;
+
+        if (!is_drawn(source, line, number))
+            continue;
+        picture = at_request_draw(line, at_streams_text_width(WIDTH));
+        putchar('\n');
+        say("  %s at %s:%jd, a request of a block in the middle: which lane wants which word",
+            line->access, line->file, (intmax_t)line->line);
+        fputs(picture, stdout);
+        free(picture);
+    }
+    say_within(
+        DIAGRAM_WIDTH,
+        "  words of 4 bytes: the lane that wants each, + if there are more, a dot if none. Of "
+        "global memory a row has the four sectors of a line, as far as they are moved; of "
+        "shared memory the banks of a wavefront");
+}
+
 /* ---- the whole ---- */
 
-static void print_text(const struct at_explanation *e, const struct at_explained_text *source)
+static void print_lines(const struct at_explanation *e, const struct at_explained_text *source)
 {
     const struct at_explained_line *lines = e->lines.items;
     int width = at_streams_text_width(WIDTH);
+
+    printf("\n  %-18s %-13s %5s %8s %7s %7s %7s %6s%s\n", "line", "access", "lane", "requests",
+           "cost", "least", "good", "in L1", width < WIDTH ? "" : "  source");
+    for (size_t i = 0; i < e->lines.count; i++)
+        print_line(source, &lines[i], width);
+    puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
+    puts("  good: bytes used of bytes moved (global), least of cost (shared)\n"
+         "  in L1: sectors of a load that were there");
+}
+
+static void print_listing(const struct at_explanation *e, const struct at_explained_text *source)
+{
+    putchar('\n');
+    at_explanation_list(e, source, AT_FORMAT_TABLE);
+    say_within(DIAGRAM_WIDTH,
+               "  share: of the time that all accesses together keep the memory system busy; "
+               "excess: sectors beyond the least; conflicts: wavefronts of shared memory beyond "
+               "the least; in L1: sectors of loads that were there");
+}
+
+static void print_text(const struct at_explanation *e, const struct at_explained_text *source,
+                       const struct at_explained_view *view)
+{
 
     print_subject(e);
     putchar('\n');
@@ -471,6 +549,11 @@ static void print_text(const struct at_explanation *e, const struct at_explained
         (intmax_t)e->static_shared_bytes, (intmax_t)e->dynamic_shared_bytes);
     say("  theoretical occupancy %jd%%: %jd blocks per multiprocessor, limited by %s",
         (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
+    if (e->achieved_percent > 0)
+        say("  achieved occupancy %jd%%, as predicted: warps that a busy multiprocessor holds in "
+            "the "
+            "mean",
+            (intmax_t)e->achieved_percent);
     if (e->wave_blocks > 0)
         say("  %.2f waves of %jd blocks; the last wave, the tail, fills %.0f%% of the device",
             (double)e->blocks / (double)e->wave_blocks, (intmax_t)e->wave_blocks,
@@ -480,13 +563,9 @@ static void print_text(const struct at_explanation *e, const struct at_explained
     print_times(e);
     if (e->blocks_counted < e->blocks)
         printf("  counted in %jd of the blocks, evenly spread\n", (intmax_t)e->blocks_counted);
-    printf("\n  %-18s %-13s %5s %8s %7s %7s %7s %6s%s\n", "line", "access", "lane", "requests",
-           "cost", "least", "good", "in L1", width < WIDTH ? "" : "  source");
-    for (size_t i = 0; i < e->lines.count; i++)
-        print_line(source, &lines[i], width);
-    puts("  cost and least: sectors per request (global), wavefronts per request (shared)");
-    puts("  good: bytes used of bytes moved (global), least of cost (shared)\n"
-         "  in L1: sectors of a load that were there");
+    (view->listing ? print_listing : print_lines)(e, source);
+    if (view->draw > 0)
+        draw_requests(e, source, view->draw);
     draw_caches(e);
     print_traffic(e);
     print_counters(e);
@@ -566,12 +645,17 @@ static void print_plain(const struct at_explanation *e, const struct at_explaine
 
 enum at_status at_explanation_print(const struct at_explanation *e,
                                     const struct at_explained_text *source,
+                                    const struct at_explained_view *view,
                                     enum at_output_format format, struct at_error *err)
 {
     if (format == AT_FORMAT_JSON)
         return at_print(&at_explanation_schema, e, format, stdout, err);
+    if (view->draw > 0 && check_drawn(e, source, view->draw, err) != AT_OK)
+        return AT_USAGE;
     if (format == AT_FORMAT_TABLE)
-        print_text(e, source);
+        print_text(e, source, view);
+    else if (view->listing)
+        at_explanation_list(e, source, format);
     else
         print_plain(e, source, format);
     return AT_OK;

@@ -2,8 +2,10 @@
 /* The problems: a table of all, the details of each, and what changed since the baseline. */
 #include "base/memory.h"
 #include "explain/explain.h"
+#include "explain/request.h"
 #include "report/page.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,6 +346,29 @@ static const struct at_family *family_of(const struct at_report *report,
     return report->families[i];
 }
 
+/* Draw the request that costs most of all. */
+static void draw_costliest(const struct at_explanation *costs, FILE *out)
+{
+    const struct at_explained_line *lines = costs->lines.items, *costliest = lines;
+    char *picture;
+
+    for (size_t i = 1; i < costs->lines.count; i++)
+        if (lines[i].share_permille > costliest->share_permille)
+            costliest = &lines[i];
+    picture = costs->lines.count > 0 ? at_request_draw(costliest, INT_MAX) : NULL;
+    if (!picture)
+        return;
+    at_put(out,
+           "<p class=\"small\">The costliest line is %s:%jd, with a share of %.0f&#8239;%%. This "
+           "is one of its requests: in each word of 4 bytes the lane that wants it, + if there are "
+           "more, a dot if none. Of global memory a row has the four sectors of a line, as far as "
+           "they are moved; of shared memory the banks of a wavefront.</p>\n"
+           "<pre class=\"request\">%s</pre>\n",
+           costliest->file, (intmax_t)costliest->line, (double)costliest->share_permille / 10,
+           picture);
+    free(picture);
+}
+
 static void print_costs(const struct at_report *report, const struct at_explanation *costs,
                         FILE *out)
 {
@@ -363,9 +388,12 @@ static void print_costs(const struct at_report *report, const struct at_explanat
            (intmax_t)costs->blocks_counted, (intmax_t)costs->blocks,
            (intmax_t)costs->occupancy_percent, costs->occupancy_limiter);
     if (costs->predicted_ns > 0)
-        at_put(out, ". Predicted, not measured: %a µs, bound by %s", (double)costs->predicted_ns,
-               costs->bound);
+        at_put(out,
+               ". Predicted, not measured: %a µs, bound by %s, with an achieved occupancy of "
+               "%jd&#8239;%%",
+               (double)costs->predicted_ns, costs->bound, (intmax_t)costs->achieved_percent);
     at_put(out, ".</p>\n");
+    draw_costliest(costs, out);
 }
 
 /* ---- all details of a problem ---- */

@@ -42,7 +42,7 @@ big_tile occupancy 20
 one_more_wave tail 5
 sum_all atomics 5
 short_rows coalesce 20
-turn_bytes coalesce 15
+turn_bytes coalesce 20
 add_one vectors 15
 real_parts coalesce 5
 by_columns coalesce 40

@@ -466,6 +466,70 @@ END
     [[ ${lines[1]} == '|---|---|---:'* ]]
 }
 
+# A kernel whose line 6 stores down a column, and whose line 9 meets in a bank unless the pitch is odd.
+write_turn() {
+    cat >"$BATS_TEST_TMPDIR/turn.cu" <<'END'
+extern "C" __global__ void turn(float *to, const float *from, int n)
+{
+    __shared__ float tile[32 * 33];
+    int x = threadIdx.x;
+    float read = from[blockIdx.x * 32 + x];
+    to[x * n + blockIdx.x] = read;
+    for (int i = x; i < 32 * 33; i += 32) tile[i] = read;
+    __syncthreads();
+    to[n * 32 + x] = tile[x * PITCH];
+}
+END
+}
+
+@test "--source ranks the lines of the source by what they cost" {
+    write_turn
+    cd "$BATS_TEST_TMPDIR"
+    turn=(turn.cu -D PITCH=1 --grid 64 --block 32 --arg 'float[32*64+32]' --arg 'float[2048]' --arg int=64)
+    sed -i 's/    to.n \* 32.*/    if (read > 1) to[x] = tile[x];/' turn.cu
+    explain "${turn[@]}" --source --format csv
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = 'rank,share,sectors,excess,conflicts,in L1,line,source' ]
+    # 64 blocks: 4 sectors for a row, 32 for a column. What no block does has no figures.
+    grep -q '^1,[0-9.]*%,2048,1792,,,6,    to\[x \* n' <<<"$output"
+    grep -q '^[23],[0-9.]*%,256,0,,0.0%,5,    float read' <<<"$output"
+    grep -q '^[23],[0-9.]*%,,,0,,7,    for' <<<"$output"
+    grep -q '^,,,,,,9,    if (read > 1)' <<<"$output"
+    # The shares are those of a whole.
+    awk -F, 'NR > 1 {sum += $2} END {exit !(sum > 99.7 && sum < 100.3)}' <<<"$output"
+    explain "${turn[@]}" --source
+    [[ $output == *'achieved occupancy '*'rank  share  sectors  excess'* && $output != *' lane requests'* ]]
+}
+
+@test "--draw shows which lane wants which word of a sector and of a bank" {
+    write_turn
+    cd "$BATS_TEST_TMPDIR"
+    local dots='  .  .  .  .  .  .  .' args=(--grid 64 --block 32 --arg 'float[32*65]' --arg 'float[2048]' --arg int=64)
+    explain turn.cu -D PITCH=1 "${args[@]}" --grid 1 --draw 5
+    grep -qx '  +0 *|  0  1  2  3  4  5  6  7 |  8  9 .* 31 |' <<<"$output"
+    # A column: a sector to a lane, of which seven words move for nothing.
+    explain turn.cu -D PITCH=1 "${args[@]}" --grid 1 --draw 6
+    [ "$(grep -c "^  +[0-9]* *|  *[0-9]*$dots |  *|  *|  *|\$" <<<"$output")" -eq 32 ]
+    grep -q "^  +7936 *| 31$dots |" <<<"$output"
+    # 32 words of a bank, and of 32 banks.
+    explain turn.cu -D PITCH=32 "${args[@]}" --grid 1 --draw 9
+    [ "$(grep -c '^  wavefront' <<<"$output")" -eq 32 ]
+    grep -q "^  wavefront 32 31$dots" <<<"$output"
+    explain turn.cu -D PITCH=33 "${args[@]}" --grid 1 --draw 9
+    [ "$(grep -c '^  wavefront' <<<"$output")" -eq 1 ]
+    explain turn.cu -D PITCH=0 "${args[@]}" --grid 1 --draw 9
+    grep -q "^  wavefront 1 *0+$dots" <<<"$output"
+    # Pairs of lanes share words of 4 bytes.
+    explain naive 64x64:f16 --draw 72
+    grep -q '| *0+ *2+ *4+ *6+' <<<"$output"
+}
+
+@test "--draw and --source refuse what they cannot show" {
+    refused 'no access to memory at line 1 of naive.cu' explain naive 64x64:f16 --draw 1
+    refused '--draw is for --format table' explain naive 64x64:f16 --draw 72 --format json
+    refused '--source and --draw show one config' explain naive 64x64:f16 --source --with tile
+}
+
 @test "--counters is for a GPU, and says so" {
     refused "--counters are a GPU's own, and this is an emulated NVIDIA H200: name a GPU with --gpu 0" \
         explain tile --counters

@@ -69,7 +69,7 @@ knows() {
 }
 
 @test "explain names its options" {
-    knows explain --arg --block --blocks --check --counters --define --entry --format --gpu --grid --include-dir --ncu --params --problem --profile --shared \
+    knows explain --arg --block --blocks --check --counters --define --draw --entry --format --gpu --grid --include-dir --ncu --params --problem --profile --shared --source \
         --space --timeout --with
 }
 

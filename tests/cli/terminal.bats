@@ -140,7 +140,7 @@ END
     is_long
     cd "$srcdir"
     commands=("list --emulated" "list --families" study "explain tile --params")
-    [ -n "${NO_NVRTC:-}" ] || commands+=("explain tile" "explain packed" "study coalescing --gpu emu -q")
+    [ -n "${NO_NVRTC:-}" ] || commands+=("explain tile" "explain packed" "explain tile --source" "explain tile 64x64:f32 --draw 167" "study coalescing --gpu emu -q")
     for command in "${commands[@]}"; do
         read -ra words <<<"$command"
         in_terminal 80 dumb "$AUTOTUNE" "${words[@]}"

@@ -244,6 +244,7 @@ static const struct {
     METRIC("dram__bytes_read.sum", dram_to_l2_bytes),
     METRIC("dram__bytes_write.sum", l2_to_dram_bytes),
     METRIC("gpu__time_duration.sum", duration_ns),
+    METRIC("sm__warps_active.avg.pct_of_peak_sustained_active", achieved_percent),
 #undef METRIC
 };
 

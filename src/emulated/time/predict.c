@@ -355,8 +355,10 @@ static void predict(const struct model_block *b, bool cold, struct at_prediction
         [AT_BOUND_ISSUE] = b->each * block_issue_ns(b, &b->traffic->work),
         [AT_BOUND_ATOMICS] = atomics_ns(b),
     };
-    double ns = fmax(together(bounds), started) + ends_ns(b);
+    double body = fmax(together(bounds), started), ns = body + ends_ns(b);
+    double held = fmin(b->most, fmax(1, blocks / b->multiprocessors));
 
+    prediction->active = held * b->threads / b->threads_most * body / ns;
     prediction->idle = b->traffic->idle_slots / fmax(1, b->traffic->work.slots);
     prediction->idlest = b->traffic->idlest;
     prediction->ns = launch + ns;

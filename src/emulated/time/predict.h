@@ -85,6 +85,7 @@ extern const char *const at_bound_names[AT_BOUNDS];
 struct at_prediction {
     double ns;
     enum at_bound bound;
+    double active; /* the warps that busy multiprocessors hold in the mean, of those they could */
     double idle;   /* the part of the issue slots that lanes miss because others branched off */
     size_t idlest; /* the instruction with most of them */
 };

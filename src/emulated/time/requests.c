@@ -152,6 +152,7 @@ static void count_access(void *context, uint64_t block, const struct at_emu_acce
         add_up(&sums->sectors, at_request_sectors(access));
         add_up(&sums->tag_sectors, at_request_tag_sectors(access));
         add_up(&sums->least_sectors, at_request_least_sectors(access));
+        add_up(&sums->lines, at_request_lines(access));
     }
 }
 

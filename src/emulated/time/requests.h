@@ -20,6 +20,7 @@ struct at_access_counts {
     int64_t sectors;          /* global: sectors touched */
     int64_t tag_sectors;      /* global: as l1tex__t_sectors counts them */
     int64_t least_sectors;    /* global: for the same wanted bytes side by side */
+    int64_t lines;            /* global: of 128 bytes */
     int64_t wavefronts;       /* shared */
     int64_t least_wavefronts; /* shared: for the same words with no bank idle */
 };
