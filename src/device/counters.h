@@ -16,7 +16,7 @@ struct at_counters {
     int64_t dram_to_l2_bytes, l2_to_dram_bytes;
     int64_t duration_ns;
     int64_t achieved_percent; /* warps on busy multiprocessors, of those that they could hold */
-    int64_t launches; /* that it took to count all of these */
+    int64_t launches;         /* that it took to count all of these */
 };
 
 #endif

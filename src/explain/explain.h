@@ -185,13 +185,4 @@ enum at_status at_explanation_print(const struct at_explanation *explanation,
 void at_explanation_list(const struct at_explanation *explanation,
                          const struct at_explained_text *source, enum at_output_format format);
 
-/* Is the line one of this source? Others are of a header. */
-bool at_explained_is_of(const struct at_explained_text *source,
-                        const struct at_explained_line *line);
-
-/* The text of a line of the source, without indentation; "" for other files. The caller frees it.
- */
-char *at_explained_source(const struct at_explained_text *source,
-                          const struct at_explained_line *line);
-
 #endif

@@ -208,3 +208,26 @@ void at_lines_set_shares(struct at_list *list, const struct at_device_info *devi
     for (size_t i = 0; i < list->count && all > 0; i++)
         lines[i].share_permille = (int64_t)(1000 * busy_ns(&lines[i], device, rates) / all + 0.5);
 }
+
+/* ---- its source ---- */
+
+bool at_explained_is_of(const struct at_explained_text *source,
+                        const struct at_explained_line *line)
+{
+    return line->line >= 1 && strcmp(at_path_name(source->path), line->file) == 0;
+}
+
+char *at_explained_source(const struct at_explained_text *source,
+                          const struct at_explained_line *line)
+{
+    const char *text = source->text;
+
+    if (!at_explained_is_of(source, line))
+        return at_strdup("");
+    for (int64_t i = 1; i < line->line && *text; i++) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    text += strspn(text, " ");
+    return at_strndup(text, strcspn(text, "\n"));
+}

@@ -32,4 +32,13 @@ struct at_list at_lines_collect(const struct at_counted *counted);
 void at_lines_set_shares(struct at_list *lines, const struct at_device_info *device,
                          const struct at_rates *rates);
 
+/* Is the line one of this source? Others are of a header. */
+bool at_explained_is_of(const struct at_explained_text *source,
+                        const struct at_explained_line *line);
+
+/* The text of a line of the source, without indentation; "" for other files. The caller frees it.
+ */
+char *at_explained_source(const struct at_explained_text *source,
+                          const struct at_explained_line *line);
+
 #endif

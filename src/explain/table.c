@@ -4,6 +4,7 @@
 #include "base/flow.h"
 #include "base/memory.h"
 #include "emulated/caches/hierarchy.h"
+#include "explain/lines.h"
 #include "explain/request.h"
 #include "schema/table.h"
 #include "system/paths.h"
@@ -14,27 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool at_explained_is_of(const struct at_explained_text *source,
-                        const struct at_explained_line *line)
-{
-    return line->line >= 1 && strcmp(at_path_name(source->path), line->file) == 0;
-}
-
-char *at_explained_source(const struct at_explained_text *source,
-                          const struct at_explained_line *line)
-{
-    const char *text = source->text;
-
-    if (!at_explained_is_of(source, line))
-        return at_strdup("");
-    for (int64_t i = 1; i < line->line && *text; i++) {
-        text += strcspn(text, "\n");
-        text += *text == '\n';
-    }
-    text += strspn(text, " ");
-    return at_strndup(text, strcspn(text, "\n"));
-}
 
 /* ---- how well a line uses the bytes that it moves ---- */
 

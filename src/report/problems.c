@@ -2,6 +2,7 @@
 /* The problems: a table of all, the details of each, and what changed since the baseline. */
 #include "base/memory.h"
 #include "explain/explain.h"
+#include "explain/lines.h"
 #include "explain/request.h"
 #include "report/page.h"
 
