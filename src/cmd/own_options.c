@@ -25,13 +25,17 @@ static void add_argument(struct at_own_options_row *row, const char *text)
     launch->arguments = row->arguments;
 }
 
-static enum at_status take_entry(void *options, const struct at_option *option, const char *text,
+static enum at_status take_entry(void *to, const struct at_option *option, const char *text,
                                  struct at_error *err)
 {
+    struct at_own_options *options = to;
+
     (void)option;
     (void)err;
     last_row(options); /* the one before the first --entry */
     add_row(options)->launch.entry = text;
+    if (strchr(text, '<'))
+        at_texts_add(&options->source.instances, text);
     return AT_OK;
 }
 
@@ -145,6 +149,7 @@ void at_own_options_clear(struct at_own_options *options)
     free(options->rows);
     free(options->source.dirs.items);
     free(options->source.defines.items);
+    free(options->source.instances.items);
     *options = (struct at_own_options){0};
 }
 

@@ -267,6 +267,28 @@ static bool has_name(const struct at_entry_point *point, const char *name)
     return strcmp(last, name) == 0 || (length == size && strncmp(last, name, size) == 0);
 }
 
+static char *without_blanks(const char *text, size_t size)
+{
+    char *made = at_strndup(text, size), *to = made;
+
+    for (const char *c = made; *c; c++)
+        if (!isspace((unsigned char)*c))
+            *to++ = *c;
+    *to = '\0';
+    return made;
+}
+
+bool at_entry_point_is_called(const struct at_entry_point *point, const char *name, bool exactly)
+{
+    char *own = without_blanks(point->plain, strlen(point->plain));
+    char *given = without_blanks(name, exactly ? strlen(name) : strcspn(name, "<"));
+    bool called = strcmp(own, given) == 0 || (!strchr(given, '<') && has_name(point, given));
+
+    free(own);
+    free(given);
+    return called;
+}
+
 static char *list_names(const struct at_entry_points *points, bool mangled)
 {
     const char **names = at_alloc_array(points->count, sizeof *names);
@@ -314,7 +336,7 @@ enum at_status at_entry_points_find(const struct at_entry_points *points, const 
     for (size_t i = 0; i < points->count; i++) {
         const struct at_entry_point *point = &points->items[i];
 
-        if (name && !has_name(point, name))
+        if (name && !has_name(point, name) && !at_entry_point_is_called(point, name, true))
             continue;
         *found = point;
         matches++;

@@ -44,6 +44,10 @@ enum at_status at_entry_points_find(const struct at_entry_points *points, const 
                                     const char *name, const struct at_entry_point **found,
                                     struct at_error *err);
 
+/* Is this its name, as C++ has it, with any blanks? Unless exactly, template arguments may differ:
+ * a constant is a name there, and a number in the PTX. */
+bool at_entry_point_is_called(const struct at_entry_point *point, const char *name, bool exactly);
+
 /* "scale(float, int, 8 bytes)"; the caller frees it. */
 char *at_entry_point_format(const struct at_entry_point *point);
 

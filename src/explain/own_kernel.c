@@ -15,20 +15,134 @@ enum { FILE_BYTES_MAX = 4 << 20 };
 
 /* ---- the file ---- */
 
+/* The line in a message "NAME(LINE): ..."; 0: it has none. */
+static int64_t line_in(const char *message, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(message, name, length) != 0 || message[length] != '(')
+        return 0;
+    return strtoll(message + length + 1, NULL, 10);
+}
+
+/* A compilation of the file that is tried again without what keeps it from compiling. */
+struct attempt {
+    char *text;                       /* it keeps its lines */
+    struct at_source_options options; /* with the instances of templates that the file launches */
+    char *missing; /* the message about the first #include or instance left out; NULL: none */
+};
+
+static void begin_attempt(struct attempt *attempt, const struct at_own_file *file,
+                          const struct at_source_options *options)
+{
+    const struct at_host_launches *launches = &file->launches;
+    struct at_texts *instances = &attempt->options.instances;
+
+    *attempt = (struct attempt){.text = at_strdup(file->text), .options = *options};
+    *instances = (struct at_texts){0};
+    for (size_t i = 0; i < launches->count; i++)
+        if (launches->items[i].is_instance)
+            AT_PUSH(instances->items, instances->count, instances->capacity,
+                    launches->items[i].kernel);
+    for (size_t i = 0; i < options->instances.count; i++)
+        AT_PUSH(instances->items, instances->count, instances->capacity,
+                options->instances.items[i]);
+}
+
+static void end_attempt(struct attempt *attempt)
+{
+    free(attempt->text);
+    free(attempt->options.instances.items);
+    free(attempt->missing);
+}
+
+/* NVRTC has the instances in a file of this name, from this line on. */
+static const char instances_file[] = "__nv_name_map";
+enum { FIRST_INSTANCE_LINE = 2 };
+
+/* Keep the first message of this kind, which tells why there is no kernel, or why one fails. */
+static void note_missing(struct attempt *attempt, char *message)
+{
+    if (attempt->missing)
+        free(message);
+    else
+        attempt->missing = message;
+}
+
+/* Leave out the instance that the message is about: it has no meaning outside the function that
+ * launches it, or outside its namespace. False: it is about something else. */
+static bool leave_out_instance(struct attempt *attempt, const char *message)
+{
+    struct at_texts *instances = &attempt->options.instances;
+    int64_t number = line_in(message, instances_file) - FIRST_INSTANCE_LINE;
+    const char *reason = strstr(message, "error: ");
+
+    if (number < 0 || (size_t)number >= instances->count)
+        return false;
+    note_missing(attempt, at_format("%s: %s", instances->items[number], reason ? reason : message));
+    for (size_t i = (size_t)number; i + 1 < instances->count; i++)
+        instances->items[i] = instances->items[i + 1];
+    instances->count--;
+    return true;
+}
+
+/* Leave out what the message is about, if the device does not need it: what is declared at the
+ * line, or the last #include if it is about another file. False: there is nothing. */
+static bool leave_out(struct attempt *attempt, const char *name, const char *message)
+{
+    int64_t line = line_in(message, name);
+
+    if (line == 0 || strstr(message, "open source file"))
+        note_missing(attempt, at_strdup(message));
+    return line > 0 ? at_host_line_blank(attempt->text, line)
+                    : at_host_include_blank(attempt->text);
+}
+
+/* Declarations that are left out one after another, each for an error: every one takes a second. */
+enum { TRIES = 32 };
+
+/* Compile the file as it is. If that fails, leave out the functions of the host, and then what else
+ * is not for the device and has an error. */
+static enum at_status compile(struct at_own_file *file, struct attempt *attempt,
+                              int64_t compute_capability, struct at_error *err)
+{
+    const char *name = at_path_name(file->path);
+    enum at_status status = AT_FAILED;
+    bool blanked = false, changed = true;
+
+    for (int i = 0; i < TRIES && status == AT_FAILED && changed; i++) {
+        status = at_compile_source(&file->compiled, file->path, attempt->text, &attempt->options,
+                                   compute_capability, err);
+        if (status == AT_FAILED && !leave_out_instance(attempt, err->message)) {
+            changed = blanked ? leave_out(attempt, name, err->message)
+                              : at_host_functions_blank(attempt->text);
+            blanked = true;
+        }
+    }
+    if (status == AT_FAILED && attempt->missing)
+        at_fail(err, status, "%s", attempt->missing);
+    return status;
+}
+
 enum at_status at_own_file_read(struct at_own_file *file, const char *path,
                                 const struct at_source_options *options,
                                 const struct at_device_info *device, struct at_error *err)
 {
+    struct attempt attempt;
     size_t size;
     enum at_status status = at_file_read_text(&file->text, &size, path, FILE_BYTES_MAX, err);
 
     if (status != AT_OK)
         return status;
     file->path = at_strdup(path);
-    status = at_compile_source(&file->compiled, path, file->text, options,
-                               device->compute_capability, err);
+    at_host_launches_read(&file->launches, file->text);
+    begin_attempt(&attempt, file, options);
+    status = compile(file, &attempt, device->compute_capability, err);
     if (status == AT_OK)
         at_entry_points_read(&file->entries, file->compiled.ptx, file->compiled.ptx_size);
+    if (status == AT_OK && file->entries.count == 0 && attempt.missing)
+        status = at_fail(err, AT_FAILED, "%s", attempt.missing);
+    end_attempt(&attempt);
     return status;
 }
 
@@ -36,6 +150,7 @@ void at_own_file_clear(struct at_own_file *file)
 {
     at_entry_points_clear(&file->entries);
     at_compiled_source_clear(&file->compiled);
+    at_host_launches_clear(&file->launches);
     free(file->text);
     free(file->path);
     *file = (struct at_own_file){0};
@@ -227,6 +342,93 @@ static enum at_status make_arguments(struct arguments *arguments, struct at_emu_
     return status;
 }
 
+/* ---- what the file itself tells of the launch ---- */
+
+/* A launch, with what the user's lacks from the file's. */
+struct whole_launch {
+    struct at_own_launch launch;
+    char **arguments; /* owned, where they come from the file */
+    size_t count;
+};
+
+static void clear_whole(struct whole_launch *whole)
+{
+    for (size_t i = 0; i < whole->count; i++)
+        free(whole->arguments[i]);
+    free(whole->arguments);
+}
+
+static enum at_status not_plain(const struct at_host_launch *host, const char *what,
+                                const char *text, const char *option, struct at_error *err)
+{
+    return at_fail(err, AT_FAILED, "line %jd launches %s, but %s is not plain: %s; give %s",
+                   (intmax_t)host->line, host->kernel, what, text, option);
+}
+
+static enum at_status take_arguments(struct whole_launch *whole, const struct at_host_launch *host,
+                                     const struct at_entry_point *entry, struct at_error *err)
+{
+    enum at_status status = AT_OK;
+
+    whole->arguments = at_alloc_array(host->count, sizeof *whole->arguments);
+    for (; whole->count < host->count && whole->count < entry->count && status == AT_OK;
+         whole->count++) {
+        const struct at_host_argument *argument = &host->arguments[whole->count];
+        char *text = at_host_argument_format(argument, &entry->parameters[whole->count]);
+        char *what = at_format("argument %zu", whole->count + 1);
+
+        whole->arguments[whole->count] = text;
+        if (!text)
+            status = not_plain(host, what, argument->text, "all with --arg", err);
+        free(what);
+    }
+    whole->launch.arguments = (const char *const *)whole->arguments;
+    whole->launch.argument_count = whole->count;
+    return status;
+}
+
+/* Complete the launch; the caller clears it, also if this fails. */
+static enum at_status complete(struct whole_launch *whole, const struct at_own_file *file,
+                               const struct at_entry_point *entry, struct at_error *err)
+{
+    const struct at_host_launch *host = at_host_launch_find(&file->launches, entry);
+    struct at_own_launch *launch = &whole->launch;
+
+    if (!host && file->launches.count > 0 && !launch->grid)
+        return at_fail(err, AT_FAILED,
+                       "the file does not launch %s by name; give --grid, --block "
+                       "and --arg",
+                       entry->plain);
+    if (!host)
+        return AT_OK;
+    if (!launch->grid && !host->grid)
+        return not_plain(host, "its grid", host->grid_text, "--grid", err);
+    if (!launch->block && !host->block)
+        return not_plain(host, "its block", host->block_text, "--block", err);
+    launch->grid = launch->grid ? launch->grid : host->grid;
+    launch->block = launch->block ? launch->block : host->block;
+    launch->shared = launch->shared ? launch->shared : host->shared;
+    return launch->argument_count > 0 ? AT_OK : take_arguments(whole, host, entry, err);
+}
+
+/* The only kernel that the file launches; NULL: there are several, or none. */
+static const char *launched_alone(const struct at_own_file *file)
+{
+    const struct at_host_launches *launches = &file->launches;
+    const char *name = NULL;
+
+    for (size_t i = 0; i < file->entries.count; i++) {
+        const struct at_entry_point *entry = &file->entries.items[i];
+
+        if (!at_host_launch_find(launches, entry))
+            continue;
+        if (name)
+            return NULL;
+        name = entry->name;
+    }
+    return name;
+}
+
 /* ---- the whole ---- */
 
 static void name_kernel(struct at_explanation *explanation, const struct at_own_file *file,
@@ -251,6 +453,7 @@ static void name_kernel(struct at_explanation *explanation, const struct at_own_
 /* A launch that is ready: the kernel, its data and its arguments. */
 struct ready {
     const struct at_entry_point *entry;
+    struct whole_launch whole;
     struct arguments arguments;
     struct at_explained_kernel kernel;
 };
@@ -258,6 +461,7 @@ struct ready {
 static void clear_ready(struct ready *ready)
 {
     clear_arguments(&ready->arguments);
+    clear_whole(&ready->whole);
     at_emu_memory_free(ready->kernel.memory);
 }
 
@@ -267,8 +471,9 @@ static enum at_status make_ready(struct ready *ready, const struct at_own_file *
                                  const struct at_device_info *device, struct at_error *err)
 {
     struct at_explained_kernel *kernel = &ready->kernel;
-    enum at_status status = at_entry_points_find(&file->entries, at_path_name(file->path),
-                                                 launch->entry, &ready->entry, err);
+    const char *name = launch->entry ? launch->entry : launched_alone(file);
+    enum at_status status =
+        at_entry_points_find(&file->entries, at_path_name(file->path), name, &ready->entry, err);
 
     kernel->memory = at_emu_memory_new();
     if (status != AT_OK)
@@ -278,7 +483,11 @@ static enum at_status make_ready(struct ready *ready, const struct at_own_file *
     kernel->entry = ready->entry->name;
     kernel->name = ready->entry->plain;
     kernel->resources = at_ptxas_resources(file->compiled.log, kernel->entry);
-    status = parse_launch(&kernel->launch, launch, kernel->resources.shared_bytes, device, err);
+    ready->whole.launch = *launch;
+    launch = &ready->whole.launch;
+    status = complete(&ready->whole, file, ready->entry, err);
+    if (status == AT_OK)
+        status = parse_launch(&kernel->launch, launch, kernel->resources.shared_bytes, device, err);
     if (status == AT_OK)
         status = parse_arguments(&ready->arguments, launch, ready->entry, err);
     if (status == AT_OK)
@@ -309,7 +518,7 @@ enum at_status at_own_kernel_explain(const struct at_own_file *file,
             at_fail_within(err, "%s", at_path_name(file->path));
     }
     if (status == AT_OK)
-        name_kernel(explanation, file, ready.entry, launch);
+        name_kernel(explanation, file, ready.entry, &ready.whole.launch);
     clear_ready(&ready);
     return status;
 }

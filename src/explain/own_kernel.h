@@ -6,6 +6,7 @@
 
 #include "explain/entry_point.h"
 #include "explain/explain.h"
+#include "explain/host_code.h"
 #include "kernel/compile_source.h"
 
 /* A file, compiled for a device. */
@@ -13,11 +14,13 @@ struct at_own_file {
     char *path, *text;
     struct at_compiled_source compiled;
     struct at_entry_points entries;
+    struct at_host_launches launches; /* in its host code */
 };
 
-/* The kernel and its launch, as the user wrote them. All is borrowed. */
+/* The kernel and its launch, as the user wrote them. What is missing is as in the file's first
+ * launch of this kernel. All is borrowed. */
 struct at_own_launch {
-    const char *entry;        /* NULL: the file's only kernel */
+    const char *entry;        /* NULL: the file's only kernel, or the only one that it launches */
     const char *grid, *block; /* "X", "X,Y" or "X,Y,Z", each an expression */
     const char *shared;       /* bytes of dynamic shared memory; NULL: 0 */
     const char
@@ -26,7 +29,8 @@ struct at_own_launch {
     size_t argument_count;
 };
 
-/* Read and compile the zeroed file, which the caller clears. AT_USAGE: it, or a folder, cannot be
+/* Read and compile the zeroed file, which the caller clears; host code is left out where it keeps
+ * the file from compiling. AT_USAGE: it, or a folder, cannot be
  * read. AT_FAILED: it does not compile. */
 enum at_status at_own_file_read(struct at_own_file *file, const char *path,
                                 const struct at_source_options *options,

@@ -42,6 +42,13 @@ static enum at_status put_folders(struct at_wire *request, const char *path,
     return status;
 }
 
+static void put_names(struct at_wire *request, const struct at_texts *names)
+{
+    at_wire_put_int(request, (int64_t)names->count);
+    for (size_t i = 0; i < names->count; i++)
+        at_wire_put_text(request, names->items[i]);
+}
+
 /* ---- the name ---- */
 
 /* The name under which the compiler knows the file. ptxas refuses a quote in names of files, and
@@ -132,12 +139,17 @@ static enum at_status read_reply(struct at_compiled_source *compiled, struct at_
     return at_fail(err, AT_INTERNAL, "the compiler's answer is malformed");
 }
 
-/* The text behind the macros. Messages and line numbers are of the file. */
+/* What the C library's headers declare, which nvcc includes without being asked. */
+static const char host_types[] =
+    "typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;";
+
+/* The text behind macros and types. Messages and line numbers are of the file. */
 static char *make_source(const char *alias, const char *text, const struct at_texts *defines)
 {
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
+    fprintf(out, "%s\n", host_types);
     for (size_t i = 0; i < defines->count; i++) {
         const char *define = defines->items[i];
         size_t name = strcspn(define, "=");
@@ -163,6 +175,7 @@ static enum at_status ask(struct at_compile_process *process, struct at_compiled
     at_wire_put_text(&request, alias);
     at_wire_put_text(&request, source);
     status = put_folders(&request, path, &options->dirs, err);
+    put_names(&request, &options->instances);
     if (status == AT_OK && !at_compile_process_ask(process, AT_COMPILE_SOURCE, &request, &reply,
                                                    message, sizeof message))
         status = at_fail(err, AT_FAILED, "%s: %s", path, message);

@@ -17,9 +17,10 @@ struct at_compiled_source {
     char *log;
 };
 
-/* What the user tells the compiler: folders, and macros as "NAME" or "NAME=VALUE". */
+/* What the user tells the compiler: folders, macros as "NAME" or "NAME=VALUE", and instances of
+ * templates, as "scale<float>". */
 struct at_source_options {
-    struct at_texts dirs, defines;
+    struct at_texts dirs, defines, instances;
 };
 
 /* Compile the text of the file at path, for a compute capability (90 for 9.0). It may include files

@@ -493,15 +493,22 @@ static void answer_program(struct compile_server *server, struct at_wire *reques
 }
 
 /* The folders that a source may include from; the caller frees the texts and the array. */
-static char **get_folders(struct at_wire *request, size_t *count)
+static char **get_texts(struct at_wire *request, size_t *count)
 {
-    char **folders;
+    char **texts;
 
     *count = at_wire_get_count(request, sizeof(uint64_t));
-    folders = at_alloc_array(*count, sizeof *folders);
+    texts = at_alloc_array(*count, sizeof *texts);
     for (size_t i = 0; i < *count; i++)
-        folders[i] = get_text(request);
-    return folders;
+        texts[i] = get_text(request);
+    return texts;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
 }
 
 static enum at_status check_files(const struct compile_server *server, const char *name,
@@ -512,9 +519,9 @@ static enum at_status check_files(const struct compile_server *server, const cha
     const struct at_include_folders folders = {(const char *const *)own, own_count, cuda,
                                                at_nvrtc_header_folders(server->nvrtc, cuda)};
 
-    /* The first lines are not the file's: macros, and a line that gives it its name. */
-    while (strncmp(source, "#define ", 8) == 0)
-        source += strcspn(source, "\n") + 1;
+    /* The first lines are not the file's: types, macros, and a line that gives it its name. */
+    while (strncmp(source, "#line ", 6) != 0 && *source)
+        source += strcspn(source, "\n") + (strchr(source, '\n') != NULL);
     return at_included_files_check(name, source + strcspn(source, "\n") + 1, &folders,
                                    !server->limited, err);
 }
@@ -523,8 +530,8 @@ static void answer_source(struct compile_server *server, struct at_wire *request
                           struct at_wire *reply)
 {
     char *name = get_text(request), *source = get_text(request);
-    size_t count;
-    char **own = get_folders(request, &count);
+    size_t count, instance_count;
+    char **own = get_texts(request, &count), **instances = get_texts(request, &instance_count);
     struct at_compilation compiled = {0};
     struct at_error err;
 
@@ -533,6 +540,7 @@ static void answer_source(struct compile_server *server, struct at_wire *request
         answer_failure(reply, AT_FAILED, err.message);
     } else {
         at_nvrtc_search(server->nvrtc, (const char *const *)own, count);
+        at_nvrtc_instantiate(server->nvrtc, (const char *const *)instances, instance_count);
         if (compile(server, source, sizeof err.message, &compiled, reply)) {
             at_wire_put_bytes(reply, compiled.image, compiled.size - 1); /* without NVRTC's NUL */
             at_wire_put_text(reply, compiled.log);
@@ -540,9 +548,9 @@ static void answer_source(struct compile_server *server, struct at_wire *request
     }
     free(compiled.image);
     free(compiled.log);
-    for (size_t i = 0; i < count; i++)
-        free(own[i]);
-    free(own);
+    at_nvrtc_instantiate(server->nvrtc, NULL, 0);
+    free_texts(instances, instance_count);
+    free_texts(own, count);
     free(source);
     free(name);
 }

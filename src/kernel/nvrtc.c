@@ -43,6 +43,7 @@ static const char *const *wanted_names(const char *named[2])
     X(nvrtcGetSupportedArchs)                                                                      \
     X(nvrtcCreateProgram)                                                                          \
     X(nvrtcDestroyProgram)                                                                         \
+    X(nvrtcAddNameExpression)                                                                      \
     X(nvrtcCompileProgram)                                                                         \
     X(nvrtcGetProgramLogSize)                                                                      \
     X(nvrtcGetProgramLog)                                                                          \
@@ -73,6 +74,8 @@ struct at_nvrtc {
      * families. */
     char **own_folders, *own_name;
     size_t own_count;
+    const char *const *instances; /* borrowed */
+    size_t instance_count;
 };
 
 static const char minimal[] = "-minimal", program_name[] = "program.cu";
@@ -309,6 +312,12 @@ void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t 
     nvrtc->own_name = at_format("%s/%s", folders[0], program_name);
 }
 
+void at_nvrtc_instantiate(struct at_nvrtc *nvrtc, const char *const *names, size_t count)
+{
+    nvrtc->instances = names;
+    nvrtc->instance_count = count;
+}
+
 enum at_status at_nvrtc_open(struct at_nvrtc **nvrtc, int64_t compute_capability,
                              enum at_image image, struct at_error *err)
 {
@@ -473,6 +482,8 @@ enum at_status at_nvrtc_compile(struct at_compilation *compiled, const struct at
         return at_fail(err, status_of(result), "NVRTC: %s", api.nvrtcGetErrorString(result));
     }
     at_cleanup_push(&cleanup, destroy, &program);
+    for (size_t i = 0; i < nvrtc->instance_count; i++)
+        api.nvrtcAddNameExpression(program, nvrtc->instances[i]);
     result = api.nvrtcCompileProgram(program, count, options);
     at_free(options);
     made.log = read_log(program);

@@ -53,6 +53,9 @@ size_t at_nvrtc_header_folders(const struct at_nvrtc *nvrtc,
  * CUDA's, and all that NVRTC declares is there. The first is the file's. They are borrowed. */
 void at_nvrtc_search(struct at_nvrtc *nvrtc, const char *const *folders, size_t count);
 
+/* Make these instances of the templates of a user's file, such as "scale<float>". Borrowed. */
+void at_nvrtc_instantiate(struct at_nvrtc *nvrtc, const char *const *names, size_t count);
+
 /* Name the NVRTC for this process and its workers, a file or a name for the loader, in place of
  * what AUTOTUNE_NVRTC names. AT_USAGE if NVRTC is open already, or another name was given before.
  */

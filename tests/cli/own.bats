@@ -177,8 +177,10 @@ data() {
     run --separate-stderr -1 "$AUTOTUNE" explain wrong.cu --grid 1 --block 1
     [[ $stderr == *'wrong.cu(2): error: identifier "y" is undefined'* ]]
     printf '%s\n' '__global__ void f() {}' 'int main() { f<<<1, 1>>>(); }' >host.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain host.cu --grid 1 --block 1
+    printf '%s\n' 'int host(int a) { return a; }' '__global__ void f(int *x) { *x = host(1); }' >host.cu
     run --separate-stderr -1 "$AUTOTUNE" explain host.cu --grid 1 --block 1
-    [[ $stderr == *'host.cu(2): error: this is host code, and only kernels are compiled: put it between #ifndef __CUDACC_RTC__'* ]]
+    [[ $stderr == *'host.cu(2): error: identifier "host" is undefined'* ]]
     printf '%s\n' '#include <iostream>' '__global__ void f() {}' '#ifndef __CUDACC_RTC__' \
         'int main() { f<<<1, 1>>>(); }' '#endif' >host.cu
     run --separate-stderr -0 "$AUTOTUNE" explain host.cu --grid 1 --block 1
@@ -190,6 +192,98 @@ data() {
     echo 'template <class T> __global__ void f(T *x) {}' >template.cu
     run --separate-stderr -2 "$AUTOTUNE" explain template.cu --grid 1 --block 1
     [[ $stderr == *'template.cu has no kernel: no __global__ function, or only templates without an instance'* ]]
+}
+
+# A program as people post it: helpers, macros, templates, and what only the host has.
+write_program() {
+    cat >"$BATS_TEST_TMPDIR/program.cu" <<'END'
+#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+#include "nowhere.h"
+#define CHECK(x) do { cudaError_t e = (x); if (e) exit(1); } while (0)
+using namespace std;
+const int TILE = 32;
+struct Timer { cudaEvent_t start; void tic() { cudaEventRecord(start); } };
+std::vector<float> kept;
+
+template <int ROWS, typename T> __global__ void turn(T *out, const T *in, uint n)
+{
+    __shared__ T tile[TILE][TILE + 1];
+    int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+
+    for (int j = 0; j < TILE; j += ROWS) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];
+    __syncthreads();
+    x = blockIdx.y * TILE + threadIdx.x, y = blockIdx.x * TILE + threadIdx.y;
+    for (int j = 0; j < TILE; j += ROWS) out[(y + j) * n + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+
+__global__ void fill(float *x, float value) { x[blockIdx.x * blockDim.x + threadIdx.x] = value; }
+
+static float reference(const vector<float> &v) { return v[0]; }
+
+int main(int argc, char **argv)
+{
+    const int n = 256;
+    size_t bytes = n * n * sizeof(float);
+    float *in, *out;
+    CHECK(cudaMalloc(&in, bytes));
+    CHECK(cudaMalloc((void **)&out, bytes));
+    dim3 block(TILE, 8), grid(n / TILE, n / TILE);
+    fill<<<n * n / 256, 256>>>(in, 1.5f);
+    turn<8, float><<<grid, block>>>(out, in, n);
+    fill<<<MORE, 256>>>(out, 0);
+    return reference(kept) > 0;
+}
+END
+}
+
+@test "a whole program tells its launches, and what only the host has is left out" {
+    write_program
+    cd "$BATS_TEST_TMPDIR" || return 1
+    run --separate-stderr -0 "$AUTOTUNE" explain program.cu --entry turn
+    [ "${lines[0]}" = "turn<8, float> of program.cu --grid 8,8 --block 32,8 --arg 'float[65536]' --arg 'float[65536]' --arg 'int=256'" ]
+    [[ $output == *'program.cu:16 '*'load global'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain program.cu --entry fill
+    [ "${lines[0]}" = "fill of program.cu --grid 256 --block 256 --arg 'float[65536]' --arg 'float=1.5'" ]
+    # What the options say comes first.
+    run --separate-stderr -0 "$AUTOTUNE" explain program.cu --entry fill --grid 4
+    [[ ${lines[0]} == 'fill of program.cu --grid 4 --block 256 '* ]]
+    run --separate-stderr -2 "$AUTOTUNE" explain program.cu
+    [[ $stderr == *'has several kernels: name one with --entry'* ]]
+    run --separate-stderr -0 "$AUTOTUNE" study program.cu --gpu emu --quiet
+    [[ $output == *'turn<8, float>'* && $output == *'  fill '* ]]
+    # An error in a kernel is told with its line.
+    sed 's/tile\[threadIdx.y + j\]/tail[threadIdx.y + j]/' program.cu >wrong.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain wrong.cu --entry fill
+    [[ $stderr == *'wrong.cu(4): '*'"nowhere.h"'* ]]
+    sed -i '/nowhere/d' wrong.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain wrong.cu --entry fill
+    [[ $stderr == *'wrong.cu(15): error: identifier "tail" is undefined'* ]]
+}
+
+@test "a launch that is not plain is told with its line, and what to give" {
+    write_program
+    cd "$BATS_TEST_TMPDIR" || return 1
+    sed -i 's/<<<n \* n/<<<atoi(argv[1]) * n/' program.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain program.cu --entry fill
+    [[ $stderr == *'program.cu: line 34 launches fill, but its grid is not plain: atoi(argv[1]) * n / 256; give --grid' ]]
+    run --separate-stderr -0 "$AUTOTUNE" explain program.cu --entry fill --grid 1
+    sed -i 's/(in, 1.5f)/(in + 4, 1.5f)/' program.cu
+    run --separate-stderr -1 "$AUTOTUNE" explain program.cu --entry fill --grid 1
+    [[ $stderr == *'but argument 1 is not plain: in + 4; give all with --arg' ]]
+    # A study shows the other kernel.
+    run --separate-stderr -1 "$AUTOTUNE" study program.cu --gpu emu --quiet
+    [[ $output == *'turn<8, float>'* && $stderr == *'fill is left out'* ]]
+}
+
+@test "--entry makes an instance of a template" {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    echo 'template <typename T, int N> __global__ void put(T *x) { x[threadIdx.x] = N; }' >put.cu
+    run --separate-stderr -0 "$AUTOTUNE" explain put.cu --entry 'put<double,3>' --grid 1 --block 32 --arg 'double[32]'
+    [[ ${lines[0]} == 'put<double, 3> of put.cu '* ]]
+    run --separate-stderr -1 "$AUTOTUNE" explain put.cu --entry 'put<nothing,3>' --grid 1 --block 32 --arg 'double[32]'
+    [[ $stderr == *'identifier "nothing" is undefined'* ]]
 }
 
 @test "each format has the kernel, its launch and its costs" {

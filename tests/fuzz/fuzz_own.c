@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text as the PTX of a user's file: its kernels are listed with their parameters, and each that
- * is whole runs as `explain` runs it, for a few steps: blocks of several warps, which print. */
+/* Any text as the host code of a user's file, and as its PTX: its kernels are listed with their
+ * parameters, and each that is whole runs as `explain` runs it, for a few steps: blocks of several
+ * warps, which print. */
 #include "base/memory.h"
 #include "emulated/ptx/reader.h"
 #include "emulated/time/requests.h"
 #include "explain/entry_point.h"
+#include "explain/host_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,21 @@ static void list(const char *text, size_t size)
     for (size_t i = 0; i < AT_COUNT(names); i++)
         at_entry_points_find(&points, "my.cu", names[i], &found, &err);
     at_entry_points_clear(&points);
+}
+
+static void read_host(const char *data, size_t size)
+{
+    struct at_host_launches launches = {0};
+    char *text = at_strndup(data, size);
+    const size_t length = strlen(text);
+
+    at_host_launches_read(&launches, text);
+    at_host_launches_clear(&launches);
+    at_host_functions_blank(text);
+    at_host_line_blank(text, 2);
+    if (strlen(text) != length)
+        abort();
+    free(text);
 }
 
 static void drop(void *context, const char *text)
@@ -72,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct at_ptx_module *module;
 
+    read_host((const char *)data, size);
     list((const char *)data, size);
     if (at_ptx_read(&module, (const char *)data, size, NULL) != AT_OK)
         return 0;
