@@ -578,7 +578,7 @@ END
 @test "guesses are told, in the file too, and --strict refuses them" {
     exact=8192x8192:f32
     local -A why=(
-        [8191x8192:f32]='tier 2 of 6, shape, from 8191x8179:f32, predicted'
+        [8191x8192:f32]='tier 2 of 6, shape, from 9973x8191:f16, predicted'
         [6x5x8x32:f16,perm=0213]='tier * of 6, *'
     )
     for format in header cu make cmake; do

@@ -131,7 +131,7 @@ for path in sys.argv[2:]:
 @test "the shipped answers are those of the measured times" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
-    for name in again quantise groups inplace tensors; do
+    for name in again quantise groups inplace tensors tiles; do
         python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
             "results/measured/nvidia-h200-$name.yaml.xz" >"$BATS_TEST_TMPDIR/tuned.yaml"
         "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/$name.json"
@@ -149,6 +149,9 @@ for name, word in ("again", ""), ("quantise", ",blocks="), ("groups", "group="),
         assert answers.pop(entry["problem"]) == " ".join(words), entry["problem"]
         if name == "again":
             again.add(entry["problem"])
+for answer in json.load(open("$BATS_TEST_TMPDIR/tiles.json"))["devices"][0]["answers"]:
+    for problem in answer["problems"]:
+        assert answers.pop(problem.split()[0]) == answer["config"], problem
 for problem, config in answers.items():
     assert table["entry"][problem] == config, problem
     times = table["times"][problem]

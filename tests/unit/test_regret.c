@@ -268,10 +268,10 @@ static void test_regret(void **state)
                r.slower);
     assert_true(r.count >= 434);
     assert_true(at_median(r.of, r.count) < 0.0045);
-    assert_true(at_quantile(r.of, r.count, 0.9) < 0.048);
-    assert_true(at_quantile(r.of, r.count, 0.95) < 0.07);
+    assert_true(at_quantile(r.of, r.count, 0.9) < 0.053);
+    assert_true(at_quantile(r.of, r.count, 0.95) < 0.072);
     assert_true(r.sum / (double)r.count < 0.018);
-    assert_true(r.slower <= 6);
+    assert_true(r.slower <= 8);
 }
 
 int main(void)
