@@ -198,15 +198,18 @@ bool at_host_line_blank(char *text, int64_t line)
 {
     struct reader reader = {.at = text};
     struct declaration declaration;
+    const char *counted = text;
+    int64_t first = 1;
     bool found = false;
 
-    while (!found && read_declaration(&reader, &declaration)) {
-        int64_t first = lines_between(text, declaration.begin) + 1;
+    while (!found && first <= line && read_declaration(&reader, &declaration)) {
+        int64_t lines = lines_between(declaration.begin, declaration.end);
 
-        found =
-            first <= line && line <= first + lines_between(declaration.begin, declaration.end) &&
-            !declaration.enters && !declaration.leaves && !has_device_word(&reader, &declaration) &&
-            (*declaration.begin != '#' || is_include(&declaration));
+        first += lines_between(counted, declaration.begin);
+        counted = declaration.begin;
+        found = first <= line && line <= first + lines && !declaration.enters &&
+                !declaration.leaves && !has_device_word(&reader, &declaration) &&
+                (*declaration.begin != '#' || is_include(&declaration));
         if (found)
             blank(text, &declaration);
     }

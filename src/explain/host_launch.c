@@ -12,11 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTENTS = 3, DEPTH_MAX = 16, NAMES_MAX = 4096, CALL_ARGUMENTS = 8 };
+enum { EXTENTS = 3, DEPTH_MAX = 16, CALL_ARGUMENTS = 8 };
+
+/* A file may be a stranger's: what is longer, or more, is not plain. PIECE_BYTES: of an expression;
+ * HEAD_BYTES: of a list of parameters or of a template's arguments; EXPANDED: tokens of an
+ * expression with all its macros. */
+enum {
+    NAMES_MAX = 1024,
+    LAUNCHES_MAX = 256,
+    PIECE_BYTES = 1024,
+    HEAD_BYTES = 128,
+    EXPANDED_MAX = 4096,
+};
 
 /* What a name of the file stands for. */
 struct name {
     char *text;
+    size_t size;
     char *body;                       /* of a macro or a function that returns an expression */
     char *parameters[CALL_ARGUMENTS]; /* of one that is called */
     size_t parameter_count;
@@ -29,10 +41,13 @@ struct name {
 };
 
 struct host {
-    const char *text, *at;
+    const char *at;
     struct name *names;
     size_t count, capacity;
     struct at_host_launches *launches;
+    int64_t line; /* of `counted` */
+    const char *counted;
+    int *expanded; /* tokens of the expression in hand */
 };
 
 /* A piece of the source. */
@@ -51,14 +66,13 @@ static void clear_value(struct name *name)
         free(name->extents[i]);
     for (size_t i = 0; i < name->parameter_count; i++)
         free(name->parameters[i]);
-    *name = (struct name){.text = name->text};
+    *name = (struct name){.text = name->text, .size = name->size};
 }
 
 static struct name *find_name(const struct host *host, const char *text, size_t size)
 {
     for (size_t i = host->count; i > 0; i--)
-        if (strlen(host->names[i - 1].text) == size &&
-            memcmp(host->names[i - 1].text, text, size) == 0)
+        if (host->names[i - 1].size == size && memcmp(host->names[i - 1].text, text, size) == 0)
             return &host->names[i - 1];
     return NULL;
 }
@@ -67,11 +81,12 @@ static struct name *find_name(const struct host *host, const char *text, size_t 
 static struct name *name_of(struct host *host, const struct at_host_token *token)
 {
     struct name *found = find_name(host, token->text, token->size);
+    struct name made = {.size = token->size};
 
     if (found)
         return found;
-    AT_PUSH(host->names, host->count, host->capacity,
-            (struct name){.text = at_strndup(token->text, token->size)});
+    made.text = at_strndup(token->text, token->size);
+    AT_PUSH(host->names, host->count, host->capacity, made);
     return &host->names[host->count - 1];
 }
 
@@ -312,7 +327,9 @@ static bool write_plain(FILE *out, const struct host *host, const char *text, si
 
         if (token.kind == AT_HOST_END)
             break;
-        if (token.kind == AT_HOST_WORD)
+        if (++*host->expanded > EXPANDED_MAX)
+            plain = false;
+        else if (token.kind == AT_HOST_WORD)
             plain = write_word(out, host, &token, &at, depth);
         else if (token.kind == AT_HOST_NUMBER)
             plain = write_number(out, &token);
@@ -338,6 +355,7 @@ static char *evaluate(const struct host *host, struct piece piece)
     int64_t value;
 
     plain = plain && at_argument_number(&value, text, "", &ignored) == AT_OK;
+    *host->expanded = 0;
     free(text);
     return plain ? at_format("%jd", (intmax_t)value) : NULL;
 }
@@ -370,12 +388,14 @@ static char *evaluate_number(const struct host *host, struct piece piece)
 static void read_parameters(struct name *name, const char **at)
 {
     struct at_host_token last = {AT_HOST_END, "", 0};
+    const char *begin = *at;
 
     name->is_called = true;
     for (;;) {
         struct at_host_token token = at_host_token_next(at);
         bool ends = at_host_token_is(&token, ")") || token.kind == AT_HOST_END;
 
+        ends = ends || *at - begin > HEAD_BYTES;
         if ((ends || at_host_token_is(&token, ",")) && last.kind == AT_HOST_WORD &&
             name->parameter_count < CALL_ARGUMENTS)
             name->parameters[name->parameter_count++] = at_strndup(last.text, last.size);
@@ -419,13 +439,16 @@ static void read_function(struct host *host, const struct at_host_token *word)
     if (at_host_token_is(&token, "{") && (token = at_host_token_next(&at)).kind == AT_HOST_WORD &&
         at_host_token_is(&token, "return")) {
         begin = at;
-        end = begin + strcspn(begin, ";");
+        end = memchr(begin, ';', strnlen(begin, PIECE_BYTES));
+        if (!end)
+            end = begin;
         at = *end ? end + 1 : end;
         token = at_host_token_next(&at);
         if (at_host_token_is(&token, "}")) {
             name = name_of(host, word);
             clear_value(name);
             read.text = name->text;
+            read.size = name->size;
             read.body = at_strndup(begin, (size_t)(end - begin));
             *name = read;
             host->at = at;
@@ -437,7 +460,8 @@ static void read_function(struct host *host, const struct at_host_token *word)
 
 /* ---- variables ---- */
 
-/* The piece from here up to a sign, outside brackets; the host moves behind it. */
+/* The piece from here up to a sign, outside brackets; the host moves behind it. One that is too
+ * long ends somewhere. */
 static struct piece piece_until(struct host *host, const char *signs)
 {
     struct piece piece = {host->at, host->at};
@@ -448,7 +472,8 @@ static struct piece piece_until(struct host *host, const char *signs)
         char c = token.kind == AT_HOST_SIGN && token.size == 1 ? *token.text : ' ';
 
         piece.end = token.text;
-        if (token.kind == AT_HOST_END || (depth == 0 && c != ' ' && strchr(signs, c)))
+        if (token.kind == AT_HOST_END || piece.end - piece.begin > PIECE_BYTES ||
+            (depth == 0 && c != ' ' && strchr(signs, c)))
             return piece;
         depth += (c == '(' || c == '{' || c == '[') - (c == ')' || c == '}' || c == ']');
     }
@@ -550,7 +575,7 @@ static void assign(struct host *host, const struct at_host_token *token)
     const char *at = piece.begin;
     struct at_host_token first = at_host_token_next(&at);
 
-    if (!value) /* there may be a call in it, such as that of cudaMalloc */
+    if (memmem(piece.begin, (size_t)(piece.end - piece.begin), "cudaMalloc", strlen("cudaMalloc")))
         host->at = piece.begin;
     if (name->element) { /* a pointer */
         free(value);
@@ -675,13 +700,12 @@ static struct at_host_argument read_argument(const struct host *host, struct pie
     return argument;
 }
 
-static int64_t line_of(const struct host *host, const char *at)
+/* The lines are asked for in the order of the text. */
+static int64_t line_of(struct host *host, const char *at)
 {
-    int64_t line = 1;
-
-    for (const char *c = host->text; c < at; c++)
-        line += *c == '\n';
-    return line;
+    for (; host->counted < at; host->counted++)
+        host->line += *host->counted == '\n';
+    return host->line;
 }
 
 /* After `template`: <typename T, int N = 4>. */
@@ -692,7 +716,8 @@ static void read_template(struct host *host)
 
     if (!at_host_token_is(&token, "<"))
         return;
-    while (token.kind != AT_HOST_END && !at_host_token_is(&token, ">")) {
+    while (token.kind != AT_HOST_END && !at_host_token_is(&token, ">") &&
+           at - host->at < PIECE_BYTES) {
         token = at_host_token_next(&at);
         if (last.kind == AT_HOST_WORD && token.kind == AT_HOST_SIGN && strchr(",>=", *token.text)) {
             struct name *name = name_of(host, &last);
@@ -728,7 +753,7 @@ static void read_launch(struct host *host, struct piece kernel)
     struct at_host_launch launch = {.line = line_of(host, kernel.begin),
                                     .is_instance = is_instance(host, kernel),
                                     .kernel = copy_of(kernel)};
-    const char *end = strstr(host->at, ">>>"), *at = host->at;
+    const char *end = memmem(host->at, strnlen(host->at, PIECE_BYTES), ">>>", 3), *at = host->at;
     struct piece part, grid, block;
 
     if (!end) {
@@ -771,7 +796,7 @@ static bool skip_instance(const char **at)
     do {
         const struct at_host_token token = at_host_token_next(&rest);
 
-        if (token.kind == AT_HOST_END || at_host_token_is(&token, ";") ||
+        if (token.kind == AT_HOST_END || rest - *at > HEAD_BYTES || at_host_token_is(&token, ";") ||
             at_host_token_is(&token, "{"))
             return false;
         if (at_host_token_is(&token, "<"))
@@ -841,13 +866,21 @@ static void read_word(struct host *host, const struct at_host_token *word,
 
 void at_host_launches_read(struct at_host_launches *launches, const char *text)
 {
-    struct host host = {.text = text, .at = text, .launches = launches};
+    int expanded = 0;
+    struct host host = {
+        .at = text,
+        .launches = launches,
+        .line = 1,
+        .counted = text,
+        .expanded = &expanded,
+    };
     struct at_host_token token = at_host_token_next(&host.at), before = {AT_HOST_SIGN, ";", 1};
 
     for (; token.kind != AT_HOST_END; token = at_host_token_next(&host.at)) {
         if (token.kind == AT_HOST_DIRECTIVE)
             read_define(&host, &token);
-        else if (token.kind == AT_HOST_WORD && host.count < NAMES_MAX)
+        else if (token.kind == AT_HOST_WORD && host.count < NAMES_MAX &&
+                 launches->count < LAUNCHES_MAX)
             read_word(&host, &token, &before);
         before = token;
     }

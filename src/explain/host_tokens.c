@@ -54,7 +54,7 @@ static size_t sign_length(const char *at)
     static const char *const signs[] = {"<<<", ">>>", "<<", ">>", "::", "->",
                                         "==",  "!=",  "<=", ">=", "&&", "||"};
 
-    for (size_t i = 0; i < AT_COUNT(signs); i++)
+    for (size_t i = 0; i < AT_COUNT(signs) && strchr("<>:-=!&|", *at); i++)
         if (strncmp(at, signs[i], strlen(signs[i])) == 0)
             return strlen(signs[i]);
     return 1;
