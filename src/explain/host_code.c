@@ -71,16 +71,16 @@ struct state {
     size_t words;      /* before the first parenthesis: a macro's call has one */
     bool called;       /* a parenthesis was opened */
     bool assigned;     /* = was read before */
-    bool scope, typed; /* it begins with namespace or extern "C"; with typedef, using, template */
+    bool scope, typed; /* it begins with namespace or extern "C"; with typedef or using */
     struct at_host_token last;
 };
 
 static void take_token(struct state *state, const struct at_host_token *token, size_t number)
 {
-    if (number == 0)
+    if (number == 0) {
         state->scope = at_host_token_is(token, "namespace") || at_host_token_is(token, "inline");
-    if (number == 0)
         state->typed = at_host_token_is(token, "typedef") || at_host_token_is(token, "using");
+    }
     if (number == 1 && at_host_token_is(&state->last, "extern"))
         state->scope = token->kind == AT_HOST_TEXT;
     if (token->kind == AT_HOST_WORD && !state->called)
@@ -88,10 +88,14 @@ static void take_token(struct state *state, const struct at_host_token *token, s
     state->assigned = state->assigned || (at_host_token_is(token, "=") && !state->called);
 }
 
-static bool ends_a_head(const struct at_host_token *token)
+/* Does a body or a semicolon make a function of it? */
+static bool is_head(const struct state *state)
 {
-    return at_host_token_is(token, ")") || at_host_token_is(token, "const") ||
-           at_host_token_is(token, "noexcept");
+    const struct at_host_token *last = &state->last;
+
+    return state->called && !state->assigned && state->words > 1 && !state->typed &&
+           (at_host_token_is(last, ")") || at_host_token_is(last, "const") ||
+            at_host_token_is(last, "noexcept"));
 }
 
 /* Read the next one. False: the text ends. */
@@ -125,12 +129,10 @@ static bool read_declaration(struct reader *reader, struct declaration *declarat
             read.enters = true;
         } else if (at_host_token_is(&token, "{")) {
             at_host_skip_brackets(&reader->at, '{', '}');
-            read.is_function = state.called && !state.assigned && state.words > 1 && !state.typed &&
-                               ends_a_head(&state.last);
+            read.is_function = is_head(&state);
         }
         if (at_host_token_is(&token, ";"))
-            read.is_function = state.called && !state.assigned && state.words > 1 && !state.typed &&
-                               ends_a_head(&state.last);
+            read.is_function = is_head(&state);
         read.end = reader->at;
         if (read.leaves || read.enters || at_host_token_is(&token, ";") ||
             (read.is_function && at_host_token_is(&token, "{"))) {

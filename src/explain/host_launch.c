@@ -118,6 +118,16 @@ static struct piece next_part(const char **at, const char *end)
     return part;
 }
 
+static bool write_in_parentheses(FILE *out, const struct host *host, const char *text, int depth)
+{
+    bool plain;
+
+    fputc('(', out);
+    plain = write_plain(out, host, text, strlen(text), depth + 1);
+    fputc(')', out);
+    return plain;
+}
+
 /* Expand a call, whose opening parenthesis was read, with each argument in parentheses. */
 static bool write_call(FILE *out, const struct host *host, const struct name *name, const char **at,
                        int depth)
@@ -147,12 +157,7 @@ static bool write_call(FILE *out, const struct host *host, const struct name *na
             fprintf(expanded, "%.*s ", (int)token.size, token.text);
     }
     text = at_text_close(&stream, NULL);
-    plain = count == name->parameter_count;
-    if (plain) {
-        fputc('(', out);
-        plain = write_plain(out, host, text, strlen(text), depth + 1);
-        fputc(')', out);
-    }
+    plain = count == name->parameter_count && write_in_parentheses(out, host, text, depth);
     free(text);
     return plain;
 }
@@ -172,8 +177,6 @@ static const struct at_element_type *read_type(const char **at, const char *clos
     while (strchr(" \t", *begin) && begin < token.text)
         begin++;
     type = at_element_type_find(begin, (size_t)(token.text - begin));
-    if (!type && strncmp(begin, "size_t", 6) == 0)
-        type = at_element_type_find("long", 4);
     if (type)
         *at = rest;
     return type;
@@ -284,13 +287,14 @@ static bool write_word(FILE *out, const struct host *host, const struct at_host_
         *at = ahead;
         return write_call(out, host, name, at, depth);
     }
-    if (name && name->extents[0])
-        return *at = ahead, write_member(out, name, member_of(&next, at));
+    if (name && name->extents[0]) {
+        *at = ahead;
+        return write_member(out, name, member_of(&next, at));
+    }
     if (name && name->value)
         fprintf(out, "%s ", name->value);
     else if (name && name->body && !name->is_called)
-        return fputc('(', out), write_plain(out, host, name->body, strlen(name->body), depth + 1) &&
-                                    fputc(')', out) != EOF;
+        return write_in_parentheses(out, host, name->body, depth);
     else if (!name && at_host_token_is(&next, "(") &&
              (at_host_token_is(token, "min") || at_host_token_is(token, "max")))
         fprintf(out, "%.*s", (int)token->size, token->text);
@@ -787,7 +791,7 @@ static bool is_malloc(const struct at_host_token *token)
            at_host_token_is(token, "cudaMallocAsync") || at_host_token_is(token, "cudaMallocHost");
 }
 
-/* The template's arguments, of which the opening bracket is next: up to >, if <<< follows. */
+/* Skip a template's arguments. The opening bracket is next. False: they are none. */
 static bool skip_instance(const char **at)
 {
     const char *rest = *at;

@@ -26,7 +26,7 @@ struct at_host_token at_host_token_next(const char **at);
 
 bool at_host_token_is(const struct at_host_token *token, const char *text);
 
-/* Skip what is in brackets, of which the opening one was just read. */
+/* Skip what is in brackets. The opening one was just read. */
 void at_host_skip_brackets(const char **at, char open, char close);
 
 #endif

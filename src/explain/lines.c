@@ -162,12 +162,11 @@ struct at_list at_lines_collect(const struct at_counted *counted)
 
 /* ---- what a line costs beside the others ---- */
 
-/* For this count of operations, of which a multiprocessor does as many thousandths per clock. */
-static double clocked_ns(const struct at_device_info *device, const struct at_rates *rates,
-                         int64_t count, int64_t per_clock)
+/* Of operations that all multiprocessors share. */
+static double shared_ns(const struct at_device_info *device, const struct at_rates *rates,
+                        int64_t count, int64_t per_clock)
 {
-    return (double)count / (double)device->multiprocessors * 1e9 / (double)per_clock /
-           (double)rates->clock_khz;
+    return at_clocked_ns(rates, (double)count / (double)device->multiprocessors, per_clock);
 }
 
 static double missed(int64_t hits, int64_t sectors)
@@ -187,10 +186,10 @@ static double busy_ns(const struct at_explained_line *line, const struct at_devi
         loads ? l2_bytes * missed(line->l2_hits, line->l2_sectors) : (double)line->wanted_bytes;
 
     if (line->wavefronts > 0)
-        return clocked_ns(device, rates, line->wavefronts, rates->wavefronts_per_clock);
+        return shared_ns(device, rates, line->wavefronts, rates->wavefronts_per_clock);
     return fmax(
-        clocked_ns(device, rates, line->l1_lines,
-                   loads ? rates->load_lines_per_clock : rates->store_lines_per_clock),
+        shared_ns(device, rates, line->l1_lines,
+                  loads ? rates->load_lines_per_clock : rates->store_lines_per_clock),
         fmax(l2_bytes * 1e3 / (double)(loads ? rates->l2_load_MB_per_s : rates->l2_store_MB_per_s),
              dram_bytes * 1e3 / (double)rates->dram_MB_per_s));
 }

@@ -90,6 +90,11 @@ const struct at_explained_request *at_requests_of(const struct at_requests *requ
 
 enum { WORDS = 32, WORD_BYTES = 4, SECTOR_WORDS = 8, ROWS_MAX = 64, FULL_WIDTH = 122 };
 
+const char at_request_legend[] =
+    "words of 4 bytes: the lane that wants each, + if there are more, a dot if none. Of global "
+    "memory a row has the four sectors of a line, as far as they are moved; of shared memory the "
+    "banks of a wavefront";
+
 /* A line of 128 bytes, or a wavefront; what the lanes want of its words, or banks. */
 struct row {
     uint64_t line;

@@ -29,4 +29,7 @@ const struct at_explained_request *at_requests_of(const struct at_requests *requ
  * caller frees it. */
 char *at_request_draw(const struct at_explained_line *line, int width);
 
+/* What the signs of a drawing mean: a sentence that begins small, without its full stop. */
+extern const char at_request_legend[];
+
 #endif

@@ -485,11 +485,7 @@ static void draw_requests(const struct at_explanation *e, const struct at_explai
         fputs(picture, stdout);
         free(picture);
     }
-    say_within(
-        DIAGRAM_WIDTH,
-        "  words of 4 bytes: the lane that wants each, + if there are more, a dot if none. Of "
-        "global memory a row has the four sectors of a line, as far as they are moved; of "
-        "shared memory the banks of a wavefront");
+    say_within(DIAGRAM_WIDTH, "  %s", at_request_legend);
 }
 
 /* ---- the whole ---- */
@@ -521,7 +517,6 @@ static void print_listing(const struct at_explanation *e, const struct at_explai
 static void print_text(const struct at_explanation *e, const struct at_explained_text *source,
                        const struct at_explained_view *view)
 {
-
     print_subject(e);
     putchar('\n');
     say("  %jd blocks of %jd threads, %jd registers, %jd B static and %jd B dynamic shared memory",
@@ -531,8 +526,7 @@ static void print_text(const struct at_explanation *e, const struct at_explained
         (intmax_t)e->occupancy_percent, (intmax_t)e->occupancy_blocks, e->occupancy_limiter);
     if (e->achieved_percent > 0)
         say("  achieved occupancy %jd%%, as predicted: warps that a busy multiprocessor holds in "
-            "the "
-            "mean",
+            "the mean",
             (intmax_t)e->achieved_percent);
     if (e->wave_blocks > 0)
         say("  %.2f waves of %jd blocks; the last wave, the tail, fills %.0f%% of the device",

@@ -361,12 +361,10 @@ static void draw_costliest(const struct at_explanation *costs, FILE *out)
         return;
     at_put(out,
            "<p class=\"small\">The costliest line is %s:%jd, with a share of %.0f&#8239;%%. This "
-           "is one of its requests: in each word of 4 bytes the lane that wants it, + if there are "
-           "more, a dot if none. Of global memory a row has the four sectors of a line, as far as "
-           "they are moved; of shared memory the banks of a wavefront.</p>\n"
+           "is one of its requests; %s.</p>\n"
            "<pre class=\"request\">%s</pre>\n",
            costliest->file, (intmax_t)costliest->line, (double)costliest->share_permille / 10,
-           picture);
+           at_request_legend, picture);
     free(picture);
 }
 

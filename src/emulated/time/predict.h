@@ -67,6 +67,9 @@ struct at_rates {
 #undef AT_RATE
 };
 
+/* Nanoseconds for `count` operations of a multiprocessor at a rate per clock in thousandths. */
+double at_clocked_ns(const struct at_rates *rates, double count, int64_t per_clock);
+
 /* The limits of a launch; at_bound_names has the words. */
 enum at_bound {
     AT_BOUND_DRAM,
