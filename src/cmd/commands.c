@@ -17,6 +17,7 @@
     each(bench) \
     each(explain) \
     each(study) \
+    each(space) \
     each(replay) \
     each(convert) \
     each(cache) \

@@ -28,17 +28,18 @@ static int64_t line_in(const char *message, const char *name)
 /* A compilation of the file that is tried again without what keeps it from compiling. */
 struct attempt {
     char *text;                       /* it keeps its lines */
+    bool blanked;                     /* it has no functions of the host any more */
     struct at_source_options options; /* with the instances of templates that the file launches */
     char *missing; /* the message about the first #include or instance left out; NULL: none */
 };
 
-static void begin_attempt(struct attempt *attempt, const struct at_own_file *file,
+static void begin_attempt(struct attempt *attempt, const char *text,
+                          const struct at_host_launches *launches,
                           const struct at_source_options *options)
 {
-    const struct at_host_launches *launches = &file->launches;
     struct at_texts *instances = &attempt->options.instances;
 
-    *attempt = (struct attempt){.text = at_strdup(file->text), .options = *options};
+    *attempt = (struct attempt){.text = at_strdup(text), .options = *options};
     *instances = (struct at_texts){0};
     for (size_t i = 0; i < launches->count; i++)
         if (launches->items[i].is_instance)
@@ -103,24 +104,44 @@ enum { TRIES = 32 };
 
 /* Compile the file as it is. If that fails, leave out the functions of the host, and then what else
  * is not for the device and has an error. */
-static enum at_status compile(struct at_own_file *file, struct attempt *attempt,
-                              int64_t compute_capability, struct at_error *err)
+static enum at_status compile(struct at_compiled_source *compiled, const char *path,
+                              struct attempt *attempt, int64_t compute_capability,
+                              struct at_error *err)
 {
-    const char *name = at_path_name(file->path);
+    const char *name = at_path_name(path);
     enum at_status status = AT_FAILED;
-    bool blanked = false, changed = true;
+    bool changed = true;
 
     for (int i = 0; i < TRIES && status == AT_FAILED && changed; i++) {
-        status = at_compile_source(&file->compiled, file->path, attempt->text, &attempt->options,
+        status = at_compile_source(compiled, path, attempt->text, &attempt->options,
                                    compute_capability, err);
         if (status == AT_FAILED && !leave_out_instance(attempt, err->message)) {
-            changed = blanked ? leave_out(attempt, name, err->message)
-                              : at_host_functions_blank(attempt->text);
-            blanked = true;
+            changed = attempt->blanked ? leave_out(attempt, name, err->message)
+                                       : at_host_functions_blank(attempt->text);
+            attempt->blanked = true;
         }
     }
-    if (status == AT_FAILED && attempt->missing)
-        at_fail(err, status, "%s", attempt->missing);
+    return status;
+}
+
+enum at_status at_own_text_compile(char **text, const char *path,
+                                   const struct at_source_options *options,
+                                   int64_t compute_capability, struct at_error *err)
+{
+    const struct at_host_launches none = {0};
+    struct at_compiled_source compiled = {0};
+    struct attempt attempt;
+    enum at_status status;
+
+    begin_attempt(&attempt, *text, &none, options);
+    attempt.blanked = true;
+    status = compile(&compiled, path, &attempt, compute_capability, err);
+    at_compiled_source_clear(&compiled);
+    if (status == AT_OK) {
+        free(*text);
+        *text = at_strdup(attempt.text);
+    }
+    end_attempt(&attempt);
     return status;
 }
 
@@ -136,11 +157,11 @@ enum at_status at_own_file_read(struct at_own_file *file, const char *path,
         return status;
     file->path = at_strdup(path);
     at_host_launches_read(&file->launches, file->text);
-    begin_attempt(&attempt, file, options);
-    status = compile(file, &attempt, device->compute_capability, err);
+    begin_attempt(&attempt, file->text, &file->launches, options);
+    status = compile(&file->compiled, path, &attempt, device->compute_capability, err);
     if (status == AT_OK)
         at_entry_points_read(&file->entries, file->compiled.ptx, file->compiled.ptx_size);
-    if (status == AT_OK && file->entries.count == 0 && attempt.missing)
+    if ((status == AT_FAILED || (status == AT_OK && file->entries.count == 0)) && attempt.missing)
         status = at_fail(err, AT_FAILED, "%s", attempt.missing);
     end_attempt(&attempt);
     return status;

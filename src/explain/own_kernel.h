@@ -36,6 +36,12 @@ enum at_status at_own_file_read(struct at_own_file *file, const char *path,
                                 const struct at_source_options *options,
                                 const struct at_device_info *device, struct at_error *err);
 
+/* Compile the text of a file, without what at_own_file_read leaves out; then it is blanked in
+ * *text, which may be another array. Fails as that does. */
+enum at_status at_own_text_compile(char **text, const char *path,
+                                   const struct at_source_options *options,
+                                   int64_t compute_capability, struct at_error *err);
+
 void at_own_file_clear(struct at_own_file *file);
 
 /* Run a kernel of the file as at_explain does; it names file, entry, launch and arguments in the

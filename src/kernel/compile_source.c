@@ -139,9 +139,25 @@ static enum at_status read_reply(struct at_compiled_source *compiled, struct at_
     return at_fail(err, AT_INTERNAL, "the compiler's answer is malformed");
 }
 
-/* What the C library's headers declare, which nvcc includes without being asked. */
-static const char host_types[] =
-    "typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;";
+/* What nvcc's host headers give to every file without being asked: types and constants of the C
+ * library, gcc's limits, and the calls of dependent launches, which CUDA's headers hide from
+ * NVRTC. */
+static const char host_names[] =
+    "#include <stdint.h>\n"
+    "#include <stdlib.h>\n"
+    "#include <limits.h>\n"
+    "#include <math.h>\n"
+    "#define __INT_MAX__ 2147483647\n"
+    "#define __FLT_MAX__ 3.402823466e+38F\n"
+    "#define __FLT_MIN__ 1.175494351e-38F\n"
+    "#define __FLT_EPSILON__ 1.192092896e-07F\n"
+    "#define __DBL_MAX__ 1.7976931348623158e+308\n"
+    "#define __DBL_MIN__ 2.2250738585072014e-308\n"
+    "#define __DBL_EPSILON__ 2.2204460492503131e-16\n"
+    "static inline __device__ void cudaGridDependencySynchronize(void)\n"
+    "{ asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }\n"
+    "static inline __device__ void cudaTriggerProgrammaticLaunchCompletion(void)\n"
+    "{ asm volatile(\"griddepcontrol.launch_dependents;\"); }\n";
 
 /* The text behind macros and types. Messages and line numbers are of the file. */
 static char *make_source(const char *alias, const char *text, const struct at_texts *defines)
@@ -149,7 +165,7 @@ static char *make_source(const char *alias, const char *text, const struct at_te
     struct at_text_stream stream;
     FILE *out = at_text_open(&stream);
 
-    fprintf(out, "%s\n", host_types);
+    fputs(host_names, out);
     for (size_t i = 0; i < defines->count; i++) {
         const char *define = defines->items[i];
         size_t name = strcspn(define, "=");

@@ -263,6 +263,26 @@ static const char mathematics[] = "#ifndef M_PI\n"
                                   "using ::floor; using ::ceil; using ::fmin; using ::fmax;\n"
                                   "}\n";
 
+/* cub without the algorithms that the host starts. A version of cub may lack one of these. */
+#define CUB(header)                                                                                \
+    "#if __has_include(<cub/" header ".cuh>)\n#include <cub/" header ".cuh>\n#endif\n"
+static const char cub[] = CUB("block/block_adjacent_difference") CUB("block/block_discontinuity")
+    CUB("block/block_exchange") CUB("block/block_histogram") CUB("block/block_load")
+        CUB("block/block_merge_sort") CUB("block/block_radix_rank") CUB("block/block_radix_sort")
+            CUB("block/block_reduce") CUB("block/block_run_length_decode") CUB("block/block_scan")
+                CUB("block/block_shuffle") CUB("block/block_store") CUB("warp/warp_exchange")
+                    CUB("warp/warp_load") CUB("warp/warp_merge_sort") CUB("warp/warp_reduce")
+                        CUB("warp/warp_scan") CUB("warp/warp_store") CUB("thread/thread_load")
+                            CUB("thread/thread_operators") CUB("thread/thread_reduce")
+                                CUB("thread/thread_scan") CUB("thread/thread_search")
+                                    CUB("thread/thread_sort") CUB("thread/thread_store")
+                                        CUB("iterator/arg_index_input_iterator")
+                                            CUB("iterator/cache_modified_input_iterator")
+                                                CUB("iterator/cache_modified_output_iterator")
+                                                    CUB("util_type") CUB("util_ptx")
+                                                        CUB("util_math")
+                                                            CUB("grid/grid_even_share");
+
 #define HEADERS(X)                                                                                 \
     X("stdint.h", integers)                                                                        \
     X("cstdint", integers)                                                                         \
@@ -303,6 +323,7 @@ static const char mathematics[] = "#ifndef M_PI\n"
     X("ctime", "")                                                                                 \
     X("ctype.h", "")                                                                               \
     X("cuchar", "")                                                                                \
+    X("cub/cub.cuh", cub)                                                                          \
     X("cuda.h", "")                                                                                \
     X("cwchar", "")                                                                                \
     X("cwctype", "")                                                                               \
@@ -367,7 +388,9 @@ static const char mathematics[] = "#ifndef M_PI\n"
     X("string", "")                                                                                \
     X("string.h", "")                                                                              \
     X("string_view", "")                                                                           \
+    X("strings.h", "")                                                                             \
     X("syncstream", "")                                                                            \
+    X("sys/stat.h", "")                                                                            \
     X("sys/time.h", "")                                                                            \
     X("sys/types.h", short_names)                                                                  \
     X("system_error", "")                                                                          \

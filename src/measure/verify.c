@@ -118,7 +118,16 @@ static enum at_outcome start_trial(struct verification *verification,
     enum at_outcome outcome =
         start_afresh(verification->bench, kernel, launch, buffers, set, timed, 0, err);
 
-    return outcome == AT_CORRECT ? start_output_checks(verification, buffers, set, err) : outcome;
+    if (outcome == AT_CORRECT)
+        outcome = start_output_checks(verification, buffers, set, err);
+    /* A GPU tells of a fault when other launches have been started. */
+    if (outcome != AT_CORRECT && verification->bench->ops->view) {
+        char *problem = at_problem_format(&buffers->problem);
+
+        at_fail_within(err, "%s", problem);
+        at_free(problem);
+    }
+    return outcome;
 }
 
 /* Start a launch that is to be skipped, and check that it writes nothing. */

@@ -219,8 +219,11 @@ static void show_failure(const struct at_search *search, size_t index,
         at_warn(options->progress, "%s does not compile: %s", config->family->name,
                 measurement->message);
     else
-        at_warn(options->progress, "%s %s: %s: %s; --verbose prints all failures",
-                config->family->name, text, at_outcome_names[outcome], measurement->message);
+        at_warn(options->progress, "%s %s: %s: %s%s; --verbose prints all failures",
+                config->family->name, text, at_outcome_names[outcome], measurement->message,
+                family >= options->own_first && (outcome == AT_WRONG || outcome == AT_CRASH)
+                    ? "; if it is not for this problem, needs in its space file excludes it"
+                    : "");
     free(text);
 }
 

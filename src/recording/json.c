@@ -168,9 +168,12 @@ void at_json_set_evaluation(struct at_json_reader *reader)
 
 /* ---- writing ---- */
 
-json_t *at_json_config(const struct at_config *config)
+json_t *at_json_config(const struct at_config *config, bool with_family)
 {
-    json_t *values = json_pack("{s:s}", "family", config->family->name);
+    json_t *values = json_object();
+
+    if (with_family)
+        json_object_set_new(values, "family", json_string(config->family->name));
 
     for (size_t i = 0; i < config->family->param_count; i++)
         json_object_set_new(values, config->family->params[i].name,

@@ -82,8 +82,9 @@ void at_json_set_evaluation(struct at_json_reader *reader);
 
 /* ---- writing ---- */
 
-/* Make the object of a config's family and values, and the array of samples in milliseconds. */
-json_t *at_json_config(const struct at_config *config);
+/* Make the object of a config's values, perhaps with its family, and the array of samples in
+ * milliseconds. */
+json_t *at_json_config(const struct at_config *config, bool with_family);
 json_t *at_json_samples(const struct at_recorded *result);
 
 /* Add the time of the evaluation to the object of a row, if it is known. */

@@ -211,11 +211,15 @@ static json_t *tune_params(const struct at_recording *recording)
 {
     json_t *params = json_object(), *names = json_array();
 
-    json_object_set_new(params, "family", names);
+    if (recording->kernel)
+        json_decref(names);
+    else
+        json_object_set_new(params, "family", names);
     for (size_t i = 0; i < recording->family_count; i++) {
         const struct at_family *family = recording->families[i].family;
 
-        json_array_append_new(names, json_string(family->name));
+        if (!recording->kernel)
+            json_array_append_new(names, json_string(family->name));
         for (size_t j = 0; j < family->param_count; j++)
             if (!json_object_get(params, family->params[j].name))
                 json_object_set_new(params, family->params[j].name, json_array());
@@ -295,6 +299,32 @@ static json_t *problem_size(const struct at_problem *problem)
     return size;
 }
 
+/* Another tuner's kernel has the problem behind its name, as the file spelled it. */
+static json_t *problem_behind(const char *kernel, size_t *name)
+{
+    for (const char *at = strchr(kernel, ' '); at; at = strchr(at + 1, ' ')) {
+        json_t *size = json_loads(at + 1, JSON_DECODE_ANY, NULL);
+
+        *name = (size_t)(at - kernel);
+        if (size)
+            return size;
+    }
+    *name = strlen(kernel);
+    return json_array();
+}
+
+/* The head that differs: of a transpose, or of another tuner's kernel. */
+static void set_kernel(json_t *head, const struct at_recording *recording)
+{
+    const char *kernel = recording->kernel ? recording->kernel : "transpose";
+    size_t length = strlen(kernel);
+    json_t *size =
+        recording->kernel ? problem_behind(kernel, &length) : problem_size(&recording->problem);
+
+    json_object_set_new(head, "kernel_name", json_stringn(kernel, length));
+    json_object_set_new(head, "problem_size", size);
+}
+
 /* Make an entry's key: the values as Python prints them, "tile,32,None". */
 static json_t *key_of(const json_t *config)
 {
@@ -324,7 +354,7 @@ static json_t *key_of(const json_t *config)
 /* Return the config with all parameters, in their order. */
 static json_t *pad(const json_t *params, const struct at_config *config)
 {
-    json_t *own = at_json_config(config), *padded = json_object();
+    json_t *own = at_json_config(config, true), *padded = json_object();
     const char *name;
     json_t *values;
 
@@ -378,10 +408,13 @@ static enum at_status write_head(const struct at_recording *recording, json_t *p
     {
         json_array_append_new(keys, json_string(name));
     }
-    head = json_pack("{s:s, s:s, s:s, s:o, s:o, s:O, s:s, s:o}", "schema_version", "1.1.0",
-                     "device_name", recording->device, "kernel_name", "transpose", "problem_size",
-                     problem_size(&recording->problem), "tune_params_keys", keys, "tune_params",
-                     params, "objective", "time", "autotune", at_json_about(recording));
+    head = json_pack("{s:s, s:s}", "schema_version", "1.1.0", "device_name", recording->device);
+    set_kernel(head, recording);
+    json_object_set_new(head, "tune_params_keys", keys);
+    json_object_set(head, "tune_params", params);
+    json_object_set_new(head, "objective", json_string("time"));
+    if (!recording->kernel)
+        json_object_set_new(head, "autotune", at_json_about(recording));
     json_object_foreach(head, name, value)
     {
         fprintf(out, "\"%s\": ", name);

@@ -591,10 +591,10 @@ enum at_status at_recording_write_as(const struct at_recording *recording,
                                      const struct at_recording_format *format, FILE *out,
                                      struct at_error *err)
 {
-    if (recording->kernel)
+    if (recording->kernel && !format->member)
         return at_fail(err, AT_USAGE,
-                       "this is a recording of %.*s, not of a transpose: it can be replayed, but "
-                       "not converted",
+                       "this is a recording of %.*s, not of a transpose, which this format is for: "
+                       "--to kernel-tuner and t4 take any kernel",
                        AT_QUOTED(recording->kernel, 200));
     return format->write(recording, out, err);
 }

@@ -41,7 +41,7 @@ struct at_recorded_family {
 struct at_recording {
     struct at_problem problem;
     char *kernel;    /* NULL; or, in another tuner's file, the kernel: then there is no problem, and
-                        the recording can be replayed but not written */
+                        the recording can be written in JSON only */
     char *device;    /* name */
     char *setting;   /* all else that the times depend on, as in a journal */
     int64_t copy_ns; /* time of the best copy of as many bytes; 0: unknown */
@@ -96,8 +96,8 @@ struct at_recording_format {
 extern const struct at_recording_format *const at_recording_formats[]; /* NULL-ended */
 at_choice_fn at_recording_choice;
 
-/* Write the recording. AT_USAGE for a recording of another tuner's kernel, or if the format's write
- * refuses it. */
+/* Write the recording. AT_USAGE if the format's write refuses it, or for another tuner's kernel in
+ * a format that is not JSON. */
 enum at_status at_recording_write_as(const struct at_recording *recording,
                                      const struct at_recording_format *format, FILE *out,
                                      struct at_error *err);

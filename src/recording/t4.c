@@ -133,11 +133,11 @@ static enum at_status write_result(const struct at_recording *recording, size_t 
                               json_pack("{s:s, s:f, s:s}", "name", "time", "value",
                                         result->time_ns / AT_JSON_NS_PER_MS, "unit", "ms"));
     object = json_pack("{s:o, s:[s], s:{s:o, s:f}, s:s, s:i, s:o}", "configuration",
-                       at_json_config(&recording->space.configs[row]), "objectives", "time",
-                       "times", "runtimes", at_json_samples(result), "framework",
-                       (double)at_recording_cost(recording, row) / AT_JSON_NS_PER_MS, "invalidity",
-                       invalidities[result->outcome], "correctness", correct, "measurements",
-                       measurements);
+                       at_json_config(&recording->space.configs[row], !recording->kernel),
+                       "objectives", "time", "times", "runtimes", at_json_samples(result),
+                       "framework", (double)at_recording_cost(recording, row) / AT_JSON_NS_PER_MS,
+                       "invalidity", invalidities[result->outcome], "correctness", correct,
+                       "measurements", measurements);
     if (!correct)
         json_object_set_new(object, "outcome", json_string(at_outcome_names[result->outcome]));
     at_json_set_cost(object, result);
@@ -150,11 +150,14 @@ static enum at_status write(const struct at_recording *recording, FILE *out, str
 
     if (status != AT_OK)
         return status;
-    fputs("{\n\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\": \"milliseconds\"},\n"
-          "\"autotune\": ",
+    fputs("{\n\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\": \"milliseconds\"},\n",
           out);
-    status = at_json_put(at_json_about(recording), out, err);
-    fputs(",\n\"results\": [", out);
+    if (!recording->kernel) {
+        fputs("\"autotune\": ", out);
+        status = at_json_put(at_json_about(recording), out, err);
+        fputs(",\n", out);
+    }
+    fputs("\"results\": [", out);
     for (size_t i = 0; i < recording->space.count && status == AT_OK; i++) {
         fputs(i == 0 ? "\n" : ",\n", out);
         status = write_result(recording, i, out, err);

@@ -53,13 +53,29 @@ setup() {
     done
 }
 
-@test "files of other tuners can be replayed, but not converted" {
+@test "files of other tuners are replayed, and converted between their formats" {
     run --separate-stderr -0 "$AUTOTUNE" replay "$others/kernel-tuner.json" "$others/t4.json" \
         --runs 2 --winners
     [[ $output == *'vector_add [10000000, 1] on Some GPU: 5 configs, the best 27008 ns'* ]]
     [[ $output == *'a kernel that T4 does not name on a device that T4 does not name: 4 configs'* ]]
+    # Times and failures are the same in both, and what a format can hold is not lost.
+    "$AUTOTUNE" convert --to kernel-tuner --out one.json "$others/kernel-tuner.json"
+    run -0 jq -c '[.kernel_name, .problem_size, .device_name, .tune_params_keys, (.cache | length)]' one.json
+    [ "$output" = '["vector_add",[10000000,1],"Some GPU",["block_size_x","use_padding","tile_size_x"],5]' ]
+    "$AUTOTUNE" convert --to t4 --out two.json one.json
+    run -0 jq -c '[.results[] | .configuration]' two.json
+    [ "$output" = "$(jq -c '[.cache[] | {block_size_x, use_padding, tile_size_x}]' one.json)" ]
+    run -0 jq -c '[.results[] | .times.runtimes]' two.json
+    [ "$output" = "$(jq -c '[.cache[] | .times // []]' one.json)" ]
+    for file in one.json two.json; do
+        run --separate-stderr -0 "$AUTOTUNE" replay "$file" --runs 2 --winners
+        [[ $output == *': 5 configs, the best 27008 ns'* ]]
+    done
+    "$AUTOTUNE" convert --to kernel-tuner one.json | cmp - one.json
+    # T4 has no order of values: they are sorted.
+    "$AUTOTUNE" convert --to t4 two.json | jq -S ".results | sort" | cmp - <(jq -S ".results | sort" two.json)
     refused 'this is a recording of vector_add [10000000, 1], not of a transpose' \
-        convert --to t4 "$others/kernel-tuner.json"
+        convert --to recording "$others/kernel-tuner.json"
     refused 'not of a transpose' convert --to recording --out never "$others/t4.json"
     [ ! -e never ]
 }

@@ -73,6 +73,10 @@ knows() {
         --space --timeout --with
 }
 
+@test "space names its options" {
+    knows space --arg --block --check --define --entry --family --gpu --grid --include-dir --out --shared
+}
+
 @test "study names its options" {
     knows study --arg --block --check --define --entry --format --gpu --grid --include-dir --out --shared --space --timeout
 }

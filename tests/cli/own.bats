@@ -52,6 +52,8 @@ takes_float4|--grid 1 --block 1 --arg float4=7 --arg float4[2]=7.0|takes_float4 
 takes_random|--grid 1 --block 1 --arg uint[99]=random --arg uint=99|takes_random of lessons.cu
 takes_float|--grid 1 --block 1 --arg float[1+1]=@seven --arg float=7|takes_float of lessons.cu
 nothing|--grid ceil_div(1000,256) --block max(1,2)|4 blocks of 2 threads
+vector_sums|--grid 1 --block 32 --arg float4[32]=7 --arg float2[32] --arg int=7|atomic global 16 B 1 16.00 16.00
+vector_sums|--grid 1 --block 32 --arg float4[32]=7 --arg float2[32] --arg int=7|atomic global 8 B 1 16.00
 END_OF_TABLE
 }
 

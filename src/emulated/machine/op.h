@@ -14,6 +14,7 @@
 
 enum {
     AT_EMU_OPERANDS = 6,
+    AT_EMU_UNITS_MAX = 8,           /* of a vector */
     AT_EMU_ROW_ALIGN = 64,          /* bytes; every row starts at a multiple */
     AT_EMU_PREDICATE = 0,           /* the "bytes per lane" of a predicate */
     AT_EMU_TRUE_ROW = 0,            /* a predicate that always holds: the default guard */
@@ -153,10 +154,10 @@ struct at_emu_op {
     };
     uint8_t space; /* at_emu_space */
     bool store, atomic;
-    bool past_l1;        /* cp.async.cg */
-    uint8_t order;       /* at_emu_order, or-ed */
-    uint8_t unit_bytes;  /* of one element in memory */
-    uint8_t units;       /* of a vector */
+    bool past_l1;       /* cp.async.cg */
+    uint8_t order;      /* at_emu_order, or-ed */
+    uint8_t unit_bytes; /* of one element in memory */
+    uint8_t units; /* of a vector; of an atomic operation 0: it is in the first one's request */
     uint8_t value_bytes; /* per lane, of the rows that hold the elements */
     union {
         uint8_t address_bytes; /* per lane, of the address's row */

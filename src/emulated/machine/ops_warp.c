@@ -14,17 +14,17 @@
 static bool locate(const struct at_emu_op *op, struct at_emu_warp *warp, uint32_t lanes,
                    enum at_emu_space space, const uint64_t address[AT_WARP], char *host[AT_WARP])
 {
-    uint32_t unwritten = 0;
+    uint32_t unwritten = 0, all_bytes = op->unit_bytes * (op->units ? op->units : 1U);
 
     if (space == AT_EMU_PARAM) {
         at_emu_raise(warp, op, AT_EMU_PARAM_BOUNDS, __builtin_ctz(lanes), 0, "it is atomic");
         return false;
     }
-    if (!at_emu_access_resolve(op, warp, lanes, space, op->unit_bytes, address, host))
+    if (!at_emu_access_resolve(op, warp, lanes, space, all_bytes, address, host))
         return false;
-    if (op->row[0] == AT_EMU_SINK_ROW ||
-        at_emu_access_poll(op, warp, lanes, op->unit_bytes, address, host))
-        at_emu_access_report(op, warp, lanes, space, true, op->unit_bytes, address, NULL);
+    if (op->units && (op->row[0] == AT_EMU_SINK_ROW ||
+                      at_emu_access_poll(op, warp, lanes, op->unit_bytes, address, host)))
+        at_emu_access_report(op, warp, lanes, space, true, all_bytes, address, NULL);
     if (op->order & AT_EMU_RELEASES)
         at_emu_run_fence(op, warp, lanes);
     at_emu_order_acquire(warp, lanes);

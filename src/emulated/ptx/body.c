@@ -66,6 +66,7 @@ static const struct {
     {"barrier", at_ptx_decode_barrier},
     {"membar", at_ptx_decode_fence},
     {"fence", at_ptx_decode_fence},
+    {"griddepcontrol", at_ptx_decode_dependency},
     {"mbarrier", at_ptx_decode_mbarrier},
 };
 

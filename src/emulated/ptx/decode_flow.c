@@ -360,3 +360,14 @@ bool at_ptx_decode_fence(struct at_ptx_reader *reader, struct at_emu_op *op,
         op->run = at_emu_run_proxy_fence;
     return op->run || at_ptx_unknown(reader, opcode);
 }
+
+/* A grid that other launches wait for, or that waits for them. It is the only one here, so all
+ * before it have ended. */
+bool at_ptx_decode_dependency(struct at_ptx_reader *reader, struct at_emu_op *op,
+                              const struct at_ptx_opcode *opcode)
+{
+    static const char *const known[] = {"griddepcontrol.wait", "griddepcontrol.launch_dependents"};
+
+    op->run = at_emu_run_nothing;
+    return AT_PTX_INDEX(known, opcode->text) >= 0 || at_ptx_unknown(reader, opcode);
+}

@@ -301,7 +301,7 @@ static struct access_parts read_parts(const struct at_ptx_opcode *opcode, struct
             continue;
         if (strcmp(part, "L2::cache_hint") == 0) {
             parts.hint = true;
-        } else if (strcmp(part, "v2") == 0 || strcmp(part, "v4") == 0) {
+        } else if (strcmp(part, "v2") == 0 || strcmp(part, "v4") == 0 || strcmp(part, "v8") == 0) {
             op->units = (uint8_t)(part[1] - '0');
         } else {
             parts.too_many |= parts.rest != NULL;
@@ -430,6 +430,47 @@ bool at_ptx_decode_store(struct at_ptx_reader *reader, struct at_emu_op *op,
            skip_policy(reader, parts.hint);
 }
 
+/* A register, or as many as the vector has, in braces. */
+static bool read_rows(struct at_ptx_reader *reader, const struct at_emu_op *op, bool result,
+                      uint32_t rows[AT_EMU_UNITS_MAX])
+{
+    if (op->units > 1 && !at_ptx_expect(reader, "{"))
+        return false;
+    for (int k = 0; k < op->units; k++) {
+        struct at_emu_op one = {0};
+
+        if (k > 0 && !at_ptx_expect(reader, ","))
+            return false;
+        if (!(result ? at_ptx_read_result(reader, &one, op->unit_bytes)
+                     : at_ptx_read_source(reader, &one, op->unit_bytes)))
+            return false;
+        rows[k] = one.row[0];
+    }
+    return op->units == 1 || at_ptx_expect(reader, "}");
+}
+
+/* A vector is an operation for each element (PTX ISA, "atom": each element is atomic by itself).
+ * The first one has the count of elements, to be one request. */
+static void add_elements(struct at_ptx_reader *reader, struct at_emu_op *op,
+                         const uint32_t results[AT_EMU_UNITS_MAX],
+                         const uint32_t sources[AT_EMU_UNITS_MAX])
+{
+    struct at_ptx_kernel *kernel = reader->kernel;
+    struct at_emu_op last = *op;
+
+    for (int k = 0; k < op->units; k++) {
+        last = *op;
+        last.units = k == 0 ? op->units : 0;
+        last.immediate += k * op->unit_bytes;
+        last.row[0] = results[k];
+        last.row[2] = sources[k];
+        last.text_bytes = (uint32_t)(reader->token.text - op->text);
+        if (k + 1 < op->units)
+            AT_PUSH(kernel->ops, kernel->op_count, kernel->op_capacity, last);
+    }
+    *op = last;
+}
+
 /* atom d, [a], b{, c}; red [a], b. */
 bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
                           const struct at_ptx_opcode *opcode)
@@ -438,31 +479,38 @@ bool at_ptx_decode_atomic(struct at_ptx_reader *reader, struct at_emu_op *op,
     bool reduction = strcmp(opcode->part[0], "red") == 0, compares;
     const struct at_emu_row *row;
     char name[2 * AT_PTX_OPCODE_MAX];
+    uint32_t results[AT_EMU_UNITS_MAX], sources[AT_EMU_UNITS_MAX];
 
     op->atomic = true;
     op->order |= AT_EMU_STRONG;
-    if (!parts.rest || parts.too_many || !read_unit(opcode, op) || op->units != 1 ||
-        op->space == AT_EMU_PARAM || op->space == AT_EMU_LOCAL || op->space == AT_EMU_CONST)
+    if (!parts.rest || parts.too_many || !read_unit(opcode, op) || op->space == AT_EMU_PARAM ||
+        op->space == AT_EMU_LOCAL || op->space == AT_EMU_CONST)
         return at_ptx_unknown(reader, opcode);
     snprintf(name, sizeof name, "atom.%s.%s", parts.rest, opcode->part[opcode->part_count - 1]);
     compares = strcmp(parts.rest, "cas") == 0;
     row = at_ptx_find_row(name);
-    if (!row || (reduction && (compares || strcmp(parts.rest, "exch") == 0)))
+    if (!row || (reduction && (compares || strcmp(parts.rest, "exch") == 0)) ||
+        (op->units > 1 && strcmp(parts.rest, "add") != 0))
         return at_ptx_unknown(reader, opcode);
     op->run = row->run;
     op->store = true;
     op->undefined = AT_EMU_USES;
-    if (reduction)
-        at_ptx_add_row(op, AT_EMU_SINK_ROW, true);
-    else if (!at_ptx_read_result(reader, op, op->unit_bytes) || !at_ptx_expect(reader, ","))
+    for (int k = 0; k < op->units; k++)
+        results[k] = AT_EMU_SINK_ROW;
+    if (!reduction && (!read_rows(reader, op, true, results) || !at_ptx_expect(reader, ",")))
         return false;
+    at_ptx_add_row(op, results[0], true);
     if (!read_access_address(reader, op) || !at_ptx_expect(reader, ",") ||
-        !at_ptx_read_source(reader, op, op->unit_bytes))
+        !read_rows(reader, op, false, sources))
         return false;
+    at_ptx_add_row(op, sources[0], false);
     if (compares &&
         (!at_ptx_expect(reader, ",") || !at_ptx_read_source(reader, op, op->unit_bytes)))
         return false;
-    return skip_policy(reader, parts.hint);
+    if (!skip_policy(reader, parts.hint))
+        return false;
+    add_elements(reader, op, results, sources);
+    return true;
 }
 
 /* prefetch and the like change caches only: the address is read, and no more. */

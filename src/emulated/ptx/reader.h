@@ -266,10 +266,10 @@ typedef bool at_ptx_decoder(struct at_ptx_reader *reader, struct at_emu_op *op,
                             const struct at_ptx_opcode *opcode);
 
 at_ptx_decoder at_ptx_decode_branch, at_ptx_decode_switch, at_ptx_decode_exit, at_ptx_decode_return,
-    at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence, at_ptx_decode_call,
-    at_ptx_decode_float, at_ptx_decode_compare_to_register, at_ptx_decode_load, at_ptx_decode_store,
-    at_ptx_decode_atomic, at_ptx_decode_prefetch, at_ptx_decode_policy, at_ptx_decode_copy,
-    at_ptx_decode_mbarrier, at_ptx_decode_convert, at_ptx_decode_move, at_ptx_decode_to_space,
-    at_ptx_decode_is_space, at_ptx_decode_compare;
+    at_ptx_decode_trap, at_ptx_decode_barrier, at_ptx_decode_fence, at_ptx_decode_dependency,
+    at_ptx_decode_call, at_ptx_decode_float, at_ptx_decode_compare_to_register, at_ptx_decode_load,
+    at_ptx_decode_store, at_ptx_decode_atomic, at_ptx_decode_prefetch, at_ptx_decode_policy,
+    at_ptx_decode_copy, at_ptx_decode_mbarrier, at_ptx_decode_convert, at_ptx_decode_move,
+    at_ptx_decode_to_space, at_ptx_decode_is_space, at_ptx_decode_compare;
 
 #endif

@@ -120,3 +120,17 @@ extern "C" __global__ void busy_blocks(float *to, const float *from, int first, 
         to[at] = from[at];
     }
 }
+
+/* What a launch may wait for, and sums of vectors. It traps unless both are right. */
+#if __CUDA_ARCH__ >= 900
+extern "C" __global__ void vector_sums(float4 *x, float2 *old, uint32_t n)
+{
+    cudaGridDependencySynchronize();
+    old[threadIdx.x] = atomicAdd((float2 *)&x[threadIdx.x], make_float2(3, 4));
+    atomicAdd(&x[threadIdx.x], make_float4(1, 2, 3, 4));
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (x[threadIdx.x].x != 4 + n || x[threadIdx.x].y != 6 + n || x[threadIdx.x].z != 3 + n ||
+        x[threadIdx.x].w != 4 + n || old[threadIdx.x].y != n)
+        __trap();
+}
+#endif

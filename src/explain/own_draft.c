@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/own_draft.h"
+
+#include "base/memory.h"
+#include "base/text_stream.h"
+#include "explain/host_code.h"
+#include "explain/host_tokens.h"
+#include "explain/kernel_argument.h"
+#include "explain/own_kernel.h"
+#include "system/file.h"
+#include "system/paths.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES_MAX = 4 << 20 };
+
+/* ---- what the names of macros mean ---- */
+
+/* By parts of names, in lower case; the first that fits. Kernel Tuner: block_size_x, tile_size_x,
+ * use_padding, loop_unroll_factor. KTT: WORK_GROUP_SIZE_X, TILE_SIZE_X, VECTOR_TYPE. NVIDIA's
+ * samples: TILE_DIM, BLOCK_ROWS. */
+static const struct at_draft_convention conventions[] = {
+    {"unroll", AT_DRAFT_NO_ROLE, "iterations that are unrolled together", {1, 2, 4, 8}},
+    {"pad", AT_DRAFT_NO_ROLE, "elements that pad a row of shared memory", {0, 1}},
+    {"use_", AT_DRAFT_NO_ROLE, "whether it is used", {0, 1}},
+    {"vec", AT_DRAFT_NO_ROLE, "elements of an access", {1, 2, 4}},
+    {"tile_dim", AT_DRAFT_TILE, "columns and rows of a tile", {16, 32, 64}},
+    {"tiledim", AT_DRAFT_TILE, "columns and rows of a tile", {16, 32, 64}},
+    {"block_rows", AT_DRAFT_ROWS, "rows of a block's threads", {2, 4, 8, 16}},
+    {"block", AT_DRAFT_THREADS, "threads of a block", {16, 32, 64, 128}},
+    {"group", AT_DRAFT_THREADS, "threads of a block", {16, 32, 64, 128}},
+    {"local_size", AT_DRAFT_THREADS, "threads of a block", {16, 32, 64, 128}},
+    {"threads", AT_DRAFT_THREADS, "threads of a block", {16, 32, 64, 128}},
+    {"tile", AT_DRAFT_FACTOR, "elements of a thread", {1, 2, 4, 8}},
+    {"elem", AT_DRAFT_FACTOR, "elements of a thread", {1, 2, 4, 8}},
+    {"work_per", AT_DRAFT_FACTOR, "elements of a thread", {1, 2, 4, 8}},
+};
+static const struct at_draft_convention other = {
+    "", AT_DRAFT_NO_ROLE, "a macro of the kernel", {1, 2, 4}};
+/* Along y a block has fewer threads. */
+static const int threads_y[AT_DRAFT_VALUES] = {1, 2, 4, 8, 16, 32};
+
+static char *lower_of(const char *text)
+{
+    char *lower = at_strdup(text);
+
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return lower;
+}
+
+static const struct at_draft_convention *convention_of(const char *name)
+{
+    char *lower = lower_of(name);
+    const struct at_draft_convention *found = &other;
+
+    for (size_t i = 0; i < AT_COUNT(conventions) && found == &other; i++)
+        if (strstr(lower, conventions[i].part))
+            found = &conventions[i];
+    free(lower);
+    return found;
+}
+
+/* ---- the parameters ---- */
+
+static bool has_macro(const struct at_draft *draft, const char *name, size_t size)
+{
+    for (size_t i = 0; i < draft->macro_count; i++)
+        if (strlen(draft->macros[i].name) == size && memcmp(draft->macros[i].name, name, size) == 0)
+            return true;
+    return false;
+}
+
+static char axis_of(const char *name)
+{
+    char last = (char)tolower((unsigned char)name[strlen(name) - 1]);
+    size_t length = strlen(name);
+
+    return length > 1 && strchr("xyz", last) &&
+                   (name[length - 2] == '_' || isupper((unsigned char)name[length - 1]))
+               ? last
+               : 'x';
+}
+
+static enum at_status add_macro(struct at_draft *draft, const char *name, size_t size,
+                                const int64_t *value, struct at_error *err)
+{
+    struct at_draft_macro macro = {.name = at_strndup(name, size)};
+
+    if (draft->macro_count == AT_DRAFT_MACROS) {
+        free(macro.name);
+        return at_fail(err, AT_FAILED,
+                       "more than %d macros would become parameters: give some with --define",
+                       AT_DRAFT_MACROS);
+    }
+    macro.convention = convention_of(macro.name);
+    macro.axis = axis_of(macro.name);
+    macro.values = macro.convention->role == AT_DRAFT_THREADS && macro.axis != 'x'
+                       ? threads_y
+                       : macro.convention->values;
+    macro.value = value ? *value : macro.convention->values[0];
+    if (!value && macro.convention->role == AT_DRAFT_THREADS)
+        macro.value = macro.axis == 'x' ? 32 : macro.axis == 'y' ? 8 : 1;
+    macro.param = at_strdup(macro.name);
+    for (char *c = macro.param; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    draft->macros[draft->macro_count++] = macro;
+    return AT_OK;
+}
+
+/* ---- macros that the file defines ---- */
+
+static bool uses(const char *text, const char *name, size_t size)
+{
+    struct at_host_token token = at_host_token_next(&text);
+
+    for (; token.kind != AT_HOST_END; token = at_host_token_next(&text)) {
+        if (token.kind == AT_HOST_WORD && token.size == size && memcmp(token.text, name, size) == 0)
+            return true;
+        if (token.kind == AT_HOST_DIRECTIVE) {
+            char *line = at_strndup(token.text + 1, token.size - 1);
+            const char *at = line;
+            struct at_host_token word = at_host_token_next(&at);
+            bool found = false, defines = at_host_token_is(&word, "define");
+
+            at_host_token_next(&at);
+            if (defines)
+                found = uses(at, name, size);
+            free(line);
+            if (found)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "#define NAME NUMBER" of a name that code uses: it is blanked, and becomes a parameter. */
+static enum at_status take_define(struct at_draft *draft, char *begin, size_t size,
+                                  const struct at_texts *given, struct at_error *err)
+{
+    char *line = at_strndup(begin + 1, size - 1), *end;
+    const char *at = line;
+    struct at_host_token word = at_host_token_next(&at), name, number;
+    int64_t value;
+    enum at_status status = AT_OK;
+    bool fixed = false;
+
+    if (at_host_token_is(&word, "define")) {
+        name = at_host_token_next(&at);
+        number = *at == '(' ? (struct at_host_token){AT_HOST_END, at, 0} : at_host_token_next(&at);
+        value = strtoll(number.text, &end, 0);
+        for (size_t i = 0; i < given->count; i++)
+            fixed = fixed || (strncmp(given->items[i], name.text, name.size) == 0 &&
+                              strchr("=", given->items[i][name.size]));
+        if (number.kind == AT_HOST_NUMBER && end == number.text + number.size &&
+            at_host_token_next(&at).kind == AT_HOST_END && value >= 0 && value <= 4096 && !fixed &&
+            !has_macro(draft, name.text, name.size) && uses(draft->text, name.text, name.size)) {
+            status = add_macro(draft, name.text, name.size, &value, err);
+            memset(begin, ' ', size);
+        }
+    }
+    free(line);
+    return status;
+}
+
+static enum at_status take_defines(struct at_draft *draft, const struct at_texts *given,
+                                   struct at_error *err)
+{
+    const char *at = draft->text;
+    struct at_host_token token = at_host_token_next(&at);
+    enum at_status status = AT_OK;
+
+    for (; token.kind != AT_HOST_END && status == AT_OK; token = at_host_token_next(&at))
+        if (token.kind == AT_HOST_DIRECTIVE)
+            status = take_define(draft, draft->text + (token.text - draft->text), token.size, given,
+                                 err);
+    return status;
+}
+
+/* A macro that only #if asks for: without it, its value is 0. */
+static enum at_status take_conditions(struct at_draft *draft, struct at_error *err)
+{
+    const char *at = draft->text;
+    struct at_host_token token = at_host_token_next(&at);
+    enum at_status status = AT_OK;
+    const int64_t off = 0;
+
+    for (; token.kind != AT_HOST_END && status == AT_OK; token = at_host_token_next(&at)) {
+        char *line = token.kind == AT_HOST_DIRECTIVE ? at_strndup(token.text + 1, token.size - 1)
+                                                     : at_strdup("");
+        const char *rest = line;
+        struct at_host_token word = at_host_token_next(&rest);
+        bool condition = at_host_token_is(&word, "if") || at_host_token_is(&word, "elif");
+
+        while (condition && status == AT_OK && word.kind != AT_HOST_END) {
+            word = at_host_token_next(&rest);
+            if (word.kind == AT_HOST_WORD && word.size < 32 && memcmp(word.text, "__", 2) != 0 &&
+                !at_host_token_is(&word, "defined") && !has_macro(draft, word.text, word.size))
+                status = add_macro(draft, word.text, word.size, &off, err);
+        }
+        free(line);
+    }
+    return status;
+}
+
+/* ---- macros that a tuner defines ---- */
+
+/* A name like tx is more likely a mistake of the file. */
+static bool looks_like_macro(const char *name, size_t size)
+{
+    bool found = memchr(name, '_', size) != NULL;
+
+    for (size_t i = 0; i < size; i++)
+        found = found || isupper((unsigned char)name[i]);
+    return found && size < 32 && size > 1;
+}
+
+/* Compile the file; each name that is undefined becomes a parameter. */
+static enum at_status compile(struct at_draft *draft, const struct at_draft_request *request,
+                              int64_t compute_capability, struct at_error *err)
+{
+    static const char before[] = "identifier \"";
+    enum at_status status = AT_FAILED;
+
+    for (bool again = true; again;) {
+        struct at_source_options options = request->source;
+        char *defines[AT_DRAFT_MACROS];
+        const char *name;
+
+        options.defines = (struct at_texts){0};
+        for (size_t i = 0; i < request->source.defines.count; i++)
+            AT_PUSH(options.defines.items, options.defines.count, options.defines.capacity,
+                    request->source.defines.items[i]);
+        for (size_t i = 0; i < draft->macro_count; i++) {
+            defines[i] =
+                at_format("%s=%jd", draft->macros[i].name, (intmax_t)draft->macros[i].value);
+            AT_PUSH(options.defines.items, options.defines.count, options.defines.capacity,
+                    defines[i]);
+        }
+        status =
+            at_own_text_compile(&draft->text, request->path, &options, compute_capability, err);
+        free(options.defines.items);
+        for (size_t i = 0; i < draft->macro_count; i++)
+            free(defines[i]);
+        name = status == AT_FAILED ? strstr(err->message, before) : NULL;
+        again = false;
+        if (name) {
+            size_t size = strcspn(name += strlen(before), "\"");
+
+            again = looks_like_macro(name, size) && !has_macro(draft, name, size) &&
+                    add_macro(draft, name, size, NULL, err) == AT_OK;
+        }
+    }
+    return status;
+}
+
+/* ---- the kernel ---- */
+
+static struct at_draft_argument read_parameter(const char *at, const char *end)
+{
+    struct at_draft_argument argument = {0};
+    struct at_text_stream stream;
+    FILE *type = at_text_open(&stream);
+    struct at_host_token last = {AT_HOST_END, "", 0};
+
+    while (at < end) {
+        struct at_host_token token = at_host_token_next(&at);
+
+        if (token.kind == AT_HOST_END || token.text >= end)
+            break;
+        if (at_host_token_is(&token, "*") || at_host_token_is(&token, "["))
+            argument.pointer = true;
+        else if (at_host_token_is(&token, "const"))
+            argument.constant = true;
+        else if (token.kind == AT_HOST_WORD && !at_host_token_is(&token, "__restrict__") &&
+                 !at_host_token_is(&token, "__restrict") && !at_host_token_is(&token, "restrict")) {
+            if (last.size > 0)
+                fprintf(type, "%s%.*s", ftell(type) > 0 ? " " : "", (int)last.size, last.text);
+            last = token;
+        }
+    }
+    argument.name = at_strndup(last.text, last.size);
+    argument.type = at_text_close(&stream, NULL);
+    return argument;
+}
+
+/* Read the parameters of a kernel whose opening parenthesis was read; move behind the other. */
+static void read_parameters(struct at_draft *draft, const char **at)
+{
+    const char *begin = *at, *end, *rest = begin;
+
+    at_host_skip_brackets(at, '(', ')');
+    end = *at - 1;
+    while (rest < end) {
+        struct at_host_token token = at_host_token_next(&rest);
+        bool ends = token.kind == AT_HOST_END || token.text >= end;
+
+        if (at_host_token_is(&token, "(") && !ends)
+            at_host_skip_brackets(&rest, '(', ')');
+        if (!ends && !at_host_token_is(&token, ",") && rest < end)
+            continue;
+        if (draft->argument_count < AT_DRAFT_ARGUMENTS)
+            draft->arguments[draft->argument_count++] =
+                read_parameter(begin, at_host_token_is(&token, ",") ? token.text : end);
+        begin = rest;
+    }
+}
+
+/* What follows blockIdx.AXIS: a product of macros, numbers and blockDim. NULL: it is something
+ * else. `at` is behind the axis. */
+static char *read_step(const struct at_draft *draft, const char *at)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+    struct at_host_token token = at_host_token_next(&at);
+    bool plain = at_host_token_is(&token, "*"), first = true;
+    char *text;
+
+    while (plain && at_host_token_is(&token, "*")) {
+        token = at_host_token_next(&at);
+        if (at_host_token_is(&token, "blockDim")) {
+            at_host_token_next(&at);
+            token = at_host_token_next(&at);
+            fprintf(out, "%s@%.*s", first ? "" : " * ", (int)token.size, token.text);
+        } else if (has_macro(draft, token.text, token.size) || token.kind == AT_HOST_NUMBER) {
+            fprintf(out, "%s", first ? "" : " * ");
+            for (size_t i = 0; i < token.size; i++)
+                fputc(toupper((unsigned char)token.text[i]), out);
+        } else {
+            plain = false;
+        }
+        first = false;
+        token = at_host_token_next(&at);
+    }
+    text = at_text_close(&stream, NULL);
+    if (plain && !at_host_token_is(&token, "("))
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Which axes has the kernel's body, and how far is it from block to block? */
+static void read_axes(struct at_draft *draft, const char *at)
+{
+    const char *end = at, *begin;
+    struct at_host_token token, dot;
+
+    do
+        token = at_host_token_next(&end);
+    while (token.kind != AT_HOST_END && !at_host_token_is(&token, "{"));
+    begin = end;
+    at_host_skip_brackets(&end, '{', '}');
+    for (at = begin; at < end;) {
+        token = at_host_token_next(&at);
+        draft->guarded =
+            draft->guarded || at_host_token_is(&token, "if") || at_host_token_is(&token, "?");
+        if (!at_host_token_is(&token, "blockIdx") && !at_host_token_is(&token, "threadIdx"))
+            continue;
+        dot = at_host_token_next(&at);
+        dot = at_host_token_next(&at);
+        draft->plane = draft->plane || at_host_token_is(&dot, "y");
+        if (at_host_token_is(&token, "blockIdx") && dot.size == 1 && strchr("xy", *dot.text) &&
+            !draft->steps[*dot.text - 'x'])
+            draft->steps[*dot.text - 'x'] = read_step(draft, at);
+    }
+}
+
+static enum at_status find_kernel(struct at_draft *draft, const char *wanted, const char *path,
+                                  struct at_error *err)
+{
+    const char *at = draft->text, *names[AT_DRAFT_ARGUMENTS];
+    size_t count = 0;
+    struct at_host_token token = at_host_token_next(&at), last = token;
+    char *all;
+
+    for (; token.kind != AT_HOST_END; token = at_host_token_next(&at)) {
+        if (!at_host_token_is(&token, "__global__"))
+            continue;
+        do {
+            last = token;
+            token = at_host_token_next(&at);
+            if (at_host_token_is(&last, "__launch_bounds__") && at_host_token_is(&token, "(")) {
+                at_host_skip_brackets(&at, '(', ')');
+                token = last;
+                token.text = "";
+                token.size = 0;
+            }
+        } while (token.kind != AT_HOST_END && !at_host_token_is(&token, "("));
+        if (count < AT_DRAFT_ARGUMENTS)
+            names[count++] = at_strndup(last.text, last.size);
+        if ((wanted && !at_host_token_is(&last, wanted)) || draft->kernel)
+            continue;
+        draft->kernel = at_strndup(last.text, last.size);
+        read_parameters(draft, &at);
+        read_axes(draft, at);
+    }
+    all = at_join(names, count);
+    if (!draft->kernel)
+        at_fail(err, AT_USAGE, "%s has no kernel%s%s%s", at_path_name(path), wanted ? " " : "",
+                wanted ? wanted : "", count > 0 ? at_format("; there is %s", all) : "");
+    else if (!wanted && count > 1)
+        at_fail(err, AT_USAGE,
+                "%s has several kernels: which one is the transpose? --entry takes %s",
+                at_path_name(path), all);
+    else
+        err = NULL;
+    for (size_t i = 0; i < count; i++)
+        free((char *)names[i]);
+    free(all);
+    return err ? AT_USAGE : AT_OK;
+}
+
+/* ---- what its parameters mean ---- */
+
+static const struct {
+    const char *names; /* of numbers, between blanks, in lower case */
+    const char *value;
+} meanings[] = {
+    {" cols width w nx ncols n_cols columns num_cols x_size size_x dim_x m_cols ", "cols"},
+    {" rows height h ny nrows n_rows num_rows y_size size_y dim_y m_rows ", "rows"},
+    {" n size dim ", "cols"},
+    {" m ", "rows"},
+    {" ld_src lda ldi ld_in src_ld pitch_in ", "ld_src"},
+    {" ld_dst ldb ldo ld_out dst_ld pitch_out ", "ld_dst"},
+    {" batch batches num_batches depth ", "batch"},
+    {" nreps reps ", "1"},
+};
+
+/* NULL: the name says nothing. */
+static const char *meaning_of(const struct at_draft *draft, size_t number)
+{
+    const struct at_draft_argument *argument = &draft->arguments[number];
+    char *word = at_format(" %s ", argument->name), *lower = lower_of(word);
+    const char *found = NULL;
+    bool any_constant = false;
+    size_t pointers = 0, before = 0;
+
+    for (size_t i = 0; i < draft->argument_count; i++) {
+        any_constant =
+            any_constant || (draft->arguments[i].pointer && draft->arguments[i].constant);
+        pointers += draft->arguments[i].pointer;
+        before += draft->arguments[i].pointer && i < number;
+    }
+    for (size_t i = 0; i < AT_COUNT(meanings) && !found && !argument->pointer; i++)
+        if (strstr(meanings[i].names, lower))
+            found = meanings[i].value;
+    if (argument->pointer && pointers == 2 && any_constant)
+        found = argument->constant ? "src" : "dst";
+    else if (argument->pointer && pointers == 2 && strstr(lower, "in"))
+        found = "src";
+    else if (argument->pointer && pointers == 2 && (strstr(lower, "out") || strstr(lower, "odata")))
+        found = "dst";
+    else if (argument->pointer && pointers == 2 && strstr(lower, "dst"))
+        found = "dst";
+    else if (argument->pointer && pointers == 2 && (strstr(lower, "src") || strstr(lower, "idata")))
+        found = "src";
+    else if (argument->pointer && pointers == 2)
+        found = before == 0 ? "dst" : "src";
+    free(word);
+    free(lower);
+    return found;
+}
+
+static enum at_status find_meanings(struct at_draft *draft, const struct at_draft_request *request,
+                                    struct at_error *err)
+{
+    static const char wanted[] = "dst, src, rows, cols, ld_src, ld_dst, batch or a number";
+    size_t given = request->argument_count;
+
+    if (given > 0 && given != draft->argument_count)
+        return at_fail(err, AT_USAGE, "%s takes %zu arguments; --arg gives %zu", draft->kernel,
+                       draft->argument_count, given);
+    for (size_t i = 0; i < draft->argument_count; i++) {
+        draft->arguments[i].meaning = given > 0 ? request->arguments[i] : meaning_of(draft, i);
+        if (!draft->arguments[i].meaning)
+            return at_fail(err, AT_USAGE,
+                           "what does %s get as its argument %zu, %s? Give all with --arg, each %s",
+                           draft->kernel, i + 1, draft->arguments[i].name, wanted);
+        if (strspn(draft->arguments[i].meaning, "0123456789") !=
+                strlen(draft->arguments[i].meaning) &&
+            !strstr(" dst src rows cols ld_src ld_dst batch ", draft->arguments[i].meaning))
+            return at_fail(err, AT_USAGE, "--arg %s: in a space file an argument is %s",
+                           draft->arguments[i].meaning, wanted);
+    }
+    return AT_OK;
+}
+
+/* The bytes of an element: those of what a pointer points to. */
+static enum at_status find_element(struct at_draft *draft, struct at_error *err)
+{
+    for (size_t i = 0; i < draft->argument_count; i++) {
+        const struct at_draft_argument *argument = &draft->arguments[i];
+        struct at_kernel_argument one = {.count = 1};
+
+        if (!argument->pointer)
+            continue;
+        one.type = at_element_type_find(argument->type, strlen(argument->type));
+        if (!one.type)
+            return at_fail(err, AT_USAGE,
+                           "the type of %s, %s, is not known: give it with --define %s=float",
+                           argument->name, argument->type, argument->type);
+        draft->element_bytes = (int64_t)at_kernel_argument_element_bytes(&one);
+        return AT_OK;
+    }
+    return at_fail(err, AT_USAGE, "%s has no pointer among its arguments: it is no transpose",
+                   draft->kernel);
+}
+
+enum at_status at_draft_read(struct at_draft *draft, const struct at_draft_request *request,
+                             int64_t compute_capability, struct at_error *err)
+{
+    size_t size;
+    enum at_status status =
+        at_file_read_text(&draft->text, &size, request->path, FILE_BYTES_MAX, err);
+
+    if (status != AT_OK)
+        return status;
+    at_host_functions_blank(draft->text);
+    status = take_defines(draft, &request->source.defines, err);
+    if (status == AT_OK)
+        status = take_conditions(draft, err);
+    if (status == AT_OK)
+        status = compile(draft, request, compute_capability, err);
+    if (status == AT_OK)
+        status = find_kernel(draft, request->entry, request->path, err);
+    if (status == AT_OK)
+        status = find_meanings(draft, request, err);
+    if (status == AT_OK)
+        status = find_element(draft, err);
+    return status;
+}
+
+void at_draft_clear(struct at_draft *draft)
+{
+    for (size_t i = 0; i < draft->macro_count; i++) {
+        free(draft->macros[i].name);
+        free(draft->macros[i].param);
+    }
+    for (size_t i = 0; i < draft->argument_count; i++) {
+        free(draft->arguments[i].name);
+        free(draft->arguments[i].type);
+    }
+    free(draft->steps[0]);
+    free(draft->steps[1]);
+    free(draft->kernel);
+    free(draft->text);
+}
