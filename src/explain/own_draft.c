@@ -136,32 +136,74 @@ static bool uses(const char *text, const char *name, size_t size)
     return false;
 }
 
+/* Does the user say what it is? */
+static bool is_given(const struct at_texts *given, const char *name, size_t size)
+{
+    for (size_t i = 0; i < given->count; i++)
+        if (strncmp(given->items[i], name, size) == 0 && strchr("=", given->items[i][size]))
+            return true;
+    return false;
+}
+
+/* A number of which a parameter can be made. */
+static bool read_value(const struct at_host_token *token, int64_t *value)
+{
+    char *end;
+
+    *value = strtoll(token->text, &end, 0);
+    return token->kind == AT_HOST_NUMBER && end == token->text + token->size && *value >= 0 &&
+           *value <= 4096;
+}
+
 /* "#define NAME NUMBER" of a name that code uses: it is blanked, and becomes a parameter. */
 static enum at_status take_define(struct at_draft *draft, char *begin, size_t size,
                                   const struct at_texts *given, struct at_error *err)
 {
-    char *line = at_strndup(begin + 1, size - 1), *end;
+    char *line = at_strndup(begin + 1, size - 1);
     const char *at = line;
     struct at_host_token word = at_host_token_next(&at), name, number;
     int64_t value;
     enum at_status status = AT_OK;
-    bool fixed = false;
 
     if (at_host_token_is(&word, "define")) {
         name = at_host_token_next(&at);
         number = *at == '(' ? (struct at_host_token){AT_HOST_END, at, 0} : at_host_token_next(&at);
-        value = strtoll(number.text, &end, 0);
-        for (size_t i = 0; i < given->count; i++)
-            fixed = fixed || (strncmp(given->items[i], name.text, name.size) == 0 &&
-                              strchr("=", given->items[i][name.size]));
-        if (number.kind == AT_HOST_NUMBER && end == number.text + number.size &&
-            at_host_token_next(&at).kind == AT_HOST_END && value >= 0 && value <= 4096 && !fixed &&
-            !has_macro(draft, name.text, name.size) && uses(draft->text, name.text, name.size)) {
+        if (read_value(&number, &value) && at_host_token_next(&at).kind == AT_HOST_END &&
+            !is_given(given, name.text, name.size) && !has_macro(draft, name.text, name.size) &&
+            uses(draft->text, name.text, name.size)) {
             status = add_macro(draft, name.text, name.size, &value, err);
             memset(begin, ' ', size);
         }
     }
     free(line);
+    return status;
+}
+
+/* "const int NAME = NUMBER;", or with constexpr and static, outside of functions: the same. `at` is
+ * behind its first word. */
+static enum at_status take_constant(struct at_draft *draft, const char *begin, const char **at,
+                                    const struct at_texts *given, struct at_error *err)
+{
+    const char *rest = *at;
+    struct at_host_token token = at_host_token_next(&rest), name = token, number;
+    enum at_status status = AT_OK;
+    int64_t value;
+
+    while (token.kind == AT_HOST_WORD) {
+        name = token;
+        token = at_host_token_next(&rest);
+    }
+    if (!at_host_token_is(&token, "="))
+        return AT_OK;
+    number = at_host_token_next(&rest);
+    token = at_host_token_next(&rest);
+    if (!at_host_token_is(&token, ";") || !read_value(&number, &value) ||
+        is_given(given, name.text, name.size) || has_macro(draft, name.text, name.size))
+        return AT_OK;
+    *at = rest;
+    if (uses(rest, name.text, name.size))
+        status = add_macro(draft, name.text, name.size, &value, err);
+    memset(draft->text + (begin - draft->text), ' ', (size_t)(rest - begin));
     return status;
 }
 
@@ -172,15 +214,22 @@ static enum at_status take_defines(struct at_draft *draft, const struct at_texts
     struct at_host_token token = at_host_token_next(&at);
     enum at_status status = AT_OK;
 
-    for (; token.kind != AT_HOST_END && status == AT_OK; token = at_host_token_next(&at))
+    for (; token.kind != AT_HOST_END && status == AT_OK; token = at_host_token_next(&at)) {
+        if (at_host_token_is(&token, "{"))
+            at_host_skip_brackets(&at, '{', '}');
+        if (at_host_token_is(&token, "const") || at_host_token_is(&token, "constexpr") ||
+            at_host_token_is(&token, "static"))
+            status = take_constant(draft, token.text, &at, given, err);
         if (token.kind == AT_HOST_DIRECTIVE)
             status = take_define(draft, draft->text + (token.text - draft->text), token.size, given,
                                  err);
+    }
     return status;
 }
 
 /* A macro that only #if asks for: without it, its value is 0. */
-static enum at_status take_conditions(struct at_draft *draft, struct at_error *err)
+static enum at_status take_conditions(struct at_draft *draft, const struct at_texts *given,
+                                      struct at_error *err)
 {
     const char *at = draft->text;
     struct at_host_token token = at_host_token_next(&at);
@@ -197,7 +246,8 @@ static enum at_status take_conditions(struct at_draft *draft, struct at_error *e
         while (condition && status == AT_OK && word.kind != AT_HOST_END) {
             word = at_host_token_next(&rest);
             if (word.kind == AT_HOST_WORD && word.size < 32 && memcmp(word.text, "__", 2) != 0 &&
-                !at_host_token_is(&word, "defined") && !has_macro(draft, word.text, word.size))
+                !at_host_token_is(&word, "defined") && !has_macro(draft, word.text, word.size) &&
+                !is_given(given, word.text, word.size))
                 status = add_macro(draft, word.text, word.size, &off, err);
         }
         free(line);
@@ -367,15 +417,25 @@ static void read_axes(struct at_draft *draft, const char *at)
     }
 }
 
+/* Is it the kernel's name, or that of the template which it is an instance of? */
+static bool is_called(const struct at_host_token *token, const char *wanted)
+{
+    return token->size == strcspn(wanted, "<") && memcmp(token->text, wanted, token->size) == 0;
+}
+
 static enum at_status find_kernel(struct at_draft *draft, const char *wanted, const char *path,
                                   struct at_error *err)
 {
     const char *at = draft->text, *names[AT_DRAFT_ARGUMENTS];
     size_t count = 0;
+    bool is_template = false, lacks_instance = false;
     struct at_host_token token = at_host_token_next(&at), last = token;
     char *all;
 
     for (; token.kind != AT_HOST_END; token = at_host_token_next(&at)) {
+        is_template =
+            at_host_token_is(&token, "template") ||
+            (is_template && !at_host_token_is(&token, ";") && !at_host_token_is(&token, "{"));
         if (!at_host_token_is(&token, "__global__"))
             continue;
         do {
@@ -390,9 +450,10 @@ static enum at_status find_kernel(struct at_draft *draft, const char *wanted, co
         } while (token.kind != AT_HOST_END && !at_host_token_is(&token, "("));
         if (count < AT_DRAFT_ARGUMENTS)
             names[count++] = at_strndup(last.text, last.size);
-        if ((wanted && !at_host_token_is(&last, wanted)) || draft->kernel)
+        if ((wanted && !is_called(&last, wanted)) || draft->kernel)
             continue;
-        draft->kernel = at_strndup(last.text, last.size);
+        draft->kernel = wanted ? at_strdup(wanted) : at_strndup(last.text, last.size);
+        lacks_instance = is_template && !strchr(draft->kernel, '<');
         read_parameters(draft, &at);
         read_axes(draft, at);
     }
@@ -404,6 +465,9 @@ static enum at_status find_kernel(struct at_draft *draft, const char *wanted, co
         at_fail(err, AT_USAGE,
                 "%s has several kernels: which one is the transpose? --entry takes %s",
                 at_path_name(path), all);
+    else if (lacks_instance)
+        at_fail(err, AT_USAGE, "%s is a template: --entry names an instance, like '%s<32>'",
+                draft->kernel, draft->kernel);
     else
         err = NULL;
     for (size_t i = 0; i < count; i++)
@@ -520,7 +584,7 @@ enum at_status at_draft_read(struct at_draft *draft, const struct at_draft_reque
     at_host_functions_blank(draft->text);
     status = take_defines(draft, &request->source.defines, err);
     if (status == AT_OK)
-        status = take_conditions(draft, err);
+        status = take_conditions(draft, &request->source.defines, err);
     if (status == AT_OK)
         status = compile(draft, request, compute_capability, err);
     if (status == AT_OK)

@@ -88,7 +88,8 @@ static void write_kernel(FILE *out, const struct at_draft *draft,
                          const struct at_draft_request *request)
 {
     const struct at_texts *defines = &request->source.defines;
-    bool renamed = strcmp(draft->kernel, "transpose") == 0;
+    size_t plain = strcspn(draft->kernel, "<");
+    bool renamed = plain == strlen("transpose") && strncmp(draft->kernel, "transpose", plain) == 0;
 
     fprintf(out, "/* %s of %s, for a space file. Written by autotune space. */\n", draft->kernel,
             at_path_name(request->path));
@@ -105,8 +106,9 @@ static void write_kernel(FILE *out, const struct at_draft *draft,
     fprintf(out,
             "\nextern \"C\" __global__ void transpose(void *dst, const void *src, long long rows,\n"
             "    long long cols, long long ld_src, long long ld_dst, long long batch,\n"
-            "    long long stride_src, long long stride_dst)\n{\n    %s(",
-            renamed ? "transpose_of_the_file" : draft->kernel);
+            "    long long stride_src, long long stride_dst)\n{\n    %s%s(",
+            renamed ? "transpose_of_the_file" : draft->kernel,
+            renamed ? draft->kernel + plain : "");
     for (size_t i = 0; i < draft->argument_count; i++)
         fprintf(out, "%s(%s%s)%s", i > 0 ? ", " : "", draft->arguments[i].type,
                 draft->arguments[i].pointer ? " *" : "", draft->arguments[i].meaning);
@@ -202,9 +204,10 @@ static void write_launch(FILE *out, const struct at_draft *draft, int sides)
         fputs("  - rows == cols\n", out);
     if (sides == 0 || !draft->guarded)
         fprintf(out, "  - cols %% (%s) == 0 && rows %% (%s) == 0\n", x.elements, y.elements);
-    fprintf(out, "constraints:\n  - %s%s%s >= 32\n  - %s%s%s <= 1024\n", x.threads,
-            draft->plane ? " * " : "", draft->plane ? y.threads : "", x.threads,
-            draft->plane ? " * " : "", draft->plane ? y.threads : "");
+    if (draft->macro_count > 0)
+        fprintf(out, "constraints:\n  - %s%s%s >= 32\n  - %s%s%s <= 1024\n", x.threads,
+                draft->plane ? " * " : "", draft->plane ? y.threads : "", x.threads,
+                draft->plane ? " * " : "", draft->plane ? y.threads : "");
     if (tile && rows)
         fprintf(out, "  - %s %% %s == 0\n", tile->param, rows->param);
     fputs("launch:\n", out);
