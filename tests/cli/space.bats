@@ -94,6 +94,21 @@ has() {
     [[ $output == *' 4 correct'* ]]
 }
 
+@test "constants of the file are parameters, too, and an instance of a template is tuned" {
+    sed -e 's/#define TILE_DIM 32/const int TILE_DIM = 32;/' -e 's/#define BLOCK_ROWS 8/static constexpr int BLOCK_ROWS = 8;/' \
+        -e 's/__global__ void __launch/template <int PAD> __global__ void __launch/' -e 's/TILE_DIM + 1/TILE_DIM + PAD/' \
+        sample.cu >constants.cu
+    run --separate-stderr -2 "$AUTOTUNE" space constants.cu --entry turn
+    [[ $stderr == *"turn is a template: --entry names an instance, like 'turn<32>'"* ]]
+    run -0 "$AUTOTUNE" space constants.cu --entry 'turn<1>' --out turn.yaml --family turn
+    file=turn.yaml
+    has '  - name: TILE_DIM' '    default: 32' '  - name: BLOCK_ROWS' '    default: 8' '  block_y: BLOCK_ROWS'
+    grep -qF 'turn<1>((double *)dst, (double *)src);' turn.cu
+    run --separate-stderr -0 "$AUTOTUNE" tune -q --gpu emu --space turn.yaml --family turn \
+        --problem 128x128:f64 --budget 4
+    [[ $output == *' 4 correct'* ]]
+}
+
 @test "a wrong config names the problem, and how to exclude it" {
     "$AUTOTUNE" space sample.cu --entry turn --out turn.yaml --family turn
     sed -i '/rows == cols/d' turn.yaml
