@@ -59,19 +59,26 @@ static enum at_status take_text(void *options, const struct at_option *option, c
     return AT_OK;
 }
 
-/* A macro's name is a word of C, and its value does not go on in the file. */
-static enum at_status take_define(void *options, const struct at_option *option, const char *text,
-                                  struct at_error *err)
+enum at_status at_define_check(const char *text, struct at_error *err)
 {
     static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     size_t name = strspn(text, letters);
 
-    (void)option;
     if (name == 0 || (*text >= '0' && *text <= '9') || (text[name] && text[name] != '=') ||
         strchr(text, '\\'))
         return at_fail(err, AT_USAGE, "--define takes NAME or NAME=VALUE: block_size_x=32");
-    at_texts_add(&((struct at_own_options *)options)->source.defines, text);
     return AT_OK;
+}
+
+static enum at_status take_define(void *options, const struct at_option *option, const char *text,
+                                  struct at_error *err)
+{
+    enum at_status status = at_define_check(text, err);
+
+    (void)option;
+    if (status == AT_OK)
+        at_texts_add(&((struct at_own_options *)options)->source.defines, text);
+    return status;
 }
 
 #define AT_OF_LAUNCH(member) AT_SETS(at_own_launch, member, const char *), AT_CALLS(take_text)

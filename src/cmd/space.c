@@ -14,19 +14,37 @@
 
 struct space_options {
     struct at_progress progress;
-    const char *file, *gpu, *family, *out;
-    struct at_own_options own;
+    const char *file, *entry, *gpu, *family, *out;
+    struct at_texts arguments, defines;
 };
+
+static enum at_status take_define(void *given, const struct at_option *option, const char *text,
+                                  struct at_error *err)
+{
+    enum at_status status = at_define_check(text, err);
+
+    (void)option;
+    if (status == AT_OK)
+        at_texts_add(&((struct space_options *)given)->defines, text);
+    return status;
+}
 
 static const struct at_option options_table[] = {
     AT_ARGUMENT("file", "which kernel? Name its CUDA file, like my.cu",
                 AT_SETS_TEXT(space_options, file)),
+    {"entry", 0, "NAME", 0, "Which kernel, unless the file has only one",
+     AT_SETS_TEXT(space_options, entry)},
+    {"arg", 0, "MEANING", 0,
+     "What the next argument of the kernel gets: dst, src, rows, cols, ld_src, ld_dst, batch or a "
+     "number; may be repeated",
+     AT_ADDS_TEXT(space_options, arguments)},
+    {"define", 'D', "NAME[=VALUE]", 0,
+     "Give a macro a value, so that it is no parameter; may be repeated", AT_CALLS(take_define)},
     {"family", 0, "NAME", 0, "Name of the family (default: the file's)",
      AT_SETS_TEXT(space_options, family)},
     AT_GPU(0, space_options, gpu, "Device that the kernel is compiled for (default: emu)"),
     AT_OUT(0, space_options, out,
            "Write the space to FILE.yaml, and its template to FILE.cu (default: NAME-space.yaml)"),
-    AT_TABLE(space_options, own, at_own_table),
     {0},
 };
 
@@ -48,26 +66,6 @@ static char *family_of(const char *path)
     return family;
 }
 
-static enum at_status check(void *given, struct at_error *err)
-{
-    struct space_options *options = given;
-    const struct at_own_launch *launch;
-
-    at_own_options_settle(&options->own);
-    if (options->own.count > 2)
-        return at_fail(err, AT_USAGE, "a space is of one kernel: name one with --entry");
-    launch = options->own.count > 0 ? &options->own.rows[options->own.count - 1].launch : NULL;
-    if (launch && (launch->grid || launch->block || launch->shared || launch->check))
-        return at_fail(err, AT_USAGE,
-                       "--grid, --block, --shared and --check are of a single launch, and a space "
-                       "has many: change `launch` in the file that is written");
-    if (options->own.source.dirs.count > 0)
-        return at_fail(err, AT_USAGE,
-                       "a template includes CUDA's headers only: --include-dir is for explain and "
-                       "study");
-    return AT_OK;
-}
-
 static enum at_status write_files(const struct space_options *options,
                                   const struct at_draft_request *request,
                                   const struct at_device_info *device, const char *space_path,
@@ -77,6 +75,7 @@ static enum at_status write_files(const struct space_options *options,
         at_format("%.*s.cu", (int)(strlen(space_path) - strlen(".yaml")), space_path);
     struct at_text_stream space, kernel;
     struct at_draft draft = {0};
+    int64_t bytes = 0;
     struct at_progress progress = options->progress;
     enum at_status status = at_out_check(space_path, NULL, err);
 
@@ -89,13 +88,14 @@ static enum at_status write_files(const struct space_options *options,
         if (status == AT_OK)
             at_own_space_write(space_out, kernel_out, &draft, request, family,
                                at_path_name(kernel_path));
+        bytes = draft.element_bytes;
         at_draft_clear(&draft);
         status = at_out_write(kernel_path, &kernel, status, &progress, err);
         status = at_out_write(space_path, &space, status, &progress, err);
     }
     if (status == AT_OK)
-        printf("wrote %s and %s\nautotune tune --space %s --family %s --problem 4096x4096:f32\n",
-               space_path, kernel_path, space_path, family);
+        printf("wrote %s and %s\nautotune tune --space %s --family %s --problem 4096x4096:b%jd\n",
+               space_path, kernel_path, space_path, family, (intmax_t)bytes);
     free(kernel_path);
     return status;
 }
@@ -103,20 +103,18 @@ static enum at_status write_files(const struct space_options *options,
 static enum at_status run_space(void *given, struct at_error *err)
 {
     struct space_options *options = given;
-    const struct at_own_options *own = &options->own;
-    struct at_draft_request request = {.path = at_given_file(options->file), .source = own->source};
+    const struct at_draft_request request = {
+        .path = at_given_file(options->file),
+        .entry = options->entry,
+        .arguments = options->arguments.items,
+        .argument_count = options->arguments.count,
+        .source = {.defines = options->defines},
+    };
     struct at_device_info device;
     char *family = options->family ? at_strdup(options->family) : family_of(options->file);
     char *path = options->out ? at_strdup(options->out) : at_format("%s-space.yaml", family);
     enum at_status status;
 
-    if (own->count > 0) {
-        const struct at_own_launch *launch = &own->rows[own->count - 1].launch;
-
-        request.entry = launch->entry;
-        request.arguments = launch->arguments;
-        request.argument_count = launch->argument_count;
-    }
     if (strlen(path) <= strlen(".yaml") ||
         strcmp(path + strlen(path) - strlen(".yaml"), ".yaml") != 0)
         status = at_fail(err, AT_USAGE, "--out %s: a space file is called NAME.yaml", path);
@@ -127,13 +125,6 @@ static enum at_status run_space(void *given, struct at_error *err)
     free(family);
     free(path);
     return status;
-}
-
-static void clear_options(void *given)
-{
-    struct space_options *options = given;
-
-    at_own_options_clear(&options->own);
 }
 
 const struct at_command at_command_space = {
@@ -147,10 +138,7 @@ const struct at_command at_command_space = {
         "as kernels for Kernel Tuner and KTT do. Their names tell values and launch "
         "(doc/own-kernels.md). --arg dst, src, rows, cols, ld_src, ld_dst, batch or a number tells "
         "what an argument of the kernel gets, where its name does not."
-        "\n\nExample:\n  autotune space my.cu --entry transpose_shared\n"
-        "  autotune tune --space my-space.yaml --family my --problem 4096x4096:f32",
-    .check = check,
-    .clear = clear_options,
+        "\n\nExample:\n  autotune space my.cu --entry transpose_shared",
     .size = sizeof(struct space_options),
     .run = run_space,
 };

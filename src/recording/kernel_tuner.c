@@ -389,7 +389,8 @@ static enum at_status write_entry(const struct at_recording *recording, size_t r
         json_object_set_new(entry, times[i], json_integer(0));
     json_object_set_new(entry, "framework_time",
                         json_real((double)at_recording_cost(recording, row) / AT_JSON_NS_PER_MS));
-    at_json_set_cost(entry, result);
+    if (!recording->kernel)
+        at_json_set_cost(entry, result);
     json_object_set_new(entry, "timestamp", json_string("1970-01-01T00:00:00+00:00"));
     if (status == AT_OK)
         return at_json_put(entry, out, err);

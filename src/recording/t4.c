@@ -140,7 +140,8 @@ static enum at_status write_result(const struct at_recording *recording, size_t 
                        "measurements", measurements);
     if (!correct)
         json_object_set_new(object, "outcome", json_string(at_outcome_names[result->outcome]));
-    at_json_set_cost(object, result);
+    if (!recording->kernel)
+        at_json_set_cost(object, result);
     return at_json_put(object, out, err);
 }
 

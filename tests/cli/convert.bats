@@ -60,20 +60,27 @@ setup() {
     [[ $output == *'a kernel that T4 does not name on a device that T4 does not name: 4 configs'* ]]
     # Times and failures are the same in both, and what a format can hold is not lost.
     "$AUTOTUNE" convert --to kernel-tuner --out one.json "$others/kernel-tuner.json"
-    run -0 jq -c '[.kernel_name, .problem_size, .device_name, .tune_params_keys, (.cache | length)]' one.json
-    [ "$output" = '["vector_add",[10000000,1],"Some GPU",["block_size_x","use_padding","tile_size_x"],5]' ]
+    grep -qx '"kernel_name": "vector_add",' one.json
+    grep -qx '"problem_size": \[10000000, 1\],' one.json
+    grep -qx '"tune_params_keys": \["block_size_x", "use_padding", "tile_size_x"\],' one.json
+    [ "$(grep -c '"time": ' one.json)" -eq 5 ]
+    run ! grep -q -e autotune -e family -e evaluation_ns one.json
     "$AUTOTUNE" convert --to t4 --out two.json one.json
-    run -0 jq -c '[.results[] | .configuration]' two.json
-    [ "$output" = "$(jq -c '[.cache[] | {block_size_x, use_padding, tile_size_x}]' one.json)" ]
-    run -0 jq -c '[.results[] | .times.runtimes]' two.json
-    [ "$output" = "$(jq -c '[.cache[] | .times // []]' one.json)" ]
+    run ! grep -q -e autotune -e family -e evaluation_ns two.json
+    # The same configs with the same times.
+    configs() {
+        grep -oE '"block_size_x": [0-9]+|"use_padding": [01]|"tile_size_x": -?[0-9]+|"(times|runtimes)": \[[^]]+\]' "$1" |
+            sed 's/runtimes/times/' | sort
+    }
+    diff <(configs one.json) <(configs two.json)
     for file in one.json two.json; do
         run --separate-stderr -0 "$AUTOTUNE" replay "$file" --runs 2 --winners
         [[ $output == *': 5 configs, the best 27008 ns'* ]]
     done
     "$AUTOTUNE" convert --to kernel-tuner one.json | cmp - one.json
     # T4 has no order of values: they are sorted.
-    "$AUTOTUNE" convert --to t4 two.json | jq -S ".results | sort" | cmp - <(jq -S ".results | sort" two.json)
+    "$AUTOTUNE" convert --to t4 --out three.json two.json
+    diff <(configs two.json) <(configs three.json)
     refused 'this is a recording of vector_add [10000000, 1], not of a transpose' \
         convert --to recording "$others/kernel-tuner.json"
     refused 'not of a transpose' convert --to recording --out never "$others/t4.json"

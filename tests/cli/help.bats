@@ -74,7 +74,7 @@ knows() {
 }
 
 @test "space names its options" {
-    knows space --arg --block --check --define --entry --family --gpu --grid --include-dir --out --shared
+    knows space --arg --define --entry --family --gpu --out
 }
 
 @test "study names its options" {

@@ -137,8 +137,8 @@ sample.cu --entry none|has no kernel none; there is turn, other
 sample.cu --entry other|what does other get as its argument 1, data?
 sample.cu --entry turn --arg dst|turn takes 2 arguments; --arg gives 1
 sample.cu --entry turn --arg dst --arg rowz|--arg rowz: in a space file an argument is dst, src
-kt.cu --grid 3|a space has many
-kt.cu --include-dir .|a template includes CUDA's headers only
+kt.cu --grid 3|unrecognized option
+kt.cu --define 3=x|--define takes NAME or NAME=VALUE
 kt.cu --out space.yml|a space file is called NAME.yaml
 gone.cu|gone.cu
 typo.cu|identifier "tx" is undefined
