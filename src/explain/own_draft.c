@@ -14,7 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 4 << 20 };
+/* A file may be a stranger's: no more of its names are looked for, and no longer declarations read.
+ */
+enum {
+    FILE_BYTES_MAX = 4 << 20,
+    LOOKED_FOR_MAX = 256,
+    DECLARATION_WORDS = 8,
+    PARAM_LENGTH = 31,
+};
 
 /* ---- what the names of macros mean ---- */
 
@@ -84,16 +91,45 @@ static char axis_of(const char *name)
                : 'x';
 }
 
-static enum at_status add_macro(struct at_draft *draft, const char *name, size_t size,
-                                const int64_t *value, struct at_error *err)
+/* The name of the parameter: in capitals, and it begins with one (doc/space-format.md). */
+static char *param_of(const char *name, size_t size)
 {
-    struct at_draft_macro macro = {.name = at_strndup(name, size)};
+    char *param = at_format("%s%.*s", isalpha((unsigned char)*name) ? "" : "P", (int)size, name);
 
-    if (draft->macro_count == AT_DRAFT_MACROS) {
-        free(macro.name);
+    for (char *c = param; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return param;
+}
+
+static enum at_status check_param(const struct at_draft *draft, const struct at_draft_macro *macro,
+                                  struct at_error *err)
+{
+    if (draft->macro_count == AT_DRAFT_MACROS)
         return at_fail(err, AT_FAILED,
                        "more than %d macros would become parameters: give some with --define",
                        AT_DRAFT_MACROS);
+    if (strlen(macro->param) > PARAM_LENGTH)
+        return at_fail(err, AT_FAILED,
+                       "the name %s is too long for a parameter: give it with --define",
+                       macro->name);
+    for (size_t i = 0; i < draft->macro_count; i++)
+        if (strcmp(draft->macros[i].param, macro->param) == 0)
+            return at_fail(err, AT_FAILED,
+                           "%s and %s would be the same parameter: give one with --define",
+                           draft->macros[i].name, macro->name);
+    return AT_OK;
+}
+
+static enum at_status add_macro(struct at_draft *draft, const char *name, size_t size,
+                                const int64_t *value, struct at_error *err)
+{
+    struct at_draft_macro macro = {.name = at_strndup(name, size), .param = param_of(name, size)};
+    enum at_status status = check_param(draft, &macro, err);
+
+    if (status != AT_OK) {
+        free(macro.name);
+        free(macro.param);
+        return status;
     }
     macro.convention = convention_of(macro.name);
     macro.axis = axis_of(macro.name);
@@ -103,37 +139,49 @@ static enum at_status add_macro(struct at_draft *draft, const char *name, size_t
     macro.value = value ? *value : macro.convention->values[0];
     if (!value && macro.convention->role == AT_DRAFT_THREADS)
         macro.value = macro.axis == 'x' ? 32 : macro.axis == 'y' ? 8 : 1;
-    macro.param = at_strdup(macro.name);
-    for (char *c = macro.param; *c; c++)
-        *c = (char)toupper((unsigned char)*c);
     draft->macros[draft->macro_count++] = macro;
     return AT_OK;
 }
 
 /* ---- macros that the file defines ---- */
 
+static bool is_word(const struct at_host_token *token, const char *name, size_t size)
+{
+    return token->kind == AT_HOST_WORD && token->size == size &&
+           memcmp(token->text, name, size) == 0;
+}
+
+/* Does the body of a "#define" have the name? */
+static bool body_uses(const struct at_host_token *directive, const char *name, size_t size)
+{
+    char *line = at_strndup(directive->text + 1, directive->size - 1);
+    const char *at = line;
+    struct at_host_token token = at_host_token_next(&at);
+    bool found = false;
+
+    if (at_host_token_is(&token, "define"))
+        at_host_token_next(&at);
+    else
+        token.kind = AT_HOST_END;
+    while (token.kind != AT_HOST_END && token.kind != AT_HOST_DIRECTIVE && !found) {
+        token = at_host_token_next(&at);
+        found = is_word(&token, name, size);
+    }
+    free(line);
+    return found;
+}
+
 static bool uses(const char *text, const char *name, size_t size)
 {
-    struct at_host_token token = at_host_token_next(&text);
+    bool found = false;
+    struct at_host_token token;
 
-    for (; token.kind != AT_HOST_END; token = at_host_token_next(&text)) {
-        if (token.kind == AT_HOST_WORD && token.size == size && memcmp(token.text, name, size) == 0)
-            return true;
-        if (token.kind == AT_HOST_DIRECTIVE) {
-            char *line = at_strndup(token.text + 1, token.size - 1);
-            const char *at = line;
-            struct at_host_token word = at_host_token_next(&at);
-            bool found = false, defines = at_host_token_is(&word, "define");
-
-            at_host_token_next(&at);
-            if (defines)
-                found = uses(at, name, size);
-            free(line);
-            if (found)
-                return true;
-        }
-    }
-    return false;
+    do {
+        token = at_host_token_next(&text);
+        found = is_word(&token, name, size) ||
+                (token.kind == AT_HOST_DIRECTIVE && body_uses(&token, name, size));
+    } while (token.kind != AT_HOST_END && !found);
+    return found;
 }
 
 /* Does the user say what it is? */
@@ -170,7 +218,7 @@ static enum at_status take_define(struct at_draft *draft, char *begin, size_t si
         number = *at == '(' ? (struct at_host_token){AT_HOST_END, at, 0} : at_host_token_next(&at);
         if (read_value(&number, &value) && at_host_token_next(&at).kind == AT_HOST_END &&
             !is_given(given, name.text, name.size) && !has_macro(draft, name.text, name.size) &&
-            uses(draft->text, name.text, name.size)) {
+            draft->looked_for++ < LOOKED_FOR_MAX && uses(draft->text, name.text, name.size)) {
             status = add_macro(draft, name.text, name.size, &value, err);
             memset(begin, ' ', size);
         }
@@ -189,7 +237,7 @@ static enum at_status take_constant(struct at_draft *draft, const char *begin, c
     enum at_status status = AT_OK;
     int64_t value;
 
-    while (token.kind == AT_HOST_WORD) {
+    for (int words = 0; token.kind == AT_HOST_WORD && words < DECLARATION_WORDS; words++) {
         name = token;
         token = at_host_token_next(&rest);
     }
@@ -198,7 +246,8 @@ static enum at_status take_constant(struct at_draft *draft, const char *begin, c
     number = at_host_token_next(&rest);
     token = at_host_token_next(&rest);
     if (!at_host_token_is(&token, ";") || !read_value(&number, &value) ||
-        is_given(given, name.text, name.size) || has_macro(draft, name.text, name.size))
+        is_given(given, name.text, name.size) || has_macro(draft, name.text, name.size) ||
+        draft->looked_for++ >= LOOKED_FOR_MAX)
         return AT_OK;
     *at = rest;
     if (uses(rest, name.text, name.size))
@@ -264,7 +313,7 @@ static bool looks_like_macro(const char *name, size_t size)
 
     for (size_t i = 0; i < size; i++)
         found = found || isupper((unsigned char)name[i]);
-    return found && size < 32 && size > 1;
+    return found && size > 1;
 }
 
 /* Compile the file; each name that is undefined becomes a parameter. */
@@ -299,6 +348,7 @@ static enum at_status compile(struct at_draft *draft, const struct at_draft_requ
         if (name) {
             size_t size = strcspn(name += strlen(before), "\"");
 
+            /* If it can be none, the error tells why. */
             again = looks_like_macro(name, size) && !has_macro(draft, name, size) &&
                     add_macro(draft, name, size, NULL, err) == AT_OK;
         }
@@ -375,9 +425,11 @@ static char *read_step(const struct at_draft *draft, const char *at)
             token = at_host_token_next(&at);
             fprintf(out, "%s@%.*s", first ? "" : " * ", (int)token.size, token.text);
         } else if (has_macro(draft, token.text, token.size) || token.kind == AT_HOST_NUMBER) {
-            fprintf(out, "%s", first ? "" : " * ");
-            for (size_t i = 0; i < token.size; i++)
-                fputc(toupper((unsigned char)token.text[i]), out);
+            char *param = token.kind == AT_HOST_NUMBER ? at_strndup(token.text, token.size)
+                                                       : param_of(token.text, token.size);
+
+            fprintf(out, "%s%s", first ? "" : " * ", param);
+            free(param);
         } else {
             plain = false;
         }
@@ -459,8 +511,8 @@ static enum at_status find_kernel(struct at_draft *draft, const char *wanted, co
     }
     all = at_join(names, count);
     if (!draft->kernel)
-        at_fail(err, AT_USAGE, "%s has no kernel%s%s%s", at_path_name(path), wanted ? " " : "",
-                wanted ? wanted : "", count > 0 ? at_format("; there is %s", all) : "");
+        at_fail(err, AT_USAGE, "%s has no kernel%s%s%s%s", at_path_name(path), wanted ? " " : "",
+                wanted ? wanted : "", count > 0 ? "; there is " : "", all);
     else if (!wanted && count > 1)
         at_fail(err, AT_USAGE,
                 "%s has several kernels: which one is the transpose? --entry takes %s",
@@ -492,36 +544,47 @@ static const struct {
     {" nreps reps ", "1"},
 };
 
+/* Of pointers, by a part of the name. */
+static const struct {
+    const char *part, *value;
+} sides[] = {
+    {"out", "dst"}, {"dst", "dst"},   {"odata", "dst"},
+    {"src", "src"}, {"idata", "src"}, {"in", "src"},
+};
+
+/* Of two pointers, the constant one is the source; else their names tell, or their order. */
+static const char *side_of(const struct at_draft *draft, size_t number, const char *name)
+{
+    bool any_constant = false;
+    size_t pointers = 0, before = 0;
+
+    for (size_t i = 0; i < draft->argument_count; i++) {
+        const struct at_draft_argument *argument = &draft->arguments[i];
+
+        any_constant = any_constant || (argument->pointer && argument->constant);
+        pointers += argument->pointer;
+        before += argument->pointer && i < number;
+    }
+    if (pointers != 2)
+        return NULL;
+    if (any_constant)
+        return draft->arguments[number].constant ? "src" : "dst";
+    for (size_t i = 0; i < AT_COUNT(sides); i++)
+        if (strstr(name, sides[i].part))
+            return sides[i].value;
+    return before == 0 ? "dst" : "src";
+}
+
 /* NULL: the name says nothing. */
 static const char *meaning_of(const struct at_draft *draft, size_t number)
 {
     const struct at_draft_argument *argument = &draft->arguments[number];
     char *word = at_format(" %s ", argument->name), *lower = lower_of(word);
-    const char *found = NULL;
-    bool any_constant = false;
-    size_t pointers = 0, before = 0;
+    const char *found = argument->pointer ? side_of(draft, number, lower) : NULL;
 
-    for (size_t i = 0; i < draft->argument_count; i++) {
-        any_constant =
-            any_constant || (draft->arguments[i].pointer && draft->arguments[i].constant);
-        pointers += draft->arguments[i].pointer;
-        before += draft->arguments[i].pointer && i < number;
-    }
     for (size_t i = 0; i < AT_COUNT(meanings) && !found && !argument->pointer; i++)
         if (strstr(meanings[i].names, lower))
             found = meanings[i].value;
-    if (argument->pointer && pointers == 2 && any_constant)
-        found = argument->constant ? "src" : "dst";
-    else if (argument->pointer && pointers == 2 && strstr(lower, "in"))
-        found = "src";
-    else if (argument->pointer && pointers == 2 && (strstr(lower, "out") || strstr(lower, "odata")))
-        found = "dst";
-    else if (argument->pointer && pointers == 2 && strstr(lower, "dst"))
-        found = "dst";
-    else if (argument->pointer && pointers == 2 && (strstr(lower, "src") || strstr(lower, "idata")))
-        found = "src";
-    else if (argument->pointer && pointers == 2)
-        found = before == 0 ? "dst" : "src";
     free(word);
     free(lower);
     return found;

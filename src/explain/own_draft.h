@@ -47,6 +47,7 @@ struct at_draft {
     char *text; /* of the file, without host code and without what becomes parameters */
     struct at_draft_macro macros[AT_DRAFT_MACROS];
     size_t macro_count;
+    int looked_for; /* names whose use was looked for */
     char *kernel;
     struct at_draft_argument arguments[AT_DRAFT_ARGUMENTS];
     size_t argument_count;

@@ -109,6 +109,19 @@ has() {
     [[ $output == *' 4 correct'* ]]
 }
 
+@test "a stranger's file cannot keep the reader busy" {
+    {
+        for i in {1..3000}; do echo "#define N$i $i"; done
+        printf '#define %.0s' {1..3000}
+        printf '\nstatic'
+        printf ' static%.0s' {1..20000}
+        printf ' int x;\n'
+    } >many.cu
+    cat sample.cu >>many.cu
+    run --separate-stderr timeout 60 "$AUTOTUNE" space many.cu --entry turn
+    [ "$status" -ne 124 ]
+}
+
 @test "a wrong config names the problem, and how to exclude it" {
     "$AUTOTUNE" space sample.cu --entry turn --out turn.yaml --family turn
     sed -i '/rows == cols/d' turn.yaml
@@ -142,11 +155,15 @@ kt.cu --define 3=x|--define takes NAME or NAME=VALUE
 kt.cu --out space.yml|a space file is called NAME.yaml
 gone.cu|gone.cu
 typo.cu|identifier "tx" is undefined
+twice.cu|SIZE_x and size_x would be the same parameter: give one with --define
+long.cu|is too long for a parameter: give it with --define
 END_OF_TABLE
 }
 
 @test "what is not understood is refused, and nothing is written" {
     echo '__global__ void f(float *out, const float *in) { out[tx] = in[0]; }' >typo.cu
+    echo '__global__ void f(float *out, const float *in) { out[SIZE_x] = in[size_x]; }' >twice.cu
+    echo '__global__ void f(float *out, const float *in) { out[0] = in[a_name_that_is_too_long_for_it_all]; }' >long.cu
     while IFS='|' read -r options message; do
         # shellcheck disable=SC2086 # options are words
         run --separate-stderr ! "$AUTOTUNE" space $options
