@@ -56,10 +56,9 @@ const struct at_command at_command_convert = {
     .options = options_table,
     .arguments = "FILE",
     .help = "Converts a recording to a format that other auto-tuners read, or back.\vNo data of a "
-            "recording is lost: what "
-            "other formats have no place for goes into their member \"autotune\". Files of other "
-            "tuners "
-            "are converted from one of their formats to the other."
+            "recording is lost: what other formats have no place for goes into their member "
+            "\"autotune\". Files of other tuners are converted from one of their formats to the "
+            "other."
             "\n\nExample:\n  autotune convert --to kernel-tuner --out cache.json tile.recording",
     .check = check,
     .size = sizeof(struct convert_options),

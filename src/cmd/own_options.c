@@ -59,7 +59,8 @@ static enum at_status take_text(void *options, const struct at_option *option, c
     return AT_OK;
 }
 
-enum at_status at_define_check(const char *text, struct at_error *err)
+enum at_status at_take_define(void *options, const struct at_option *option, const char *text,
+                              struct at_error *err)
 {
     static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     size_t name = strspn(text, letters);
@@ -67,18 +68,8 @@ enum at_status at_define_check(const char *text, struct at_error *err)
     if (name == 0 || (*text >= '0' && *text <= '9') || (text[name] && text[name] != '=') ||
         strchr(text, '\\'))
         return at_fail(err, AT_USAGE, "--define takes NAME or NAME=VALUE: block_size_x=32");
+    at_texts_add((struct at_texts *)(void *)((char *)options + option->offset), text);
     return AT_OK;
-}
-
-static enum at_status take_define(void *options, const struct at_option *option, const char *text,
-                                  struct at_error *err)
-{
-    enum at_status status = at_define_check(text, err);
-
-    (void)option;
-    if (status == AT_OK)
-        at_texts_add(&((struct at_own_options *)options)->source.defines, text);
-    return status;
 }
 
 #define AT_OF_LAUNCH(member) AT_SETS(at_own_launch, member, const char *), AT_CALLS(take_text)
@@ -100,7 +91,7 @@ const struct at_option at_own_table[] = {
      "number with the bytes of a file",
      AT_OF_LAUNCH(check)},
     {"define", 'D', "NAME[=VALUE]", 3, "Define a macro of the file, as nvcc does; may be repeated",
-     AT_CALLS(take_define)},
+     AT_ADDS_DEFINE(at_own_options, source.defines)},
     {"include-dir", 'I', "DIR", 3,
      "The file may include files of this folder, too; may be repeated",
      AT_ADDS_TEXT(at_own_options, source.dirs)},

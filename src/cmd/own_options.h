@@ -34,9 +34,12 @@ void at_own_options_settle(struct at_own_options *options);
 enum at_status at_own_options_refuse(const struct at_own_options *options, const char *command,
                                      struct at_error *err);
 
-/* Check a macro as --define has it: its name is a word of C, and its value does not go on in the
- * file. */
-enum at_status at_define_check(const char *text, struct at_error *err);
+/* Add a macro as --define has it: its name is a word of C, and its value does not go on in the
+ * file.
+ */
+#define AT_ADDS_DEFINE(of, member) AT_SETS(of, member, struct at_texts), AT_CALLS(at_take_define)
+enum at_status at_take_define(void *options, const struct at_option *option, const char *text,
+                              struct at_error *err);
 
 /* Is it the name of a CUDA file: does it end in .cu, or is it - for standard input? */
 bool at_is_own_file(const char *name);

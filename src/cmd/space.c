@@ -18,17 +18,6 @@ struct space_options {
     struct at_texts arguments, defines;
 };
 
-static enum at_status take_define(void *given, const struct at_option *option, const char *text,
-                                  struct at_error *err)
-{
-    enum at_status status = at_define_check(text, err);
-
-    (void)option;
-    if (status == AT_OK)
-        at_texts_add(&((struct space_options *)given)->defines, text);
-    return status;
-}
-
 static const struct at_option options_table[] = {
     AT_ARGUMENT("file", "which kernel? Name its CUDA file, like my.cu",
                 AT_SETS_TEXT(space_options, file)),
@@ -39,7 +28,8 @@ static const struct at_option options_table[] = {
      "number; may be repeated",
      AT_ADDS_TEXT(space_options, arguments)},
     {"define", 'D', "NAME[=VALUE]", 0,
-     "Give a macro a value, so that it is no parameter; may be repeated", AT_CALLS(take_define)},
+     "Give a macro a value, so that it is no parameter; may be repeated",
+     AT_ADDS_DEFINE(space_options, defines)},
     {"family", 0, "NAME", 0, "Name of the family (default: the file's)",
      AT_SETS_TEXT(space_options, family)},
     AT_GPU(0, space_options, gpu, "Device that the kernel is compiled for (default: emu)"),
@@ -127,6 +117,11 @@ static enum at_status run_space(void *given, struct at_error *err)
     return status;
 }
 
+static void clear_options(void *given)
+{
+    free(((struct space_options *)given)->defines.items);
+}
+
 const struct at_command at_command_space = {
     .name = "space",
     .summary = "a first space file for a transpose of your own",
@@ -134,11 +129,12 @@ const struct at_command at_command_space = {
     .arguments = "FILE.cu",
     .help =
         "Writes a space file, and its template, for a transpose in a CUDA file: its macros become "
-        "parameters.\vMacros are those that the file defines as numbers, and those that it lacks, "
-        "as kernels for Kernel Tuner and KTT do. Their names tell values and launch "
+        "parameters.\vSuch a macro is a number that the file defines. Or the file lacks it, as "
+        "kernels for Kernel Tuner and KTT do. Their names tell values and launch "
         "(doc/own-kernels.md). --arg dst, src, rows, cols, ld_src, ld_dst, batch or a number tells "
         "what an argument of the kernel gets, where its name does not."
         "\n\nExample:\n  autotune space my.cu --entry transpose_shared",
+    .clear = clear_options,
     .size = sizeof(struct space_options),
     .run = run_space,
 };

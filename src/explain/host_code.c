@@ -41,10 +41,10 @@ static bool is_device_word(const struct reader *reader, const struct at_host_tok
 /* #define GLOBAL extern "C" __global__ */
 static void read_macro(struct reader *reader, const struct at_host_token *directive)
 {
-    char *text = at_strndup(directive->text + 1, directive->size - 1);
+    char *text;
     struct at_texts *words = &reader->device_words;
-    const char *at = text;
-    struct at_host_token token = at_host_token_next(&at), name;
+    const char *at;
+    struct at_host_token token = at_host_directive(directive, &text, &at), name;
 
     if (at_host_token_is(&token, "define")) {
         name = at_host_token_next(&at);

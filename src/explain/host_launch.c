@@ -53,9 +53,9 @@ static void read_parameters(struct at_host_name *name, const char **at)
 
 static void read_define(struct host *host, const struct at_host_token *directive)
 {
-    char *text = at_strndup(directive->text + 1, directive->size - 1);
-    const char *at = text;
-    struct at_host_token token = at_host_token_next(&at);
+    char *text;
+    const char *at;
+    struct at_host_token token = at_host_directive(directive, &text, &at);
     struct at_host_name *name;
 
     for (char *c = text; *c; c++)

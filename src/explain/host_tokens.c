@@ -100,6 +100,14 @@ bool at_host_token_is(const struct at_host_token *token, const char *text)
     return token->size == strlen(text) && memcmp(token->text, text, token->size) == 0;
 }
 
+struct at_host_token at_host_directive(const struct at_host_token *token, char **copy,
+                                       const char **at)
+{
+    *copy = token->kind == AT_HOST_DIRECTIVE ? at_strndup(token->text + 1, token->size - 1) : NULL;
+    *at = *copy ? *copy : "";
+    return at_host_token_next(at);
+}
+
 void at_host_skip_brackets(const char **at, char open, char close)
 {
     for (int depth = 1; depth > 0;) {

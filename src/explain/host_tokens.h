@@ -26,6 +26,11 @@ struct at_host_token at_host_token_next(const char **at);
 
 bool at_host_token_is(const struct at_host_token *token, const char *text);
 
+/* Return the first word of a directive, such as define, and move *at behind it, in a copy of the
+ * line that the caller frees. Another token has no word and no copy. */
+struct at_host_token at_host_directive(const struct at_host_token *token, char **copy,
+                                       const char **at);
+
 /* Skip what is in brackets. The opening one was just read. */
 void at_host_skip_brackets(const char **at, char open, char close);
 

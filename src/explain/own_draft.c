@@ -154,9 +154,9 @@ static bool is_word(const struct at_host_token *token, const char *name, size_t 
 /* Does the body of a "#define" have the name? */
 static bool body_uses(const struct at_host_token *directive, const char *name, size_t size)
 {
-    char *line = at_strndup(directive->text + 1, directive->size - 1);
-    const char *at = line;
-    struct at_host_token token = at_host_token_next(&at);
+    char *line;
+    const char *at;
+    struct at_host_token token = at_host_directive(directive, &line, &at);
     bool found = false;
 
     if (at_host_token_is(&token, "define"))
@@ -193,7 +193,7 @@ static bool is_given(const struct at_texts *given, const char *name, size_t size
     return false;
 }
 
-/* A number of which a parameter can be made. */
+/* Is it a whole number from 0 to 4096? Only such a number becomes a parameter. */
 static bool read_value(const struct at_host_token *token, int64_t *value)
 {
     char *end;
@@ -203,13 +203,18 @@ static bool read_value(const struct at_host_token *token, int64_t *value)
            *value <= 4096;
 }
 
+static void blank(struct at_draft *draft, const char *begin, const char *end)
+{
+    memset(draft->text + (begin - draft->text), ' ', (size_t)(end - begin));
+}
+
 /* "#define NAME NUMBER" of a name that code uses: it is blanked, and becomes a parameter. */
-static enum at_status take_define(struct at_draft *draft, char *begin, size_t size,
+static enum at_status take_define(struct at_draft *draft, const struct at_host_token *directive,
                                   const struct at_texts *given, struct at_error *err)
 {
-    char *line = at_strndup(begin + 1, size - 1);
-    const char *at = line;
-    struct at_host_token word = at_host_token_next(&at), name, number;
+    char *line;
+    const char *at;
+    struct at_host_token word = at_host_directive(directive, &line, &at), name, number;
     int64_t value;
     enum at_status status = AT_OK;
 
@@ -220,7 +225,7 @@ static enum at_status take_define(struct at_draft *draft, char *begin, size_t si
             !is_given(given, name.text, name.size) && !has_macro(draft, name.text, name.size) &&
             draft->looked_for++ < LOOKED_FOR_MAX && uses(draft->text, name.text, name.size)) {
             status = add_macro(draft, name.text, name.size, &value, err);
-            memset(begin, ' ', size);
+            blank(draft, directive->text, directive->text + directive->size);
         }
     }
     free(line);
@@ -252,7 +257,7 @@ static enum at_status take_constant(struct at_draft *draft, const char *begin, c
     *at = rest;
     if (uses(rest, name.text, name.size))
         status = add_macro(draft, name.text, name.size, &value, err);
-    memset(draft->text + (begin - draft->text), ' ', (size_t)(rest - begin));
+    blank(draft, begin, rest);
     return status;
 }
 
@@ -270,8 +275,7 @@ static enum at_status take_defines(struct at_draft *draft, const struct at_texts
             at_host_token_is(&token, "static"))
             status = take_constant(draft, token.text, &at, given, err);
         if (token.kind == AT_HOST_DIRECTIVE)
-            status = take_define(draft, draft->text + (token.text - draft->text), token.size, given,
-                                 err);
+            status = take_define(draft, &token, given, err);
     }
     return status;
 }
@@ -286,10 +290,9 @@ static enum at_status take_conditions(struct at_draft *draft, const struct at_te
     const int64_t off = 0;
 
     for (; token.kind != AT_HOST_END && status == AT_OK; token = at_host_token_next(&at)) {
-        char *line = token.kind == AT_HOST_DIRECTIVE ? at_strndup(token.text + 1, token.size - 1)
-                                                     : at_strdup("");
-        const char *rest = line;
-        struct at_host_token word = at_host_token_next(&rest);
+        char *line;
+        const char *rest;
+        struct at_host_token word = at_host_directive(&token, &line, &rest);
         bool condition = at_host_token_is(&word, "if") || at_host_token_is(&word, "elif");
 
         while (condition && status == AT_OK && word.kind != AT_HOST_END) {
@@ -490,16 +493,14 @@ static enum at_status find_kernel(struct at_draft *draft, const char *wanted, co
             (is_template && !at_host_token_is(&token, ";") && !at_host_token_is(&token, "{"));
         if (!at_host_token_is(&token, "__global__"))
             continue;
-        do {
+        while (token.kind != AT_HOST_END && !at_host_token_is(&token, "(")) {
             last = token;
             token = at_host_token_next(&at);
             if (at_host_token_is(&last, "__launch_bounds__") && at_host_token_is(&token, "(")) {
                 at_host_skip_brackets(&at, '(', ')');
-                token = last;
-                token.text = "";
-                token.size = 0;
+                token = at_host_token_next(&at);
             }
-        } while (token.kind != AT_HOST_END && !at_host_token_is(&token, "("));
+        }
         if (count < AT_DRAFT_ARGUMENTS)
             names[count++] = at_strndup(last.text, last.size);
         if ((wanted && !is_called(&last, wanted)) || draft->kernel)
@@ -590,6 +591,17 @@ static const char *meaning_of(const struct at_draft *draft, size_t number)
     return found;
 }
 
+/* What --arg may say, beside numbers. */
+static const char *const words[] = {"dst", "src", "rows", "cols", "ld_src", "ld_dst", "batch"};
+
+static bool is_meaning(const char *text)
+{
+    for (size_t i = 0; i < AT_COUNT(words); i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
 static enum at_status find_meanings(struct at_draft *draft, const struct at_draft_request *request,
                                     struct at_error *err)
 {
@@ -605,9 +617,7 @@ static enum at_status find_meanings(struct at_draft *draft, const struct at_draf
             return at_fail(err, AT_USAGE,
                            "what does %s get as its argument %zu, %s? Give all with --arg, each %s",
                            draft->kernel, i + 1, draft->arguments[i].name, wanted);
-        if (strspn(draft->arguments[i].meaning, "0123456789") !=
-                strlen(draft->arguments[i].meaning) &&
-            !strstr(" dst src rows cols ld_src ld_dst batch ", draft->arguments[i].meaning))
+        if (!is_meaning(draft->arguments[i].meaning))
             return at_fail(err, AT_USAGE, "--arg %s: in a space file an argument is %s",
                            draft->arguments[i].meaning, wanted);
     }

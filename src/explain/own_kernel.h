@@ -36,8 +36,8 @@ enum at_status at_own_file_read(struct at_own_file *file, const char *path,
                                 const struct at_source_options *options,
                                 const struct at_device_info *device, struct at_error *err);
 
-/* Compile the text of a file, without what at_own_file_read leaves out; then it is blanked in
- * *text, which may be another array. Fails as that does. */
+/* Compile the text of a file that has no functions of the host. What at_own_file_read leaves out is
+ * then blanked in *text, which may be another array. Fails as that does. */
 enum at_status at_own_text_compile(char **text, const char *path,
                                    const struct at_source_options *options,
                                    int64_t compute_capability, struct at_error *err);

@@ -71,10 +71,9 @@ static void write_undefines(FILE *out, const struct at_draft *draft)
     struct at_host_token token = at_host_token_next(&at);
 
     for (; token.kind != AT_HOST_END; token = at_host_token_next(&at)) {
-        char *line = token.kind == AT_HOST_DIRECTIVE ? at_strndup(token.text + 1, token.size - 1)
-                                                     : at_strdup("");
-        const char *rest = line;
-        struct at_host_token word = at_host_token_next(&rest);
+        char *line;
+        const char *rest;
+        struct at_host_token word = at_host_directive(&token, &line, &rest);
 
         if (at_host_token_is(&word, "define")) {
             word = at_host_token_next(&rest);
@@ -93,12 +92,7 @@ static void write_kernel(FILE *out, const struct at_draft *draft,
 
     fprintf(out, "/* %s of %s, for a space file. Written by autotune space. */\n", draft->kernel,
             at_path_name(request->path));
-    for (size_t i = 0; i < defines->count; i++) {
-        size_t name = strcspn(defines->items[i], "=");
-
-        fprintf(out, "#define %.*s %s\n", (int)name, defines->items[i],
-                defines->items[i][name] ? defines->items[i] + name + 1 : "1");
-    }
+    at_source_defines_write(out, defines);
     for (size_t i = 0; i < draft->macro_count; i++)
         if (strcmp(draft->macros[i].name, draft->macros[i].param) != 0)
             fprintf(out, "#define %s %s\n", draft->macros[i].name, draft->macros[i].param);
@@ -135,20 +129,19 @@ static const struct at_draft_macro *macro_for(const struct at_draft *draft, enum
 static void write_values(FILE *out, const struct at_draft_macro *macro)
 {
     const int *values = macro->values;
-    bool held = false, first = true;
-    int64_t last = -1;
+    const char *separator = "";
+    bool held = false;
 
     fputs("    values: [", out);
     for (size_t i = 0; i < AT_DRAFT_VALUES && (i == 0 || values[i] > 0); i++) {
-        if (!held && macro->value > last && macro->value < values[i]) {
-            fprintf(out, "%s%jd", first ? "" : ", ", (intmax_t)macro->value);
+        if (!held && macro->value <= values[i]) {
+            fprintf(out, "%s%jd", separator, (intmax_t)macro->value);
+            separator = ", ";
             held = true;
-            first = false;
         }
-        fprintf(out, "%s%d", first ? "" : ", ", values[i]);
-        held = held || values[i] == macro->value;
-        first = false;
-        last = values[i];
+        if (values[i] != macro->value)
+            fprintf(out, "%s%d", separator, values[i]);
+        separator = ", ";
     }
     if (!held)
         fprintf(out, ", %jd", (intmax_t)macro->value);

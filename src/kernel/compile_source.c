@@ -159,13 +159,8 @@ static const char host_names[] =
     "static inline __device__ void cudaTriggerProgrammaticLaunchCompletion(void)\n"
     "{ asm volatile(\"griddepcontrol.launch_dependents;\"); }\n";
 
-/* The text behind macros and types. Messages and line numbers are of the file. */
-static char *make_source(const char *alias, const char *text, const struct at_texts *defines)
+void at_source_defines_write(FILE *out, const struct at_texts *defines)
 {
-    struct at_text_stream stream;
-    FILE *out = at_text_open(&stream);
-
-    fputs(host_names, out);
     for (size_t i = 0; i < defines->count; i++) {
         const char *define = defines->items[i];
         size_t name = strcspn(define, "=");
@@ -173,6 +168,16 @@ static char *make_source(const char *alias, const char *text, const struct at_te
         fprintf(out, "#define %.*s %s\n", (int)name, define,
                 define[name] ? define + name + 1 : "1");
     }
+}
+
+/* The text behind macros and types. Messages and line numbers are of the file. */
+static char *make_source(const char *alias, const char *text, const struct at_texts *defines)
+{
+    struct at_text_stream stream;
+    FILE *out = at_text_open(&stream);
+
+    fputs(host_names, out);
+    at_source_defines_write(out, defines);
     fprintf(out, "#line 1 \"%s\"\n%s\n", alias, text);
     return at_text_close(&stream, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* The PTX of all kernels of a file, and the log with their resources (at_ptxas_resources). */
 struct at_compiled_source {
@@ -22,6 +23,9 @@ struct at_compiled_source {
 struct at_source_options {
     struct at_texts dirs, defines, instances;
 };
+
+/* Write "NAME=VALUE" and "NAME", which is 1, as lines of the preprocessor. */
+void at_source_defines_write(FILE *out, const struct at_texts *defines);
 
 /* Compile the text of the file at path, for a compute capability (90 for 9.0). It may include files
  * below its own folder and those of dirs, and CUDA's headers: see kernel/compile_worker.h.

@@ -150,6 +150,7 @@ sample.cu --entry none|has no kernel none; there is turn, other
 sample.cu --entry other|what does other get as its argument 1, data?
 sample.cu --entry turn --arg dst|turn takes 2 arguments; --arg gives 1
 sample.cu --entry turn --arg dst --arg rowz|--arg rowz: in a space file an argument is dst, src
+sample.cu --entry turn --arg dst --arg row|--arg row: in a space file an argument is dst, src
 kt.cu --grid 3|unrecognized option
 kt.cu --define 3=x|--define takes NAME or NAME=VALUE
 kt.cu --out space.yml|a space file is called NAME.yaml
