@@ -338,8 +338,10 @@ enum at_status at_kernel_argument_parse(struct at_kernel_argument *argument, con
 void at_kernel_argument_clear(struct at_kernel_argument *argument)
 {
     for (size_t i = 0; i < argument->field_count; i++) {
+        char *text = (char *)argument->fields[i].text; /* a field has its own copy */
+
         at_kernel_argument_clear(&argument->fields[i]);
-        free((char *)argument->fields[i].text);
+        free(text);
     }
     free(argument->fields);
     at_expr_free(argument->expression);
