@@ -443,17 +443,19 @@ const struct at_command at_command_check = {
     .summary = "is a profile sound, and does it still hold?",
     .options = options_table,
     .arguments = "FILE",
-    .help = "Checks a profile: its form, its figures, and that every config is legal for its "
-            "problem on its device. With --gpu, it verifies every winner for that device and times "
-            "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
-            "broken. If the profile has none for that model of device, it tries all that are legal "
-            "there. An entry is stale if its driver, its NVRTC or its kernel is another one now; "
-            "tune --stale tunes these again.\vThe "
-            "exit code is 0 if all of it holds, 1 if something does not (with --stale also if an "
-            "entry is stale), 2 if the file "
-            "cannot be read as a profile, 4 if it has predictions and the device is a GPU, or the "
-            "other way round."
-            "\n\nExample:\n  autotune check --gpu 0 best.yaml",
+    .help =
+        "Checks a profile: its form, its figures, and that every config is legal for its "
+        "problem on its device. With --gpu, it verifies every winner for that device and times "
+        "it against the default config. Each winner has held, drifted (by 3 % or more), or is "
+        "broken. If the profile has predictions for that model of GPU, they are measured: --out "
+        "writes the faster of each and the default. If it has neither, it tries all that are legal "
+        "there. An entry is stale if its driver, its NVRTC or its kernel is another one now; "
+        "tune --stale tunes these again.\vThe "
+        "exit code is 0 if all of it holds, 1 if something does not (with --stale also if an "
+        "entry is stale), 2 if the file "
+        "cannot be read as a profile, 4 if it has only predictions of another model than the "
+        "GPU, or only measurements and the device is emulated."
+        "\n\nExample:\n  autotune check --gpu 0 best.yaml",
     .check = check,
     .size = sizeof(struct check_options),
     .init = at_run_options_init,

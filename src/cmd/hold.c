@@ -7,9 +7,11 @@
 #include "device/relation.h"
 #include "measure/select.h"
 #include "pipeline/shootout.h"
+#include "profile/entry.h"
 #include "schema/table.h"
 #include "space/named.h"
 #include "system/interrupt.h"
+#include "tune/tune.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +76,10 @@ struct recheck {
     struct at_session *session;
     const struct at_device_info *device; /* that is checked now */
     size_t matched;                      /* records of the profile for one of the devices */
-    bool foreign; /* none is for them, so winners of other models are tried */
+    bool foreign;     /* none is for them, so winners of other models are tried */
+    bool predictions; /* these are their model's, and are measured now */
+    double logs;      /* of a prediction's time over the default's, summed up */
+    size_t faster;    /* predictions that the default beats */
     size_t counts[AT_VERDICTS];
     struct at_check_report *report;
 };
@@ -83,10 +88,10 @@ struct recheck {
 struct rematch {
     const struct at_entry *entry;
     struct at_problem problem;
-    struct at_config configs[2]; /* the winner's and the default's */
-    struct at_contestant contestants[2];
-    size_t count; /* 1: the default has no recorded time, or is the winner */
-    bool foreign;
+    struct at_config configs[2];         /* the winner's and the default's */
+    struct at_contestant contestants[3]; /* with the driver's copy, for a prediction */
+    size_t count; /* of configs; 1: the default has no recorded time, or is the winner */
+    bool foreign, prediction;
 };
 
 static enum at_status add(struct rematch *rematch, const struct at_result_record *result,
@@ -97,7 +102,7 @@ static enum at_status add(struct rematch *rematch, const struct at_result_record
     enum at_status status = at_config_from_names(config, known->families, known->family_count,
                                                  result->family, &result->parameters, err);
 
-    if (status == AT_OK && rematch->foreign)
+    if (status == AT_OK && (rematch->foreign || rematch->prediction))
         status =
             at_config_require(config, &rematch->problem, &session->gpu->info, "illegal here", err);
     if (status == AT_OK)
@@ -118,10 +123,27 @@ static bool loses_to_default(const struct rematch *rematch, size_t samples)
     return low > 1 && winner->time_ns > at_equal_at_most * usual->time_ns;
 }
 
-/* Is there a time to compare with? Not from another model. */
+/* Is there a time to compare with? Not from another model, nor a prediction. */
 static bool has_recorded(const struct rematch *rematch)
 {
-    return !rematch->foreign && at_entry_is_measured(rematch->entry);
+    return !rematch->foreign && !rematch->prediction && at_entry_is_measured(rematch->entry);
+}
+
+/* The default's time over the winner's; 1 if that is the default. */
+static double over_default(const struct rematch *rematch)
+{
+    return rematch->count < 2 ? 1
+                              : rematch->contestants[1].time_ns / rematch->contestants[0].time_ns;
+}
+
+/* Add the driver's copy, which is the copy limit of a prediction that is measured. */
+static size_t add_copy(struct rematch *rematch)
+{
+    if (!rematch->prediction)
+        return rematch->count;
+    rematch->contestants[rematch->count] =
+        (struct at_contestant){.problem = at_problem_copy_of(&rematch->problem)};
+    return rematch->count + 1;
 }
 
 static enum at_status hold(struct rematch *rematch, struct at_session *session,
@@ -139,10 +161,14 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
     if (status == AT_OK)
         status = at_session_check_memory(session, &rematch->problem, 1, err);
     if (status == AT_OK)
-        status =
-            at_shootout_hold(session, &rematch->problem, rematch->contestants, rematch->count, err);
+        status = at_shootout_hold(session, &rematch->problem, rematch->contestants,
+                                  add_copy(rematch), err);
     if (status != AT_OK)
         return status;
+    if (rematch->prediction) {
+        *verdict = AT_HELD;
+        return AT_OK;
+    }
     if (loses_to_default(rematch, (size_t)session->options.policy->shootout_samples))
         return at_fail(err, AT_FAILED, "slower than the default, by %.1f %%",
                        100 * (winner->time_ns / rematch->contestants[1].time_ns - 1));
@@ -160,6 +186,11 @@ static void print_times(const struct rematch *rematch, enum at_verdict verdict)
     double time_ns = round(rematch->contestants[0].time_ns);
     double recorded_ns = (double)entry->winner.time_ns;
 
+    if (rematch->prediction) {
+        printf("  %-40s %-8s %11.2f %11.2f %7.2fx\n", entry->problem, verdict_names[verdict],
+               recorded_ns / 1000, time_ns / 1000, over_default(rematch));
+        return;
+    }
     if (!has_recorded(rematch)) {
         printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
                time_ns / 1000);
@@ -192,7 +223,37 @@ static void print_verdict(struct recheck *recheck, const struct rematch *rematch
         print_times(rematch, verdict);
 }
 
-static enum at_status recheck_entry(struct recheck *recheck, const struct at_entry *entry,
+/* Make the entry of a prediction one of what was measured: the faster of its winner and the
+ * default. */
+static void take_measured(struct recheck *recheck, const struct rematch *rematch,
+                          struct at_entry *entry)
+{
+    const struct at_session *session = recheck->session;
+    const struct at_contestant *all = rematch->contestants;
+    size_t best = over_default(rematch) < 1;
+    struct at_timed copy = at_tune_timed(&all[rematch->count], session),
+                    winner = at_tune_timed(&all[best], session),
+                    usual = at_tune_timed(&all[1], session);
+    struct at_entry measured = {
+        .problem = at_strdup(entry->problem),
+        .search = "check",
+        .ended = AT_ENDED_BUDGET,
+        .copy = at_copy_of(&copy, &copy),
+        .evaluations = {entry->evaluations.points, entry->evaluations.configs, {0}},
+    };
+
+    measured.evaluations.counts[AT_CORRECT] = (int64_t)rematch->count;
+    measured.winner = at_result_of(&winner, measured.copy.time_ns);
+    if (rematch->count > 1)
+        measured.fallback = at_result_of(&usual, measured.copy.time_ns);
+    measured.from_l2 = at_result_is_from_l2(&measured.winner, recheck->device);
+    recheck->logs += log(over_default(rematch));
+    recheck->faster += best;
+    at_schema_clear(&at_entry_schema, entry);
+    *entry = measured;
+}
+
+static enum at_status recheck_entry(struct recheck *recheck, struct at_entry *entry,
                                     struct at_error *err)
 {
     struct rematch *rematch = at_alloc(sizeof *rematch);
@@ -201,6 +262,7 @@ static enum at_status recheck_entry(struct recheck *recheck, const struct at_ent
 
     rematch->entry = entry;
     rematch->foreign = recheck->foreign;
+    rematch->prediction = recheck->predictions;
     if (status == AT_OK)
         status = hold(rematch, recheck->session, &verdict, err);
     if (status == AT_OK && at_interrupt_seen())
@@ -209,7 +271,9 @@ static enum at_status recheck_entry(struct recheck *recheck, const struct at_ent
         print_verdict(recheck, rematch, verdict, "");
     else if (status == AT_FAILED || status == AT_USAGE)
         print_verdict(recheck, rematch, verdict, err->message);
-    at_shootout_end(rematch->contestants, rematch->count);
+    if (status == AT_OK && rematch->prediction)
+        take_measured(recheck, rematch, entry);
+    at_shootout_end(rematch->contestants, AT_COUNT(rematch->contestants));
     free(rematch);
     if (status != AT_OK && status != AT_FAILED && status != AT_USAGE)
         return status;
@@ -228,14 +292,26 @@ static void print_titles(const struct recheck *recheck, const struct at_device_r
                (intmax_t)record->device.multiprocessors);
     if (kind->predicted)
         printf("  emulated: %s\n", at_emulated_times(device));
-    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "", "recorded us",
-           kind->predicted ? kind->times : "now us", "change %");
+    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "",
+           recheck->predictions ? "predicted us" : "recorded us",
+           kind->predicted ? kind->times : "now us", recheck->predictions ? "default" : "change %");
+}
+
+/* The record of predictions is now one of the GPU that has measured them. */
+static void end_predictions(const struct recheck *recheck, struct at_device_record *record)
+{
+    at_tune_record_device(record, recheck->session);
+    if (recheck->report->format == AT_FORMAT_TABLE)
+        printf("  the defaults take %.2f times as long in the geometric mean; faster than what was "
+               "predicted: %zu of %zu\n",
+               exp(recheck->logs / (double)record->problems.count), recheck->faster,
+               record->problems.count);
 }
 
 static enum at_status recheck_record(struct recheck *recheck, struct at_device_record *record,
                                      const struct at_device_info *device, struct at_error *err)
 {
-    const struct at_entry *entries = record->problems.items;
+    struct at_entry *entries = record->problems.items;
     size_t broken = recheck->counts[AT_BROKEN];
     enum at_status status =
         at_policy_find(&recheck->session_options.policy, record->policy.name, err);
@@ -245,6 +321,8 @@ static enum at_status recheck_record(struct recheck *recheck, struct at_device_r
     if (status != AT_OK)
         return status;
     recheck->device = device;
+    recheck->logs = 0;
+    recheck->faster = 0;
     if (recheck->report->format == AT_FORMAT_TABLE)
         print_titles(recheck, record);
     for (size_t i = 0; i < record->problems.count && status == AT_OK; i++) {
@@ -253,17 +331,22 @@ static enum at_status recheck_record(struct recheck *recheck, struct at_device_r
         status = recheck_entry(recheck, &entries[i], err);
     }
     at_progress_clear(recheck->session_options.progress);
+    if (status == AT_OK && recheck->predictions)
+        end_predictions(recheck, record);
     at_session_close(recheck->session);
     if (status == AT_OK && recheck->foreign && recheck->counts[AT_BROKEN] == broken)
         at_models_add(&record->also_correct_on, device);
     return status;
 }
 
-/* Predicted times cannot be compared with measured ones. */
+/* Predicted times cannot be compared with measured ones: they are replaced by these. */
 static bool is_for(const struct recheck *recheck, const struct at_device_info *recorded,
                    const struct at_device_info *device)
 {
-    return at_device_kind(recorded)->predicted == at_device_kind(device)->predicted &&
+    bool replaced = at_device_kind(recorded)->predicted && !at_device_kind(device)->predicted;
+    bool alike = at_device_kind(recorded)->predicted == at_device_kind(device)->predicted;
+
+    return (recheck->predictions ? replaced : alike) &&
            (recheck->foreign || at_device_relation(recorded, device) == AT_SAME_DEVICE);
 }
 
@@ -294,8 +377,9 @@ enum at_status at_check_times(struct at_profile *profile, const char *file,
 
     if (status != AT_OK)
         return status;
-    for (int pass = 0; pass < 2 && status == AT_OK && recheck.matched == 0; pass++) {
-        recheck.foreign = pass > 0;
+    for (int pass = 0; pass < 3 && status == AT_OK && recheck.matched == 0; pass++) {
+        recheck.predictions = pass == 1;
+        recheck.foreign = pass == 2;
         for (size_t i = 0; i < count && status == AT_OK; i++)
             status = recheck_device(&recheck, &devices[i], err);
     }

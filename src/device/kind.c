@@ -24,7 +24,7 @@ static const struct at_device_kind kinds[] = {
         .finds_faults = true,
         .host_checks = true,
         .runs_ptx = true,
-        .elements_max = INT64_C(1) << 26, /* at this size a config takes some seconds */
+        .elements_max = INT64_C(1) << 28, /* at this size a config takes some ten seconds */
     },
 };
 

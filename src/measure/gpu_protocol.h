@@ -76,6 +76,7 @@ struct at_gpu_timing {
     int64_t hopeless_ns; /* a slower launch gets the fewest samples; 0: no limit */
     int64_t best_ns;     /* a slower launch gets fewer samples; 0: all get the same number */
     int64_t verify_more; /* verifications besides one before and one after */
+    int64_t in_trials;   /* 1: verify it in the trials alone, and not in the tuned case */
 };
 
 #endif

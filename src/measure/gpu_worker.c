@@ -290,6 +290,8 @@ static enum at_outcome time_verified(struct at_gpu_server *server, struct evalua
         return at_verify_left(bench, kernel, run, false, err);
     }
     outcome = time_run(server, evaluation, launch.ns, err);
+    if (evaluation->timing.in_trials)
+        return outcome;
     if (outcome == AT_CORRECT)
         outcome = at_verify_left(bench, kernel, run, true, err);
     return outcome == AT_CORRECT
@@ -300,8 +302,9 @@ static enum at_outcome time_verified(struct at_gpu_server *server, struct evalua
 static enum at_outcome verify_and_time(struct at_gpu_server *server, struct evaluation *evaluation,
                                        struct at_error *err)
 {
-    struct at_verified_launch launch = {.give_up_ns = give_up_factor *
-                                                      (double)evaluation->timing.hopeless_ns};
+    struct at_verified_launch launch = {.give_up_ns =
+                                            give_up_factor * (double)evaluation->timing.hopeless_ns,
+                                        .in_trials = evaluation->timing.in_trials};
     enum at_outcome outcome = find_kernel(server, &evaluation->run, &evaluation->kernel, err);
 
     if (outcome == AT_CORRECT)

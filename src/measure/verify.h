@@ -11,6 +11,7 @@
 struct at_verified_launch {
     double give_up_ns; /* a slower kernel is verified on one set alone; 0: no limit */
     double ns;         /* the result; 0: unknown */
+    bool in_trials;    /* leave the tuned case out */
 };
 
 /* Verify the kernel before it is timed, on the trials' cases and the tuned one. launch may be NULL.

@@ -274,13 +274,25 @@ static enum at_status pipeline_take_built(struct at_pipeline *p, struct at_error
 /* Verifications of a suspiciously fast kernel. */
 enum { AGAIN_VERIFICATIONS = 16 };
 
+/* A prediction runs some blocks, and a verification all. So a device that predicts verifies a
+ * config of a large problem on the smaller cases alone; the winner is verified on all. */
+enum { PREDICTED_WHOLE_ELEMENTS = 1 << 20 };
+
+static bool is_verified_in_trials(const struct at_search *search, const struct at_ready *next)
+{
+    return search->session->kind->predicted && !search->session->options.record &&
+           next->trial_count > 0 &&
+           at_problem_src_extent(&search->problem) > PREDICTED_WHOLE_ELEMENTS;
+}
+
 /* The further a config is behind the best, the fewer samples it gets. A recording needs all
  * samples: its readers do not know what was the best at that time. */
 static struct at_gpu_timing timing_of(const struct at_search *search, const struct at_ready *next)
 {
     const struct at_session_options *options = &search->session->options;
     struct at_gpu_timing timing = {.train_ns = options->policy->search_train_ns,
-                                   .samples = options->policy->search_samples};
+                                   .samples = options->policy->search_samples,
+                                   .in_trials = is_verified_in_trials(search, next)};
     double best_ns;
 
     if (next->second) {
@@ -344,6 +356,7 @@ static bool is_too_fast(const struct at_pipeline *p, const struct at_measurement
     double best_ns = search->counts[AT_CORRECT] > 0 ? search->results[search->best].time_ns : 0;
 
     return measurement->outcome == AT_CORRECT && !p->on_gpu.second && !p->stopping &&
+           !p->session->kind->predicted && /* it would predict the same again */
            at_is_suspicious(at_median(measurement->samples_ns, measurement->sample_count),
                             search->copy_ns, best_ns);
 }

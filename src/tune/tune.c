@@ -299,8 +299,8 @@ static void remember_best(struct at_search *search, const struct at_finals *fina
 
 /* ---- the profile's entry ---- */
 
-static struct at_timed timed(const struct at_contestant *contestant,
-                             const struct at_session *session)
+struct at_timed at_tune_timed(const struct at_contestant *contestant,
+                              const struct at_session *session)
 {
     struct at_timed timed = {
         .config = contestant->config,
@@ -329,8 +329,8 @@ static struct at_copy_record record_copies(const struct at_finals *finals,
     for (const struct at_contestant *copy = &all[finals->finalists]; copy < driver; copy++)
         if (copy->time_ns < best->time_ns || (best == driver && copy->problem.step.given))
             best = copy;
-    fastest = timed(best, session);
-    drivers = timed(driver, session);
+    fastest = at_tune_timed(best, session);
+    drivers = at_tune_timed(driver, session);
     return at_copy_of(&fastest, &drivers);
 }
 
@@ -346,7 +346,7 @@ static enum at_ended how_ended(const struct at_search *search)
 static struct at_entry entry_of(const struct at_search *search, const struct at_finals *finals)
 {
     const struct at_session *session = search->session;
-    struct at_timed best = timed(&finals->contestants[finals->winner], session), fallback;
+    struct at_timed best = at_tune_timed(&finals->contestants[finals->winner], session), fallback;
     struct at_entry entry = {
         .problem = at_problem_format(&search->problem),
         .seed = (int64_t)session->options.seed,
@@ -357,7 +357,7 @@ static struct at_entry entry_of(const struct at_search *search, const struct at_
 
     entry.winner = at_result_of(&best, entry.copy.time_ns);
     if (finals->fallback != SIZE_MAX) {
-        fallback = timed(&finals->contestants[finals->fallback], session);
+        fallback = at_tune_timed(&finals->contestants[finals->fallback], session);
         entry.fallback = at_result_of(&fallback, entry.copy.time_ns);
     }
     for (int i = 0; i < AT_OUTCOMES; i++)

@@ -34,6 +34,10 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                                const struct at_budget *budget, struct at_tune_place place,
                                struct at_entry *entry, struct at_error *err);
 
+/* What a profile's record of a contestant is made of. */
+struct at_timed at_tune_timed(const struct at_contestant *contestant,
+                              const struct at_session *session);
+
 /* Fill a device's record: device, environment, policy and what NVML has reported so far. */
 void at_tune_record_device(struct at_device_record *record, const struct at_session *session);
 

@@ -7,12 +7,11 @@
  * It takes 250 configs of each recording (doc/recording-format.md): the ten fastest and others
  * spread evenly over the ranks. --all takes all configs. Configs that this tree no longer has are
  * left out and counted. --list prints every config. */
+#include "predicting.h"
+
 #include "base/memory.h"
-#include "emulated/ptx/ptx.h"
 #include "emulated/time/description.h"
-#include "emulated/time/predict.h"
-#include "kernel/builder.h"
-#include "problem/arguments.h"
+#include "kernel/render.h"
 #include "recording/recording.h"
 #include "roles.h"
 #include "space/space.h"
@@ -167,75 +166,21 @@ static enum at_status read_sample(struct sample *sample, const char *path, bool 
 
 /* ---- predicting ---- */
 
-static enum at_status predict(const struct sample *sample, struct entry *entry,
-                              const struct at_built *built, struct at_emu_memory *memory,
-                              const uint64_t *args, size_t arg_count, struct at_error *err)
-{
-    struct at_emu_launch emu = {.args = args,
-                                .arg_count = arg_count,
-                                .arg_words = AT_CALL_WORDS,
-                                .instruction_limit = 100000000,
-                                .threads = 1};
-    struct at_ptx_module *module = NULL;
-    struct at_grid_parts whole;
-    struct at_launch launch;
-    enum at_status status =
-        at_config_launch(&entry->config, &sample->problem, &sample->device, &launch, err);
-
-    if (status == AT_OK && built->outcome != AT_CORRECT)
-        status = at_fail(err, AT_FAILED, "%s: %s", entry->config.family->name, built->message);
-    if (status == AT_OK)
-        status = at_ptx_read(&module, built->program->image, built->program->size - 1, err);
-    if (status == AT_OK)
-        status = at_ptx_find(module, built->entry, &emu.kernel, err);
-    if (status == AT_OK) {
-        at_emu_launch_take(&emu, &launch);
-        whole = at_grid_whole(&emu);
-        status = at_predict_launch(&sample->device, &sample->rates, memory, &emu, &whole,
-                                   built->resources.registers, built->resources.shared_bytes, true,
-                                   &entry->prediction, err);
-    }
-    at_ptx_free(module);
-    return status;
-}
-
 static enum at_status predict_all(struct sample *sample, struct at_error *err)
 {
-    const struct at_problem *problem = &sample->problem;
-    const struct at_builder_options options = {
-        .compute_capability = sample->device.compute_capability,
-        .image = AT_IMAGE_PTX,
-        .workers = 2,
-        .header = header,
-        .use_cache = true,
-    };
-    struct at_emu_memory *memory = at_emu_memory_new();
-    uint64_t src =
-        at_emu_memory_allocate(memory, at_problem_src_extent(problem) * problem->elem_size);
-    uint64_t dst =
-        at_emu_memory_allocate(memory, at_problem_dst_extent(problem) * problem->elem_size);
-    const struct at_launch matrix = {{0}};
-    uint64_t args[AT_CALL_WORDS];
-    uint8_t words[AT_CALL_ARGS];
-    const size_t arg_count = at_problem_args(problem, &matrix, dst, src, NULL, args, words);
-    struct at_builder *builder = NULL;
-    enum at_status status = at_builder_open(&builder, &options, NULL, 0, err);
+    const struct predicting by = {&sample->device, &sample->rates, header};
+    struct predicted *predicted = at_alloc_array(sample->count, sizeof *predicted);
+    enum at_status status;
 
-    if (status == AT_OK && (!src || !dst))
-        status = at_fail(err, AT_FAILED, "this machine has too little memory for the problem");
+    for (size_t i = 0; i < sample->count; i++)
+        predicted[i].config = sample->entries[i].config;
+    status = predict_configs(&by, &sample->problem, predicted, sample->count, err);
     for (size_t i = 0; i < sample->count && status == AT_OK; i++)
-        at_builder_add(builder, &sample->entries[i].config, at_problem_kind(problem),
-                       &sample->entries[i]);
-    for (size_t i = 0; i < sample->count && status == AT_OK; i++) {
-        struct at_built built = {0};
-
-        status = at_builder_wait(builder, &built, err);
-        if (status == AT_OK)
-            status = predict(sample, built.owner, &built, memory, args, arg_count, err);
-        at_program_release(built.program);
-    }
-    at_builder_close(builder);
-    at_emu_memory_free(memory);
+        if (predicted[i].error.status == AT_OK)
+            sample->entries[i].prediction = predicted[i].prediction;
+        else
+            status = at_fail(err, AT_FAILED, "%s", predicted[i].error.message);
+    free(predicted);
     return status;
 }
 

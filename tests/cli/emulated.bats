@@ -396,7 +396,7 @@ wide() {
 @test "unknown devices and too large problems are refused" {
     run --separate-stderr -3 tune --gpu emu:nothing --problem 64x96:f32 --out best.yaml
     [[ $stderr == *'there is no device "emu:nothing" '*emu:h200* ]]
-    run --separate-stderr -2 tune --quiet --gpu emu --problem 16384x16384:b1 --out best.yaml
-    [[ $stderr == *'16384x16384:b1 is too large for an emulated device'* ]]
+    run --separate-stderr -2 tune --quiet --gpu emu --problem 32768x32768:b1 --out best.yaml
+    [[ $stderr == *'32768x32768:b1 is too large for an emulated device'* ]]
     [ ! -e best.yaml ]
 }

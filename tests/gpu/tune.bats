@@ -158,3 +158,16 @@ setup() {
     run --separate-stderr -4 "$AUTOTUNE" bench --quiet --problem 256x256:f32 \
         --profile "$srcdir/tests/golden/check/sound.yaml"
 }
+
+@test "check measures the predictions of its model" {
+    name=$("$AUTOTUNE" list --format json | sed -n 's/.*"name": *"NVIDIA \([A-Z0-9]*\).*/\1/p' | head -n 1)
+    [ -e "$srcdir/tuning/devices/${name,,}.yaml" ] || skip "no description of this GPU"
+    run --separate-stderr -0 tune --quiet --gpu "emu:${name,,}" --budget 8 --problem 96x64:f32 --problem 300x200:f16 \
+        --out predicted.yaml
+    grep -q 'kind: emulated' predicted.yaml
+    run --separate-stderr -0 "$AUTOTUNE" check --gpu 0 predicted.yaml --out measured.yaml
+    [[ $output == *'predicted us'*'default'*'96x64:f32 '*' held '*'the defaults take '*' times as long'*' of 2'* ]]
+    run ! grep -q 'kind: emulated' measured.yaml
+    grep -q ' driver: ' measured.yaml
+    run -0 "$AUTOTUNE" check --gpu 0 measured.yaml
+}
