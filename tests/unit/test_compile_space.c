@@ -9,6 +9,7 @@
 #include "kernel/nvrtc.h"
 #include "roles.h"
 #include "space/space.h"
+#include "system/cpus.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@
 #include "template_header.h"
 
 enum {
-    WHOLE = 2, /* configs of each family, element size and architecture, which have values that */
+    WHOLE = 6, /* configs of each family, element size and architecture, which have values that */
     PART = 1,  /* are new to the size or the architecture */
     SPACE_MAX = 500000,
     SKIPPED = 77,
@@ -161,7 +162,7 @@ static void check_built(const struct at_built *built, int architecture, struct t
 static void compile_all(const struct tasks *tasks, int architecture)
 {
     const struct at_builder_options options = {
-        .compute_capability = architecture, .workers = 2, .header = header};
+        .compute_capability = architecture, .workers = at_usable_cpus(), .header = header};
     struct at_builder *builder;
     struct at_error err = {AT_OK, ""};
     struct taken taken = {0};

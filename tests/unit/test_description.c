@@ -46,8 +46,9 @@ static void test_capability(void **state)
 {
     static const struct {
         int64_t capability, threads, shared_kib;
-    } known[] = {{75, 1024, 64},  {80, 2048, 164}, {86, 1536, 100},  {87, 1536, 164},
-                 {89, 1536, 100}, {90, 2048, 228}, {100, 2048, 228}, {120, 1536, 100}};
+    } known[] = {{75, 1024, 64},   {80, 2048, 164},  {86, 1536, 100},
+                 {87, 1536, 164},  {89, 1536, 100},  {90, 2048, 228},
+                 {100, 2048, 228}, {110, 1536, 228}, {120, 1536, 100}};
 
     (void)state;
     for (size_t i = 0; i < device_count; i++) {
@@ -75,6 +76,7 @@ static void test_memory(void **state)
     (void)state;
     for (size_t i = 0; i < device_count; i++) {
         const struct at_device_info *info = &devices[i].info;
+        bool lpddr = info->compute_capability == 87 || info->compute_capability == 110;
 
         /* Both edges of the clock, as for a CUDA device. */
         assert_int_equal(info->peak_bandwidth_MB_per_s,
@@ -84,7 +86,7 @@ static void test_memory(void **state)
         assert_true(info->memory_bus_bits % 32 == 0);
         /* GDDR is narrow and fast, HBM wide and slow; LPDDR is narrow and slow. */
         assert_true((info->memory_bus_bits <= GDDR_BUS_BITS_MAX) ==
-                    (info->memory_clock_khz > 5000000 || info->compute_capability == 87));
+                    (info->memory_clock_khz > 5000000 || lpddr));
         assert_true(info->memory_bytes >> 30 >= 6 && info->memory_bytes >> 30 <= 288);
         assert_true(info->l2_bytes >> 20 >= 3 && info->l2_bytes >> 20 <= 128);
     }
@@ -112,6 +114,7 @@ static void test_data_sheets(void **state)
         {"h100-pcie", "NVIDIA H100 PCIe", 114, 80, 2039},
         {"h200", "NVIDIA H200", 132, 141, 4800},
         {"jetson-orin", "Orin", 16, 64, 205},
+        {"jetson-thor", "NVIDIA Thor", 20, 128, 273},
         {"l4", "NVIDIA L4", 58, 24, 300},
         {"l40", "NVIDIA L40", 142, 48, 864},
         {"l40s", "NVIDIA L40S", 142, 48, 864},
@@ -282,6 +285,7 @@ static void test_names(void **state)
         {"RTX 6000 Ada", "NVIDIA RTX 6000 Ada Generation"},
         {"RTX PRO 6000", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition"},
         {"Jetson AGX Orin", "Orin"},
+        {"Jetson AGX Thor", "NVIDIA Thor"},
     };
     static const char *const strangers[] = {"H20", "H2000", "", "nvidia", "-"};
     struct at_device_info info;
