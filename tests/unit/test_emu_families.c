@@ -2,7 +2,7 @@
 /* Every family and element size on the emulated device, the families of the studies included, but
  * not that of block scales, which computes: test_quantise.c has it.
  * Configs are drawn from the spaces and compiled to PTX by the real NVRTC, for compute_90 and, in
- * whole, for the oldest architecture that it knows. They run on small awkward problems and must
+ * whole, for an architecture of each generation. They run on small awkward problems and must
  * equal a transpose in C, bit for bit. The kernels of templates/harness.cu must agree with it, too.
  */
 #include <stdio.h>
@@ -34,7 +34,9 @@ enum {
 };
 
 static const int elem_sizes[] = {1, 2, 4, 8, 16};
-static const int architectures[] = {75, 90};
+/* One of each generation. A sample has the first one, and the second one's harness. */
+static const int architectures[] = {90, 75, 80, 86, 89, 100, 110, 120};
+enum { SAMPLED = 1, SAMPLED_HARNESS = 2 };
 
 /* The text before and after the element size of a specification. */
 static const struct {
@@ -221,11 +223,9 @@ static void check_families(struct at_family *const *list, size_t count, size_t c
                 check_family(list[i], elem_sizes[k], family_sample(list[i], configs));
 }
 
-/* Machine code is tested by test_compile_space. A sample is for the newer architecture alone. */
+/* Machine code is tested by test_compile_space. */
 static void test_families(void **state)
 {
-    if (sample == &part && *(const int *)*state != 90)
-        skip();
     use_architecture(*(const int *)*state, AT_IMAGE_PTX_ALONE);
     check_families(families, family_count, sample->configs);
 }
@@ -474,21 +474,40 @@ static int free_all_sources(void **state)
     return free_sources(state);
 }
 
+/* A test of an architecture. */
+struct of_architecture {
+    const char *what;
+    CMUnitTestFunction run;
+    size_t sampled, of; /* how many architectures a sample and the whole have */
+};
+
+static const struct of_architecture of_architectures[] = {
+    {"families", test_families, SAMPLED, AT_COUNT(architectures)},
+    {"permutations", test_permutations, SAMPLED, AT_COUNT(architectures)},
+    {"canonical forms", test_canonical_forms, 1, 1},
+    {"study families", test_study_families, 1, 1},
+    {"harness", test_harness, SAMPLED_HARNESS, AT_COUNT(architectures)},
+};
+enum { TESTS_MAX = AT_COUNT(of_architectures) * AT_COUNT(architectures) };
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        {"families, compute_75", test_families, NULL, NULL, (void *)&architectures[0]},
-        {"families, compute_90", test_families, NULL, NULL, (void *)&architectures[1]},
-        {"permutations, compute_90", test_permutations, NULL, NULL, (void *)&architectures[1]},
-        {"canonical forms, compute_90", test_canonical_forms, NULL, NULL,
-         (void *)&architectures[1]},
-        {"study families, compute_90", test_study_families, NULL, NULL, (void *)&architectures[1]},
-        {"harness, compute_75", test_harness, NULL, NULL, (void *)&architectures[0]},
-        {"harness, compute_90", test_harness, NULL, NULL, (void *)&architectures[1]},
-    };
+    struct CMUnitTest tests[TESTS_MAX] = {{0}};
+    char names[TESTS_MAX][40];
+    size_t count = 0;
 
     if (lacks_nvrtc())
         return SKIPPED;
     sample = runs_whole() ? &whole : &part;
-    return cmocka_run_group_tests(tests, read_all_sources, free_all_sources);
+    for (size_t i = 0; i < AT_COUNT(of_architectures); i++) {
+        const struct of_architecture *test = &of_architectures[i];
+
+        for (size_t j = 0; j < (runs_whole() ? test->of : test->sampled); j++, count++) {
+            snprintf(names[count], sizeof names[count], "%s, compute_%d", test->what,
+                     architectures[j]);
+            tests[count] =
+                (struct CMUnitTest){names[count], test->run, NULL, NULL, (void *)&architectures[j]};
+        }
+    }
+    return _cmocka_run_group_tests("families", tests, count, read_all_sources, free_all_sources);
 }
