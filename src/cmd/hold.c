@@ -187,16 +187,16 @@ static void print_times(const struct rematch *rematch, enum at_verdict verdict)
     double recorded_ns = (double)entry->winner.time_ns;
 
     if (rematch->prediction) {
-        printf("  %-40s %-8s %11.2f %11.2f %7.2fx\n", entry->problem, verdict_names[verdict],
+        printf("  %-40s %-8s %12.2f %11.2f %7.2fx\n", entry->problem, verdict_names[verdict],
                recorded_ns / 1000, time_ns / 1000, over_default(rematch));
         return;
     }
     if (!has_recorded(rematch)) {
-        printf("  %-40s %-8s %11s %11.2f\n", entry->problem, verdict_names[verdict], "-",
+        printf("  %-40s %-8s %12s %11.2f\n", entry->problem, verdict_names[verdict], "-",
                time_ns / 1000);
         return;
     }
-    printf("  %-40s %-8s %11.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
+    printf("  %-40s %-8s %12.2f %11.2f %+8.1f\n", entry->problem, verdict_names[verdict],
            recorded_ns / 1000, time_ns / 1000, 100 * (time_ns / recorded_ns - 1));
 }
 
@@ -292,7 +292,7 @@ static void print_titles(const struct recheck *recheck, const struct at_device_r
                (intmax_t)record->device.multiprocessors);
     if (kind->predicted)
         printf("  emulated: %s\n", at_emulated_times(device));
-    printf("  %-40s %-8s %11s %11s %8s\n", "problem", "",
+    printf("  %-40s %-8s %12s %11s %8s\n", "problem", "",
            recheck->predictions ? "predicted us" : "recorded us",
            kind->predicted ? kind->times : "now us", recheck->predictions ? "default" : "change %");
 }
