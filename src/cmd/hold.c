@@ -158,6 +158,8 @@ static enum at_status hold(struct rematch *rematch, struct at_session *session,
         *verdict = AT_ILLEGAL;
     if (status == AT_OK && entry->fallback.time_ns > 0)
         status = add(rematch, &entry->fallback, session, err);
+    if (rematch->prediction) /* the default may be the faster one */
+        rematch->contestants[1].label = "";
     if (status == AT_OK)
         status = at_session_check_memory(session, &rematch->problem, 1, err);
     if (status == AT_OK)
