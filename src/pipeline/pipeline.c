@@ -356,7 +356,6 @@ static bool is_too_fast(const struct at_pipeline *p, const struct at_measurement
     double best_ns = search->counts[AT_CORRECT] > 0 ? search->results[search->best].time_ns : 0;
 
     return measurement->outcome == AT_CORRECT && !p->on_gpu.second && !p->stopping &&
-           !p->session->kind->predicted && /* it would predict the same again */
            at_is_suspicious(at_median(measurement->samples_ns, measurement->sample_count),
                             search->copy_ns, best_ns);
 }
