@@ -141,7 +141,7 @@ static void test_too_large(void **state)
 {
     struct at_config config = config_of("tile");
     struct at_config_time time;
-    struct at_problem problem = problem_of("16384x16384:b1");
+    struct at_problem problem = problem_of("32768x32768:b1");
     struct at_error err = {AT_OK, ""};
 
     (void)state;
