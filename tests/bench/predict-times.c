@@ -47,7 +47,7 @@ static void add_config(const struct reading *reading, struct asked *asked,
     AT_PUSH(asked->configs, asked->count, asked->capacity, added);
 }
 
-/* Legal configs first, as they were given; `order` has where each went. */
+/* Predict the legal configs, and print a line for each of all. */
 static enum at_status answer(const struct reading *reading, struct asked *asked,
                              const struct at_problem *problem, struct at_error *err)
 {
