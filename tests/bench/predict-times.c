@@ -9,20 +9,15 @@
 
 #include "base/memory.h"
 #include "emulated/time/description.h"
-#include "kernel/render.h"
 #include "roles.h"
 #include "space/named.h"
-#include "space/space.h"
-#include "system/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct reading {
-    struct at_family **families;
-    size_t family_count;
-    char *header;
+    struct tree tree;
     struct at_device_info device;
     struct at_rates rates;
 };
@@ -39,8 +34,8 @@ static void add_config(const struct reading *reading, struct asked *asked,
 {
     struct predicted added = {.error = {AT_OK, ""}};
 
-    added.error.status = at_config_parse(&added.config, reading->families, reading->family_count,
-                                         text, &added.error);
+    added.error.status = at_config_parse(&added.config, reading->tree.families,
+                                         reading->tree.family_count, text, &added.error);
     if (added.error.status == AT_OK)
         added.error.status =
             at_config_require(&added.config, problem, &reading->device, NULL, &added.error);
@@ -51,7 +46,7 @@ static void add_config(const struct reading *reading, struct asked *asked,
 static enum at_status answer(const struct reading *reading, struct asked *asked,
                              const struct at_problem *problem, struct at_error *err)
 {
-    const struct predicting by = {&reading->device, &reading->rates, reading->header};
+    const struct predicting by = {&reading->device, &reading->rates, reading->tree.header};
     struct predicted *legal = at_alloc_array(asked->count, sizeof *legal);
     size_t count = 0, next = 0;
     enum at_status status;
@@ -109,21 +104,6 @@ static enum at_status answer_all(const struct reading *reading, struct at_error 
     return status;
 }
 
-static enum at_status read_all(struct reading *reading, const char *device, struct at_error *err)
-{
-    char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
-    enum at_status status = at_template_header_read(&reading->header, err);
-
-    if (status == AT_OK)
-        status =
-            at_families_read(&reading->families, &reading->family_count, tuning, templates, err);
-    if (status == AT_OK)
-        status = at_description_read(&reading->device, &reading->rates, device, err);
-    free(templates);
-    free(tuning);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
     struct reading reading = {0};
@@ -135,14 +115,13 @@ int main(int argc, char **argv)
     if (at_worker_serve(at_worker_roles, argc, argv, &exit_code))
         return exit_code;
     if (argc == 2)
-        status = read_all(&reading, argv[1], &err);
+        status = read_tree(&reading.tree, &err);
+    if (status == AT_OK)
+        status = at_description_read(&reading.device, &reading.rates, argv[1], &err);
     if (status == AT_OK)
         status = answer_all(&reading, &err);
     if (status != AT_OK)
         fprintf(stderr, "%s\n", err.message);
-    for (size_t i = 0; i < reading.family_count; i++)
-        at_family_free(reading.families[i]);
-    free(reading.families);
-    free(reading.header);
+    clear_tree(&reading.tree);
     return status == AT_OK ? 0 : 1;
 }

@@ -4,9 +4,32 @@
 #include "base/memory.h"
 #include "emulated/ptx/ptx.h"
 #include "kernel/builder.h"
+#include "kernel/render.h"
 #include "problem/arguments.h"
+#include "space/space.h"
+#include "system/paths.h"
 
 #include <stdlib.h>
+
+enum at_status read_tree(struct tree *tree, struct at_error *err)
+{
+    char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
+    enum at_status status = at_template_header_read(&tree->header, err);
+
+    if (status == AT_OK)
+        status = at_families_read(&tree->families, &tree->family_count, tuning, templates, err);
+    free(templates);
+    free(tuning);
+    return status;
+}
+
+void clear_tree(struct tree *tree)
+{
+    for (size_t i = 0; i < tree->family_count; i++)
+        at_family_free(tree->families[i]);
+    free(tree->families);
+    free(tree->header);
+}
 
 /* What all configs of a problem share. */
 struct shared {

@@ -9,6 +9,16 @@
 #include "emulated/time/predict.h"
 #include "space/config.h"
 
+/* The families of this tree, and the header of their templates. */
+struct tree {
+    struct at_family **families;
+    size_t family_count;
+    char *header;
+};
+
+enum at_status read_tree(struct tree *tree, struct at_error *err);
+void clear_tree(struct tree *tree);
+
 struct predicting {
     const struct at_device_info *device;
     const struct at_rates *rates;

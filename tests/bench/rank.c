@@ -11,12 +11,10 @@
 
 #include "base/memory.h"
 #include "emulated/time/description.h"
-#include "kernel/render.h"
 #include "recording/recording.h"
 #include "roles.h"
 #include "space/space.h"
 #include "system/file.h"
-#include "system/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +23,7 @@
 enum { SAMPLE = 250, SAMPLE_FASTEST = 10 };
 enum { BEST_PERCENT = 5, NEAR_PERCENT = 2 };
 
-static struct at_family **families;
-static size_t family_count;
-static char *header;
+static struct tree tree;
 
 struct entry {
     struct at_config config; /* of a family of this tree */
@@ -56,9 +52,9 @@ static bool adopt(struct at_config *config, const struct at_config *recorded)
 {
     const struct at_family *from = recorded->family, *to = NULL;
 
-    for (size_t i = 0; i < family_count; i++)
-        if (strcmp(families[i]->name, from->name) == 0)
-            to = families[i];
+    for (size_t i = 0; i < tree.family_count; i++)
+        if (strcmp(tree.families[i]->name, from->name) == 0)
+            to = tree.families[i];
     if (!to)
         return false;
     *config = at_family_default(to);
@@ -168,7 +164,7 @@ static enum at_status read_sample(struct sample *sample, const char *path, bool 
 
 static enum at_status predict_all(struct sample *sample, struct at_error *err)
 {
-    const struct predicting by = {&sample->device, &sample->rates, header};
+    const struct predicting by = {&sample->device, &sample->rates, tree.header};
     struct predicted *predicted = at_alloc_array(sample->count, sizeof *predicted);
     enum at_status status;
 
@@ -254,18 +250,6 @@ static struct score judge(struct sample *sample)
 
 /* ---- main ---- */
 
-static enum at_status read_families(struct at_error *err)
-{
-    char *tuning = at_path_data_file("tuning"), *templates = at_path_data_file("templates");
-    enum at_status status = at_template_header_read(&header, err);
-
-    if (status == AT_OK)
-        status = at_families_read(&families, &family_count, tuning, templates, err);
-    free(templates);
-    free(tuning);
-    return status;
-}
-
 static void list_entries(const struct sample *sample, const char *problem)
 {
     for (size_t i = 0; i < sample->count; i++) {
@@ -322,7 +306,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: rank [--list] [--all] RECORDING...\n");
         return 2;
     }
-    status = read_families(&err);
+    status = read_tree(&tree, &err);
     printf("%-40s %8s %8s %9s  %s\n", "problem", "configs", "left out", "Spearman",
            "best 5 % hold one within 2 % of the best");
     for (int i = first; i < argc && status == AT_OK; i++) {
@@ -339,9 +323,6 @@ int main(int argc, char **argv)
                hits);
     else
         fprintf(stderr, "%s\n", err.message);
-    for (size_t i = 0; i < family_count; i++)
-        at_family_free(families[i]);
-    free(families);
-    free(header);
+    clear_tree(&tree);
     return status == AT_OK ? 0 : 1;
 }
