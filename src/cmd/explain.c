@@ -504,6 +504,9 @@ static enum at_status explain(const struct explain_options *options, struct at_e
     if (status == AT_OK) {
         memcpy(explanation.predictions, target.description.predictions,
                sizeof explanation.predictions);
+        if (explanation.predicted_ns > 0)
+            explanation.predicted_within_percent =
+                at_predictions_of(explanation.predictions)->within_percent;
         status = at_explanation_print(&explanation, &source, &options->view, options->format, err);
     }
     at_schema_clear(&at_explanation_schema, &explanation);

@@ -5,6 +5,7 @@
 #include "cmd/command_line.h"
 #include "cmd/files.h"
 #include "cmd/run_options.h"
+#include "device/kind.h"
 #include "lookup/answer.h"
 #include "lookup/rivals.h"
 #include "pipeline/shootout.h"

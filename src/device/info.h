@@ -42,13 +42,4 @@ struct at_device_info {
     int64_t shared_bytes_per_multiprocessor;
 };
 
-/* The notice for every output that shows times of an emulated device. */
-static inline const char *at_emulated_times(const struct at_device_info *info)
-{
-    if (strcmp(info->predictions, AT_UNCALIBRATED) == 0)
-        return "all times are predicted, none is measured; the predictions are uncalibrated: no "
-               "such GPU has been measured";
-    return "all times are predicted, none is measured";
-}
-
 #endif

@@ -41,3 +41,21 @@ const char *const at_throttle_names[AT_THROTTLES] = {
     "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
     "display_clock",
 };
+
+/* The percents were measured: doc/emulation.md, "How good the predictions are". */
+static const struct at_predictions predictions[] = {
+    {AT_CALIBRATED, 27, "nine of ten are within 27 %",
+     "all times are predicted, none is measured; nine of ten are within 27 %"},
+    {AT_UNCALIBRATED, 43, "nine of ten may be within 43 %: no such GPU has been measured",
+     "all times are predicted, none is measured; nine of ten may be within 43 %, as no such GPU "
+     "has "
+     "been measured"},
+};
+
+const struct at_predictions *at_predictions_of(const char *name)
+{
+    for (size_t i = 0; i < AT_COUNT(predictions); i++)
+        if (strcmp(predictions[i].name, name) == 0)
+            return &predictions[i];
+    return &predictions[0];
+}

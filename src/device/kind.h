@@ -27,4 +27,21 @@ struct at_device_kind {
 /* Return the device's kind. A device of a kind that is not known is taken for hardware. */
 const struct at_device_kind *at_device_kind(const struct at_device_info *info);
 
+/* How good the times of an emulated device are. */
+struct at_predictions {
+    const char *name;       /* as in struct at_device_info */
+    int64_t within_percent; /* so near are nine of ten to the measured times, as far as is known */
+    const char *error;      /* the same in words */
+    const char *notice;     /* for every output that shows such times */
+};
+
+/* Return the predictions of that name; the calibrated ones, if there is none. */
+const struct at_predictions *at_predictions_of(const char *name);
+
+/* The notice for every output that shows times of an emulated device. */
+static inline const char *at_emulated_times(const struct at_device_info *info)
+{
+    return at_predictions_of(info->predictions)->notice;
+}
+
 #endif

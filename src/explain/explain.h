@@ -103,6 +103,7 @@ struct at_explanation {
     int64_t bytes_read, bytes_written, bytes_needed, result_bytes_needed;
     int64_t local_requests, local_sectors; /* local memory, of the counted blocks */
     int64_t predicted_ns;                  /* of a launch with its data in DRAM; 0: not predicted */
+    int64_t predicted_within_percent;      /* so near is it in nine of ten cases, as far as known */
     char bound[32];                        /* its limit, from at_bound_names; "": not predicted */
     int64_t measured_ns; /* the same on a GPU, set by the caller; 0: not measured */
     int64_t measured_spread_permille;

@@ -103,6 +103,7 @@ static const struct at_field fields[] = {
     AT_CHARS(at_explanation, occupancy_limiter),
     AT_COUNTER(at_explanation, occupancy_percent),
     AT_COUNTER(at_explanation, predicted_ns, AT_OPTIONAL),
+    AT_COUNTER(at_explanation, predicted_within_percent, AT_OPTIONAL),
     AT_CHARS(at_explanation, predictions, AT_OPTIONAL),
     AT_CHARS(at_explanation, problem, AT_OPTIONAL),
     AT_COUNTER(at_explanation, registers),

@@ -3,6 +3,7 @@
 
 #include "base/flow.h"
 #include "base/memory.h"
+#include "device/kind.h"
 #include "emulated/caches/hierarchy.h"
 #include "explain/lines.h"
 #include "explain/request.h"
@@ -233,11 +234,8 @@ static void print_times(const struct at_explanation *e)
         printf("  no time is predicted: tuning/devices does not describe this GPU\n");
         return;
     }
-    say("  predicted %.1f us, bound by %s (a prediction, not a measurement%s)",
-        (double)e->predicted_ns / 1e3, e->bound,
-        strcmp(e->predictions, AT_UNCALIBRATED) == 0
-            ? "; uncalibrated: no such GPU has been measured"
-            : "");
+    say("  predicted %.1f us, bound by %s (a prediction; %s)", (double)e->predicted_ns / 1e3,
+        e->bound, at_predictions_of(e->predictions)->error);
 }
 
 static void print_subject(const struct at_explanation *e)

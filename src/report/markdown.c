@@ -2,6 +2,8 @@
 /* The report as Markdown: a table for pull requests and job summaries. */
 #include "report/page.h"
 
+#include "device/kind.h"
+
 #include <stdio.h>
 #include <string.h>
 

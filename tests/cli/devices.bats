@@ -27,18 +27,19 @@ steps=(--problem 96x64:bf16:e4m3,scale --problem 33x65:f32:bf16 --problem 65x64:
     --problem 64x64:bf16:e2m1,blocks=1x16,scales=nvfp4 --problem 5x6x7x16:u8:f16,perm=0312,affine=2)
 
 # right FAMILIES PROBLEM...: 20 configs of so many families, a pattern, are right on a device of each compute
-# capability.
+# capability; in whole 300.
 right() {
-    local families=$1 ordinal
+    local families=$1 ordinal configs=${AUTOTUNE_TEST_WHOLE:+300}
+    : "${configs:=20}"
     shift
     "$AUTOTUNE" list --emulated --format csv >"$BATS_TEST_TMPDIR/devices"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/devices")" -eq $(($(find "$srcdir/tuning/devices" -name '*.yaml' | wc -l) + 1)) ]
     while read -r ordinal; do
-        "$verify_families" emulated 20 --ordinal "$ordinal" "$@" >"$BATS_TEST_TMPDIR/said" 2>&1 || {
+        "$verify_families" emulated "$configs" --ordinal "$ordinal" "$@" >"$BATS_TEST_TMPDIR/said" 2>&1 || {
             echo "device $ordinal: $(<"$BATS_TEST_TMPDIR/said")"
             return 1
         }
-        grep -qE "^verified 20 configs of ($families) families on [0-9]+ problems: 0 wrong$" "$BATS_TEST_TMPDIR/said"
+        grep -qE "^verified $configs configs of ($families) families on [0-9]+ problems: 0 wrong$" "$BATS_TEST_TMPDIR/said"
     done < <(awk -F, 'NR > 1 && !seen[$3]++ { print NR - 2 }' "$BATS_TEST_TMPDIR/devices")
 }
 

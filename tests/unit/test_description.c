@@ -46,9 +46,9 @@ static void test_capability(void **state)
 {
     static const struct {
         int64_t capability, threads, shared_kib;
-    } known[] = {{75, 1024, 64},   {80, 2048, 164},  {86, 1536, 100},
-                 {87, 1536, 164},  {89, 1536, 100},  {90, 2048, 228},
-                 {100, 2048, 228}, {110, 1536, 228}, {120, 1536, 100}};
+    } known[] = {{75, 1024, 64},   {80, 2048, 164}, {86, 1536, 100},  {87, 1536, 164},
+                 {89, 1536, 100},  {90, 2048, 228}, {100, 2048, 228}, {103, 2048, 228},
+                 {110, 1536, 228}, {120, 1536, 100}};
 
     (void)state;
     for (size_t i = 0; i < device_count; i++) {
@@ -88,7 +88,7 @@ static void test_memory(void **state)
         assert_true((info->memory_bus_bits <= GDDR_BUS_BITS_MAX) ==
                     (info->memory_clock_khz > 5000000 || lpddr));
         assert_true(info->memory_bytes >> 30 >= 6 && info->memory_bytes >> 30 <= 288);
-        assert_true(info->l2_bytes >> 20 >= 3 && info->l2_bytes >> 20 <= 128);
+        assert_true(info->l2_bytes >> 20 >= 3 && info->l2_bytes >> 20 <= 129);
     }
 }
 
@@ -108,6 +108,8 @@ static void test_data_sheets(void **state)
         {"a30", "NVIDIA A30", 56, 24, 933},
         {"a40", "NVIDIA A40", 84, 48, 696},
         {"b200", "NVIDIA B200", 148, 180, 7672},
+        {"b300", "NVIDIA B300 SXM6 AC", 148, 288, 7672},
+        {"gb200", "NVIDIA GB200", 152, 186, 7672},
         {"gh200", "NVIDIA GH200 480GB", 132, 96, 4020},
         {"h100", "NVIDIA H100 80GB HBM3", 132, 80, 3350},
         {"h100-nvl", "NVIDIA H100 NVL", 132, 94, 3938},
