@@ -185,6 +185,27 @@ static void test_predictions(void **state)
     }
 }
 
+/* Latencies of DRAM and L2 follow the clocks that were measured on a GPU of that generation, where
+ * they are known: the H200's 525 and 822 ns, times clocks over clocks, over the ratio of clocks. */
+static void test_latencies(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t dram_ns, l2_ns;
+    } cases[] = {
+        {"h200", 525, 822},     {"h100", 525, 822}, {"h100-pcie", 525, 927}, {"t4", 525, 1024},
+        {"rtx-4090", 380, 680}, {"b200", 654, 863}, {"rtx-5090", 531, 785},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_rates *rates = &device_of(cases[i].name)->rates;
+
+        assert_int_equal(rates->dram_latency_ns, cases[i].dram_ns);
+        assert_int_equal(rates->l2_latency_ns, cases[i].l2_ns);
+    }
+}
+
 /* ---- malformed descriptions ---- */
 
 static char *good; /* the text of a description */
@@ -346,13 +367,10 @@ static int read_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_capability),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_data_sheets),
-        cmocka_unit_test(test_predictions),
-        cmocka_unit_test(test_unknown_name),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_names_belong_to_one_device),
+        cmocka_unit_test(test_capability),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_data_sheets), cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_latencies),   cmocka_unit_test(test_unknown_name),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_names_belong_to_one_device),
         cmocka_unit_test(test_refused),
     };
 

@@ -103,14 +103,21 @@ static enum at_status check(const struct description *description, const char *p
 static const char fitted[] = "tuning/devices/h200.yaml";
 
 /* How a rate of another device follows from the fitted one. All that are not here are the same. */
-enum carried { AS_MANY_CLOCKS, PER_CLOCK, PER_CLOCK_AND_MULTIPROCESSOR };
+enum carried {
+    AS_MANY_CLOCKS,
+    BY_L2_LATENCY, /* as many clocks, times what is known of the generations' latencies */
+    BY_DRAM_LATENCY,
+    PER_CLOCK,
+    PER_CLOCK_AND_MULTIPROCESSOR,
+};
 
 static const struct {
     size_t offset;
     enum carried how;
 } carried[] = {
     {offsetof(struct at_rates, block_ns), AS_MANY_CLOCKS},
-    {offsetof(struct at_rates, l2_latency_ns), AS_MANY_CLOCKS},
+    {offsetof(struct at_rates, dram_latency_ns), BY_DRAM_LATENCY},
+    {offsetof(struct at_rates, l2_latency_ns), BY_L2_LATENCY},
     {offsetof(struct at_rates, later_warp_ns), AS_MANY_CLOCKS},
     {offsetof(struct at_rates, request_ns), AS_MANY_CLOCKS},
     {offsetof(struct at_rates, warp_ns), AS_MANY_CLOCKS},
@@ -118,6 +125,22 @@ static const struct {
     {offsetof(struct at_rates, l2_load_MB_per_s), PER_CLOCK_AND_MULTIPROCESSOR},
     {offsetof(struct at_rates, l2_store_MB_per_s), PER_CLOCK_AND_MULTIPROCESSOR},
 };
+
+/* Clocks of a load that waits for the one before, from L2 and from DRAM. One program measured them
+ * on an RTX A2000, RTX 4090, GH200, B200 and RTX 5090: markdewing/AI_kernels on GitHub,
+ * latency/README.md. */
+static const struct latency {
+    int64_t capability;
+    double l2, dram;
+} latencies[] = {{86, 214, 570}, {89, 296, 636}, {90, 281, 690}, {100, 295, 860}, {120, 360, 936}};
+
+static const struct latency *latency_of(const struct description *description)
+{
+    for (size_t i = 0; i < AT_COUNT(latencies); i++)
+        if (latencies[i].capability == description->device.compute_capability)
+            return &latencies[i];
+    return NULL;
+}
 
 /* Bandwidths are rounded to this. */
 enum { BANDWIDTH_STEP = 10000 };
@@ -127,18 +150,34 @@ static int64_t *rate_at(struct at_rates *rates, size_t offset)
     return (int64_t *)((char *)rates + offset);
 }
 
-/* Carry a rate over from one device to the other. */
+/* Carry a rate over from one device to the other. Of the same generation, or of one whose latencies
+ * are not known, DRAM takes as long, and L2 as many clocks. */
 static int64_t carry(int64_t rate, enum carried how, const struct description *from,
                      const struct description *to)
 {
+    const struct latency *old = latency_of(from), *new = latency_of(to);
+    bool differ = old && new &&old != new;
     double clocks = (double)to->rates.clock_khz / (double)from->rates.clock_khz;
     double size = (double)to->device.multiprocessors / (double)from->device.multiprocessors;
+    double times = 1;
 
-    if (how == AS_MANY_CLOCKS)
-        return at_max(1, llround((double)rate / clocks));
-    return how == PER_CLOCK
-               ? at_max(1, llround((double)rate * clocks))
-               : at_max(1, llround((double)rate * clocks * size / BANDWIDTH_STEP)) * BANDWIDTH_STEP;
+    switch (how) {
+    case BY_DRAM_LATENCY:
+        times = differ ? new->dram / old->dram / clocks : 1;
+        break;
+    case BY_L2_LATENCY:
+        times = (differ ? new->l2 / old->l2 : 1) / clocks;
+        break;
+    case AS_MANY_CLOCKS:
+        times = 1 / clocks;
+        break;
+    case PER_CLOCK:
+        times = clocks;
+        break;
+    case PER_CLOCK_AND_MULTIPROCESSOR:
+        return at_max(1, llround((double)rate * clocks * size / BANDWIDTH_STEP)) * BANDWIDTH_STEP;
+    }
+    return at_max(1, llround((double)rate * times));
 }
 
 static void carry_over(struct description *to, const struct description *from)
