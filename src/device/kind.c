@@ -46,8 +46,8 @@ const char *const at_throttle_names[AT_THROTTLES] = {
 static const struct at_predictions predictions[] = {
     {AT_CALIBRATED, 27, "nine of ten are within 27 %",
      "all times are predicted, none is measured; nine of ten are within 27 %"},
-    {AT_UNCALIBRATED, 43, "nine of ten may be within 43 %: no such GPU has been measured",
-     "all times are predicted, none is measured; nine of ten may be within 43 %, as no such GPU "
+    {AT_UNCALIBRATED, 37, "nine of ten may be within 37 %: no such GPU has been measured",
+     "all times are predicted, none is measured; nine of ten may be within 37 %, as no such GPU "
      "has "
      "been measured"},
 };
