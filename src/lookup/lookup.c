@@ -57,6 +57,7 @@ static enum at_status complete(struct at_lookup *lookup, struct at_candidate *ca
         return status;
     if (!at_known_holds(known, &problem)) /* the last check; err gets the rule */
         return at_config_require_inherent(&known->config, &problem, err);
+    candidate->has_step = problem.step.given;
     candidate->traits = at_traits_of(&problem, home);
     at_traits_launch(&candidate->traits, &problem, &launch);
     return AT_OK;

@@ -13,10 +13,18 @@ struct at_candidate {
     float of_share;          /* at_distance_of_share */
     uint32_t number;         /* in the order of the profiles */
     uint32_t place, config;  /* indices into the lookup's places and configs */
+    bool has_step;           /* its problem computes on the way */
     const char *problem;
     const struct at_entry *entry; /* NULL: it is in a group, without measurements, or a copy */
     int64_t of_copy_permille;
 };
+
+/* What was tuned for a step says nothing of a plain problem. */
+static inline bool at_candidate_serves(const struct at_candidate *candidate,
+                                       const struct at_problem *problem)
+{
+    return !candidate->has_step || problem->step.given;
+}
 
 /* A config that candidates have. */
 struct at_known {

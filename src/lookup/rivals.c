@@ -58,7 +58,7 @@ static const struct at_candidate **find_nearest(const struct rivals *rivals)
         uint32_t config = candidate->config;
         float bound;
 
-        if (!is_safe(rivals, candidate))
+        if (!is_safe(rivals, candidate) || !at_candidate_serves(candidate, rivals->query->problem))
             continue;
         bound = at_distance_bound(&candidate->traits, &rivals->asked);
         if (nearest[config] && bound >= bounds[config])

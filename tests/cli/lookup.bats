@@ -126,12 +126,12 @@ for path in sys.argv[2:]:
 '
 
 # measured/ has all times. An answer is within 1 % of the fastest of them, or the same config as before. Those of
-# problems with blocks, of many matrices, of other shapes in place than squares, and those that were tuned again when
+# problems with steps, of many matrices, of other shapes in place than squares, and those that were tuned again when
 # kernels were new, are the winners of profiles.
 @test "the shipped answers are those of the measured times" {
     command -v python3 >/dev/null || skip "no python3"
     "$AUTOTUNE" show --format json results/nvidia-h200-library.yaml >"$BATS_TEST_TMPDIR/library.json"
-    for name in again quantise groups inplace tensors tiles; do
+    for name in again quantise groups inplace steps steps-drawn tensors tiles; do
         python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())' \
             "results/measured/nvidia-h200-$name.yaml.xz" >"$BATS_TEST_TMPDIR/tuned.yaml"
         "$AUTOTUNE" show --format json "$BATS_TEST_TMPDIR/tuned.yaml" >"$BATS_TEST_TMPDIR/$name.json"
@@ -140,7 +140,9 @@ for path in sys.argv[2:]:
 $library_and_times
 assert len(answers) > 2000, len(answers)
 again = set()
-for name, word in ("again", ""), ("quantise", ",blocks="), ("groups", "group="), ("inplace", "inplace"), ("tensors", ""):
+profiles = {"again": "", "quantise": ",blocks=", "groups": "group=", "inplace": "inplace", "steps": "",
+            "steps-drawn": "", "tensors": ""}
+for name, word in profiles.items():
     for entry in json.load(open(f"$BATS_TEST_TMPDIR/{name}.json"))["devices"][0]["problems"]:
         winner = entry["winner"]
         if word not in entry["problem"] or entry["problem"] in again:

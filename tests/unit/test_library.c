@@ -167,19 +167,28 @@ static void test_steps(void **state)
     static const struct {
         autotune_problem problem;
         const char *spec, *from;
+        bool exact;
     } cases[] = {
         {{.elem_size = 2, .rows = 8192, .cols = 8192, .step = "bf16:e4m3,scale"},
          "8192x8192:bf16:e4m3,scale on ",
-         "8192x8192:f16"},
+         "8192x8192:f16:e5m2,scale",
+         false},
         {{.elem_size = 4, .rows = 8192, .cols = 8192, .ld_dst = 8256, .step = "float32:bfloat16"},
          "8192x8192:f32:bf16,ld_dst=8256 on ",
-         "8192x8192:f32"},
+         "8192x8192:f32:bf16,affine=rows",
+         false},
+        {{.elem_size = 2, .rows = 4160, .cols = 4096, .step = "bf16:e4m3,scale"},
+         "4160x4096:bf16:e4m3,scale on ",
+         "7232x2880:bf16:e4m3,scale", /* at 11; a plain move is at 32 at least */
+         false},
         {{.elem_size = 8, .rows = 6000, .cols = 5000, .step = "c64,conj"},
          "6000x5000:c64,conj on ",
-         NULL},
+         "6000x5000:c64,conj",
+         true},
         {{.elem_size = 4, .rows = 8192, .cols = 8192, .step = "f32"},
          "8192x8192:b4 on ",
-         "8192x8192:f32"},
+         "8192x8192:f32",
+         true},
     };
     autotune_profile *profile = open_profile(NULL);
     autotune_device *device = h200();
@@ -197,12 +206,9 @@ static void test_steps(void **state)
         autotune_answer_describe(answer, text, sizeof text);
         if (strncmp(text, cases[i].spec, strlen(cases[i].spec)) != 0)
             fail_msg("%s", text);
-        if (cases[i].from) {
-            assert_non_null(info_of(answer).tuned_problem);
-            assert_string_equal(info_of(answer).tuned_problem, cases[i].from);
-        }
-        assert_int_equal(info_of(answer).tier == AUTOTUNE_TIER_EXACT,
-                         strcmp(cases[i].problem.step, "f32") == 0);
+        assert_non_null(info_of(answer).tuned_problem);
+        assert_string_equal(info_of(answer).tuned_problem, cases[i].from);
+        assert_int_equal(info_of(answer).tier == AUTOTUNE_TIER_EXACT, cases[i].exact);
         autotune_answer_free(answer);
     }
     autotune_device_free(device);
