@@ -48,8 +48,7 @@ static const struct at_predictions predictions[] = {
      "all times are predicted, none is measured; nine of ten are within 27 %"},
     {AT_UNCALIBRATED, 37, "nine of ten may be within 37 %: no such GPU has been measured",
      "all times are predicted, none is measured; nine of ten may be within 37 %, as no such GPU "
-     "has "
-     "been measured"},
+     "has been measured"},
 };
 
 const struct at_predictions *at_predictions_of(const char *name)

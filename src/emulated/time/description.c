@@ -155,18 +155,18 @@ static int64_t *rate_at(struct at_rates *rates, size_t offset)
 static int64_t carry(int64_t rate, enum carried how, const struct description *from,
                      const struct description *to)
 {
-    const struct latency *old = latency_of(from), *new = latency_of(to);
-    bool differ = old && new &&old != new;
+    const struct latency *known = latency_of(from), *own = latency_of(to);
+    bool differ = known && own && known != own;
     double clocks = (double)to->rates.clock_khz / (double)from->rates.clock_khz;
     double size = (double)to->device.multiprocessors / (double)from->device.multiprocessors;
     double times = 1;
 
     switch (how) {
     case BY_DRAM_LATENCY:
-        times = differ ? new->dram / old->dram / clocks : 1;
+        times = differ ? own->dram / known->dram / clocks : 1;
         break;
     case BY_L2_LATENCY:
-        times = (differ ? new->l2 / old->l2 : 1) / clocks;
+        times = (differ ? own->l2 / known->l2 : 1) / clocks;
         break;
     case AS_MANY_CLOCKS:
         times = 1 / clocks;
