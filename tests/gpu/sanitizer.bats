@@ -34,6 +34,11 @@ blocks=(--family quantise --problem '160x136:bf16:e4m3,both,blocks=1x128,scales=
     --problem '71x75:f16:e5m2,batch=2,both,blocks=1x32,scales=floor,layout=swizzled'
     --problem '144x132:f32:e4m3,blocks=64x64,scales=torchao,layout=transposed')
 
+# What computes on the way, with second sources, second results, magnitudes and sums.
+steps=(--problem 96x160:bf16:e4m3,scale --problem 77x131:f32:bf16 --problem 64x96:f32,alpha,beta --problem 61x45:c64,conj
+    --problem 96x72:bf16:e4m3,scale,both,amax --problem 130x64:f32:bf16,both,sums
+    --problem '9x40x30x3:u8:f16,perm=0312,affine')
+
 # Launches in a row, whose blocks wait for each other.
 inplace=(--family resident --family cycles --problem '60x36:f32,inplace=1' --problem '301x421:b1,inplace=1'
     --problem '40x5003:f32,inplace=1' --problem '5003x40:f64,inplace=1' --problem '96x203:f16,batch=3,inplace=1')
@@ -59,6 +64,7 @@ setup_file() {
     start racecheck unaligned $race_configs --copies $race_copies "${unaligned[@]}"
     start racecheck tensors $race_configs --copies $race_copies "${tensors[@]}"
     start racecheck blocks $race_configs --copies $race_copies "${blocks[@]}"
+    start racecheck steps $race_configs --copies $race_copies "${steps[@]}"
     start racecheck inplace $race_configs --copies $race_copies "${inplace[@]}"
     start racecheck groups $race_configs --copies $race_copies "${groups[@]}"
     start memcheck usual $configs --copies $copies "${usual[@]}"
@@ -66,6 +72,7 @@ setup_file() {
     start memcheck unaligned $configs --copies $copies "${unaligned[@]}"
     start memcheck tensors $configs --copies $copies "${tensors[@]}"
     start memcheck blocks $configs --copies $copies "${blocks[@]}"
+    start memcheck steps $configs --copies $copies "${steps[@]}"
     start memcheck inplace $configs --copies $copies "${inplace[@]}"
     start memcheck groups $configs --copies $copies "${groups[@]}"
     fault=(--space fault.yaml --family fault --problem 96x64:f32)
@@ -145,6 +152,10 @@ examine() {
     examine memcheck blocks $configs $copies 2
 }
 
+@test "no kernel that computes on the way accesses memory out of bounds" {
+    examine memcheck steps $configs $copies '[0-9]+'
+}
+
 @test "no kernel of several launches accesses memory out of bounds" {
     examine memcheck inplace $configs $copies 3
 }
@@ -171,6 +182,10 @@ examine() {
 
 @test "no kernel for block scales races in shared memory" {
     examine racecheck blocks $race_configs $race_copies 2
+}
+
+@test "no kernel that computes on the way races in shared memory" {
+    examine racecheck steps $race_configs $race_copies '[0-9]+'
 }
 
 @test "no kernel of several launches races in shared memory" {
