@@ -35,8 +35,8 @@ blocks=(--family quantise --problem '160x136:bf16:e4m3,both,blocks=1x128,scales=
     --problem '144x132:f32:e4m3,blocks=64x64,scales=torchao,layout=transposed')
 
 # What computes on the way, with second sources, second results, magnitudes and sums.
-steps=(--problem 96x160:bf16:e4m3,scale --problem 77x131:f32:bf16 --problem 64x96:f32,alpha,beta --problem 61x45:c64,conj
-    --problem 96x72:bf16:e4m3,scale,both,amax --problem 130x64:f32:bf16,both,sums
+steps=(--problem '96x160:bf16:e4m3,scale' --problem 77x131:f32:bf16 --problem '64x96:f32,alpha,beta'
+    --problem '61x45:c64,conj' --problem '96x72:bf16:e4m3,scale,both,amax' --problem '130x64:f32:bf16,both,sums'
     --problem '9x40x30x3:u8:f16,perm=0312,affine')
 
 # Launches in a row, whose blocks wait for each other.
