@@ -136,6 +136,7 @@ static void test_data_sheets(void **state)
         {"rtx-4080", "NVIDIA GeForce RTX 4080", 76, 16, 717},
         {"rtx-4080-super", "NVIDIA GeForce RTX 4080 SUPER", 80, 16, 736},
         {"rtx-4090", "NVIDIA GeForce RTX 4090", 128, 24, 1008},
+        {"rtx-5060", "NVIDIA GeForce RTX 5060", 30, 8, 448},
         {"rtx-5060-ti", "NVIDIA GeForce RTX 5060 Ti", 36, 16, 448},
         {"rtx-5070", "NVIDIA GeForce RTX 5070", 48, 12, 672},
         {"rtx-5070-ti", "NVIDIA GeForce RTX 5070 Ti", 70, 16, 896},
