@@ -278,6 +278,20 @@ static bool is_nearest(const struct search *search, const struct fit *fit)
                                : fit->option.candidate->number < other->option.candidate->number;
 }
 
+/* Return the distance of a candidate whose launch for the problem is noted. */
+static float distance_of(const struct search *search, const struct at_candidate *candidate)
+{
+    return at_distance_total(&candidate->traits, &search->asked) +
+           gap_between(candidate, search->query);
+}
+
+/* Return the order of a candidate for another problem, at this distance. */
+static float order_at(const struct search *search, const struct at_candidate *candidate,
+                      float distance)
+{
+    return distance + candidate->of_share + search->places[candidate->place].premium;
+}
+
 /* Try the candidate on the problem that is asked for. */
 static void try_candidate(struct search *search, const struct at_candidate *candidate,
                           struct at_answer *answer)
@@ -290,8 +304,7 @@ static void try_candidate(struct search *search, const struct at_candidate *cand
         return;
     }
     at_traits_launch(&search->asked, search->query->problem, &fit.option.launch);
-    fit.distance = at_distance_total(&candidate->traits, &search->asked) +
-                   gap_between(candidate, search->query);
+    fit.distance = distance_of(search, candidate);
     /* An entry of the problem itself is no neighbour: its share says nothing against it. */
     fit.order = fit.distance + (is_same_problem(search, candidate) ? 0 : candidate->of_share) +
                 search->places[candidate->place].premium;
@@ -385,21 +398,26 @@ static const struct at_candidate *next_by_key(const struct search *search, struc
     return &candidates[down < up ? --walk->below : walk->above++];
 }
 
-/* Has it the rank that is searched? A candidate for the problem itself is tried before. */
-static bool is_searched(const struct search *search, const struct at_candidate *candidate)
+/* Has it the rank that is searched, and a config that may serve? */
+static bool is_considered(const struct search *search, const struct at_candidate *candidate)
 {
     return search->places[candidate->place].others == search->rank &&
-           at_candidate_serves(candidate, search->query->problem) &&
-           !is_same_problem(search, candidate);
+           at_candidate_serves(candidate, search->query->problem);
+}
+
+/* A candidate for the problem itself is tried before. */
+static bool is_searched(const struct search *search, const struct at_candidate *candidate)
+{
+    return is_considered(search, candidate) && !is_same_problem(search, candidate);
 }
 
 /* Return a lower bound of a candidate's order. It takes nanoseconds, and a config's rules up to a
  * microsecond. */
 static float bound_of(const struct search *search, const struct at_candidate *candidate)
 {
-    return at_distance_bound(&candidate->traits, &search->asked) +
-           gap_between(candidate, search->query) + candidate->of_share +
-           search->places[candidate->place].premium;
+    return order_at(search, candidate,
+                    at_distance_bound(&candidate->traits, &search->asked) +
+                        gap_between(candidate, search->query));
 }
 
 /* Return the candidate with the least bound; NULL if none is below the nearest's order. */
@@ -464,21 +482,13 @@ struct choosing {
     size_t of;          /* configs that are compared */
 };
 
-static bool is_considered(const struct choosing *choosing, const struct at_candidate *candidate)
-{
-    const struct search *search = choosing->search;
-
-    return search->places[candidate->place].others == search->rank &&
-           at_candidate_serves(candidate, search->query->problem);
-}
-
 static void predict(struct choosing *choosing)
 {
     const struct at_lookup *lookup = choosing->search->lookup;
     bool *considered = at_alloc_array(lookup->config_count, sizeof *considered);
 
     for (size_t i = 0; i < lookup->count; i++)
-        if (is_considered(choosing, &lookup->candidates[i]))
+        if (is_considered(choosing->search, &lookup->candidates[i]))
             considered[lookup->candidates[i].config] = true;
     choosing->of = at_known_predict(lookup, &choosing->asked, considered, choosing->predictions);
     for (size_t i = 0; i < lookup->config_count; i++)
@@ -507,13 +517,11 @@ static struct at_option nearest_of_fastest(struct choosing *choosing)
         float order;
 
         if (choosing->predictions[candidate->config] > choosing->least + equally_fast ||
-            !is_considered(choosing, candidate) ||
+            !is_considered(search, candidate) ||
             !at_known_fit(lookup, candidate->config, &choosing->asked.point, &option))
             continue;
         at_traits_launch(&search->asked, search->query->problem, &option.launch);
-        order = at_distance_total(&candidate->traits, &search->asked) +
-                gap_between(candidate, search->query) + candidate->of_share +
-                search->places[candidate->place].premium;
+        order = order_at(search, candidate, distance_of(search, candidate));
         if (order < least || (order == least && candidate->number < nearest.candidate->number)) {
             least = order;
             nearest = option;
