@@ -227,19 +227,22 @@ __device__ __forceinline__ void add_edge(micro_sums &sums, const element *src, l
 }
 
 /* Read one micro-tile, which has `existing` rows or more. All of its loads come before the first
- * store of what is kept: the compiler does not know that the two are apart. */
+ * result, and before the first store of what is kept. The compiler moves no load over a step that
+ * branches, as a quotient does, and does not know that what is kept is elsewhere. */
 __device__ __forceinline__ void read_micro(micro &tile, const element *src, long long ld,
                                            int existing, const step &result_of, micro_sums &sums)
 {
     word<LOAD_BYTES> own[micro::rows] = {};
 
 #pragma unroll
+    for (int k = 0; k < micro::rows; k++)
+        if (!fills || k < existing)
+            own[k] = load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
+#pragma unroll
     for (int k = 0; k < micro::rows; k++) {
         tile.row[k].whole = {};
-        if (fills && k >= existing)
-            continue;
-        own[k] = load<LOAD, PREFETCH>(reinterpret_cast<const word<LOAD_BYTES> *>(src + k * ld));
-        tile.row[k].whole = moved_of(own[k], result_of);
+        if (!fills || k < existing)
+            tile.row[k].whole = moved_of(own[k], result_of);
     }
 #pragma unroll
     for (int k = 0; k < micro::rows; k++)

@@ -584,6 +584,17 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
     typename step::template beside<store_rows> common{};
     if constexpr (step::mixes)
         common = result_of.template beside_at<store_rows>(to + row);
+    /* The compiler would compute the offsets after the barrier. Where that takes a good part of the
+     * time, a question about all of them brings it before the wait for the copies. */
+    if constexpr (STEP && ASYNC && ALIGN == 16) {
+        int all = 0;
+
+#pragma unroll
+        for (int i = 0; i < store_rows; i++)
+            all |= offsets[i];
+        if (all < 0)
+            __trap();
+    }
     if constexpr (ASYNC)
         wait_for_copies();
     __syncthreads();

@@ -9,7 +9,11 @@
  * Reading a column of the tile can cause bank conflicts. Shared memory has 32 banks of 4 bytes. If
  * the rows of the tile are a multiple of 128 bytes apart, a whole column is in one bank, and the
  * warp's 32 accesses are served one after the other. PAD makes the distance odd, so that a column
- * is spread over all banks. */
+ * is spread over all banks.
+ *
+ * Threads that store vectors read rows that are STORE_VEC apart at a time. No distance of rows
+ * spreads these over all banks. GAP does: padding follows each STORE_VEC rows instead of each one,
+ * so that adjacent threads are 128 bytes apart, divided by the number of them. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE
@@ -44,6 +48,9 @@
 #endif
 #ifndef PAD
 #define PAD 1 /* cells after each row of the tile in shared memory */
+#endif
+#ifndef GAP
+#define GAP 0 /* 1: padding follows each STORE_VEC rows, and PAD is 0 */
 #endif
 #ifndef ORDER
 #define ORDER 0 /* of the tiles: 0: row, 1: column, 2: diagonal, 3: grouped */
@@ -82,6 +89,15 @@ constexpr int threads = TILE_COLS / LOAD_VEC * BLOCK_ROWS;
  * a bank, adjacent rows would be in the same bank. */
 constexpr int cell = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
 constexpr int pitch = TILE_COLS * ELEM_SIZE + PAD * cell; /* bytes between rows of the tile */
+constexpr int gap = GAP ? 128 * STORE_VEC / TILE_ROWS : 0; /* bytes after each STORE_VEC rows */
+constexpr int tile_bytes = TILE_ROWS * pitch + TILE_ROWS / STORE_VEC * gap;
+
+/* Return the offset of a row in shared memory. Both numbers of rows are powers of two, so the offset
+ * of a row and a multiple of BLOCK_ROWS rows is the sum of theirs. */
+__device__ __forceinline__ constexpr int row_offset(int row)
+{
+    return row * pitch + row / STORE_VEC * gap;
+}
 
 /* Read the tile into shared memory. src points to its first element. */
 __device__ __forceinline__ void read_tile(unsigned char *shared, const element *src, long long ld,
@@ -92,8 +108,8 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
     constexpr int unroll = UNROLL ? UNROLL : steps;
     constexpr int bytes = LOAD_VEC * ELEM_SIZE;
     /* A vector is stored to shared memory in parts. They are as wide as the alignment of every row
-     * allows, which is the lowest bit of the pitch. */
-    constexpr int part_bytes = minimum(bytes, pitch & -pitch);
+     * allows, which is the lowest bit of the distances. */
+    constexpr int part_bytes = minimum(bytes, (pitch | gap) & -(pitch | gap));
 
     const int col = threadIdx.x % lanes * LOAD_VEC;
     const int row = threadIdx.x / lanes;
@@ -101,7 +117,7 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
     int rows_left = col + LOAD_VEC <= cols ? rows - row : 0;
 
     src += row * ld + col;
-    shared += row * pitch + col * ELEM_SIZE;
+    shared += row_offset(row) + col * ELEM_SIZE;
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
         vector<bytes, part_bytes> vectors[unroll];
@@ -118,9 +134,10 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
             if (i * BLOCK_ROWS < rows_left)
 #pragma unroll
                 for (int part = 0; part < bytes / part_bytes; part++)
-                    reinterpret_cast<word<part_bytes> *>(shared)[part] = vectors[i].part[part];
-            shared += BLOCK_ROWS * pitch;
+                    reinterpret_cast<word<part_bytes> *>(shared + row_offset(i * BLOCK_ROWS))[part] =
+                        vectors[i].part[part];
         }
+        shared += row_offset(unroll * BLOCK_ROWS);
         rows_left -= unroll * BLOCK_ROWS;
     }
 }
@@ -149,7 +166,7 @@ write_tile(result *dst, const unsigned char *shared, long long ld, int rows, int
     int cols_left = row + STORE_VEC <= rows ? cols - col : 0;
 
     dst += col * ld + row;
-    shared += row * pitch + col * ELEM_SIZE;
+    shared += row_offset(row) + col * ELEM_SIZE;
 #pragma unroll 1
     for (int step = 0; step < steps; step += unroll) {
         typename step::template elements<STORE_VEC> elements[unroll];
@@ -184,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
               long long ld_dst, batch_extents<AXES> batch, batch_strides<AXES> stride_src,
               batch_strides<AXES> stride_dst STEP_PARAMETER)
 {
-    alignas(16) __shared__ unsigned char fixed[DYNAMIC ? 1 : TILE_ROWS * pitch];
+    alignas(16) __shared__ unsigned char fixed[DYNAMIC ? 1 : tile_bytes];
     unsigned char *shared = DYNAMIC ? dynamic_shared() : fixed;
     const block_tile tile = tile_of_block<TILE_ROWS, TILE_COLS, ORDER, GROUP, SPREAD>(rows, cols);
 
@@ -208,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
         for (int row = threadIdx.x; row < tile.rows; row += threads)
 #pragma unroll 1
             for (int col = tile.cols / LOAD_VEC * LOAD_VEC; col < tile.cols; col++)
-                *reinterpret_cast<element *>(shared + row * pitch + col * ELEM_SIZE) =
+                *reinterpret_cast<element *>(shared + row_offset(row) + col * ELEM_SIZE) =
                     from[row * ld_src + col];
 
     __syncthreads();
@@ -221,6 +238,6 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 #pragma unroll 1
             for (int row = tile.rows / STORE_VEC * STORE_VEC; row < tile.rows; row++)
                 to[col * ld_dst + row] = result_of(
-                    *reinterpret_cast<const element *>(shared + row * pitch + col * ELEM_SIZE),
+                    *reinterpret_cast<const element *>(shared + row_offset(row) + col * ELEM_SIZE),
                     result_of.template at<1>(to + col * ld_dst + row));
 }

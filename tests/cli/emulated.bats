@@ -92,6 +92,21 @@ setup() {
     [ "$(grep -c '^.5x6x64:bf16:f32,perm=102.*FETCH=\(128\|256\)' <<<"$output")" -eq 2 ]
 }
 
+@test "tile has padding after the rows of a vector" {
+    is_long
+    cp -R "$AUTOTUNE_DATADIR" data
+    rm -f data/tuning/tile.yaml
+    narrowed tile TILE_COLS=32 TILE_ROWS='32, 64' LOAD_VEC='1, 4' BLOCK_ROWS='8, 16' STORE_VEC='1, 4, 8' PAD='1, 0' \
+        ORDER=0 UNROLL=0 MIN_BLOCKS=0 DYNAMIC=0 CARVEOUT=-1 SPREAD=0 OUTER=0 FETCH=0 >data/tuning/tile.yaml
+    export AUTOTUNE_DATADIR=$PWD/data
+    run --separate-stderr -0 tune --quiet --gpu emu --family tile --search exhaustive \
+        --problem 72x68:b1 --problem 72x68:bf16:e4m3,scale --out best.yaml
+    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    run -0 "$AUTOTUNE" show --top 99 --format csv best.yaml
+    [ "$(grep -c '^72x68:b1,.*GAP=1' <<<"$output")" -ge 2 ]
+    [ "$(grep -c '^.72x68:bf16:e4m3,scale.*GAP=1' <<<"$output")" -ge 2 ]
+}
+
 @test "the KTT spaces of tests/gpu/bench-tune are tuned" {
     is_long
     local data=$srcdir/tests/data
