@@ -151,7 +151,7 @@ template <long long code> struct arithmetic : no_outputs {
     __device__ __forceinline__ value quotient(value x) const
     {
         if constexpr (has_reciprocal)
-            return inverse.template quotient<!has_short_range(source_parts::part)>(x);
+            return inverse.template quotient<source_parts::part>(x);
         else
             return divide(x, given.part[0]);
     }

@@ -326,5 +326,9 @@ __device__ constexpr bool has_short_range(int number)
 {
     return number != NUMBER_BF16 && number != NUMBER_F32 && number != NUMBER_F64;
 }
+__device__ constexpr bool is_integer(int number)
+{
+    return number >= NUMBER_I8 && number <= NUMBER_U64;
+}
 
 } // namespace at

@@ -68,7 +68,7 @@ template <class value, int parts> struct number {
  * product with it, corrected once by what remains, is the quotient rounded to nearest (Markstein,
  * "Computation of Elementary Functions on the IBM RISC System/6000 Processor", 1990). Nothing is
  * corrected if nothing remains, or if the product is infinite or NaN: it is right then, and so is
- * the sign of a 0.
+ * the sign of a 0. Integers are neither infinite nor -0, and any correction is right.
  *
  * What remains must not underflow. So the divisor is from 2^-64 to 2^64, and elements or results
  * have a short range. Beyond a result's range the last bits of a quotient do not matter. */
@@ -85,14 +85,16 @@ template <> struct reciprocal<true> {
           value(fabsf(divisor) >= 0x1p-64f && fabsf(divisor) <= 0x1p64f ? divide(1.0f, divisor) : 0)
     {
     }
-    template <bool can_overflow> __device__ __forceinline__ float quotient(float x) const
+    /* Divide an element of this type. */
+    template <int type> __device__ __forceinline__ float quotient(float x) const
     {
         if (value == 0)
             return divide(x, divisor);
 
         const float product = __fmul_rn(x, value);
         const float rest = __fmaf_rn(-product, divisor, x);
-        const bool remains = fabsf(rest) > 0 && (!can_overflow || fabsf(rest) < 0x1p127f);
+        const bool remains = is_integer(type) ||
+                             (fabsf(rest) > 0 && (has_short_range(type) || fabsf(rest) < 0x1p127f));
 
         return remains ? __fmaf_rn(rest, value, product) : product;
     }

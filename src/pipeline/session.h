@@ -104,7 +104,7 @@ struct at_copies {
     struct at_config configs[AT_COPIES_MAX];
     size_t count;     /* 0: only the driver's copy remains */
     double best_ns;   /* time of the best in the search; 0: none */
-    double driver_ns; /* time of the driver's copy, for the progress line; 0: unknown */
+    double driver_ns; /* time of the driver's copy of as many bytes; 0: unknown */
     bool complete;    /* the search was not cut short */
 };
 

@@ -140,8 +140,7 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
         status = search_copies(session, &family, budget, &copy_progress, &found, err);
     if (status != AT_OK)
         return status;
-    /* The driver does not compute, so its copy is no limit of one with a step. */
-    if (found.count > 0 && !problem->step.given && !at_interrupt_seen())
+    if (found.count > 0 && !at_interrupt_seen())
         found.driver_ns = at_shootout_time_driver(session, &found.problem);
     if (found.complete || !family) /* a search that was cut short is not remembered */
         remember(session, &found);
@@ -470,6 +469,19 @@ static size_t list_likely(const struct at_search *search, const struct at_copies
     return count;
 }
 
+static bool is_driver_faster(const struct at_copies *copies)
+{
+    return copies->driver_ns > 0 && (copies->best_ns == 0 || copies->driver_ns < copies->best_ns);
+}
+
+/* Return what no transpose beats by much. A copy that computes can be slow itself, where each
+ * element has its channel. The driver's copy of as many bytes does not compute. */
+static double bound_of_search(const struct at_search *search, const struct at_copies *copies)
+{
+    return search->problem.step.given && is_driver_faster(copies) ? copies->driver_ns
+                                                                  : search->copy_ns;
+}
+
 /* Run the search, and write a recording if requested. */
 static enum at_status run_search(struct at_search *search, size_t fallback,
                                  const struct at_copies *copies, struct at_error *err)
@@ -486,7 +498,7 @@ static enum at_status run_search(struct at_search *search, size_t fallback,
         &session->warm_start, &search->problem, &search->space, &winner, &search->start.winner);
     search->start.winner_ns = search->start.searched_before ? winner.time_ns : 0;
     search->start.seed = session->options.seed;
-    search->start.copy_ns = search->copy_ns;
+    search->start.copy_ns = bound_of_search(search, copies);
     if (session->options.record)
         at_recorder_begin(search);
     status = at_pipeline_run(search, fallback, err);
@@ -522,7 +534,8 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
         return status == AT_FAILED ? at_fail_within(err, "%s: its copies", search->progress.what)
                                    : status;
     search->copy_ns = search->limit_ns = copies.best_ns;
-    if (copies.driver_ns > 0 && (copies.best_ns == 0 || copies.driver_ns < copies.best_ns))
+    /* The driver does not compute, so its copy is no limit of a problem with a step. */
+    if (!search->problem.step.given && is_driver_faster(&copies))
         search->limit_ns = copies.driver_ns;
     search->canary = copies.count > 0 ? &copies.configs[0] : NULL;
     search->canary_problem = copies.problem;

@@ -55,6 +55,13 @@ setup() {
     [ -z "$(find . -name '*.tuner*')" ]
 }
 
+# A copy that looks up the channel of each element takes 1.4 times as long as a good kernel.
+@test "a slow copy does not end a search" {
+    run --separate-stderr -0 tune --quiet --family narrow --problem 2073600x3:u8:f32,batch=8,divide,affine --out best.yaml
+    run -0 sed -n 's/^ *correct: //p' best.yaml
+    [ "$output" -ge 40 ]
+}
+
 @test "--out - prints the profile" {
     run --separate-stderr -0 tune --quiet --family naive --problem 96x64:f32 --out -
     [ -z "$stderr" ]
