@@ -128,9 +128,9 @@ static void test_unbounded(void **state)
         bool searched_before, unbounded;
     } cases[] = {
         {0, 100000, false, true},        {0, 5000, false, true},
-        {100000, 160000, false, true},   {100000, 140000, false, false},
+        {100000, 130000, false, true},   {100000, 120000, false, false},
         {100000, INFINITY, false, true}, {0, 100000, true, false},
-        {100000, 160000, true, false},   {5000, 15000, false, false}, /* short */
+        {100000, 130000, true, false},   {5000, 15000, false, false}, /* short */
     };
     const struct at_patience hoping = told(1.05 * copy_ns, false, false);
 
