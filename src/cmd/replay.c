@@ -252,9 +252,10 @@ static void print_strategy(const struct at_strategy_record *record, bool timed)
     }
     printf(" %6.3f", (double)record->score_permille / 1000);
     if (record->stopped_evaluations > 0)
-        printf(" %5" PRId64, record->stopped_evaluations);
+        printf(" %5" PRId64 " %5.1f%%", record->stopped_evaluations,
+               (double)record->wasted_permille / 10);
     else
-        printf(" %5s", "");
+        printf(" %5s %6s", "", "");
     printf(" %5" PRId64 "\n", record->ended_within_1_percent);
 }
 
@@ -305,8 +306,8 @@ static void print_block(const char *title, const struct at_list *strategies, boo
 {
     const struct at_strategy_record *records = strategies->items;
 
-    printf("%s\n  %-11s %9s %11s %9s %11s %9s %11s %6s %5s %5s\n", title, "search", "to 5 %", "s",
-           "to 1 %", "s", "to 0 %", "s", "score", "stops", "found");
+    printf("%s\n  %-11s %9s %11s %9s %11s %9s %11s %6s %5s %6s %5s\n", title, "search", "to 5 %",
+           "s", "to 1 %", "s", "to 0 %", "s", "score", "stops", "wasted", "found");
     for (size_t i = 0; i < strategies->count; i++)
         print_strategy(&records[i], timed);
     putchar('\n');
@@ -346,7 +347,8 @@ static void print_text(const struct at_comparison *comparison, bool curve)
            " searches; - means never\n"
            "s: the same in seconds, by the times of evaluations in the recording\n"
            "score: share of the gap between random search and the best that is closed (1: all)\n"
-           "stops: evaluations until it stops by itself; found: searches that came within 1 %%\n",
+           "stops: evaluations until it stops by itself; found: searches that came within 1 %%\n"
+           "wasted: evaluations after the best of a search that stops by itself, in the mean\n",
            comparison->all.count > 0 ? all[0].runs / (int64_t)comparison->recordings.count : 0);
     if (has_held_out(&comparison->all))
         puts("held out: guided, with the numbers that were chosen without recordings of that kind");
@@ -381,6 +383,8 @@ static const struct at_field first_fields[] = {
     COLUMN(strategy.score_permille, AT_FIELD_INT, "score", 1000, 3),
     COUNT(strategy.stopped_evaluations, "stops"),
     COUNT(strategy.stopped_mean, "mean stop"),
+    AT_ONLY_COLUMN(row, strategy.wasted_permille, AT_FIELD_INT, AT_OPTIONAL,
+                   AT_COLUMN(0, "wasted", 1000, 3)),
     COLUMN(strategy.ended_within_1_percent, AT_FIELD_INT, "found"),
 };
 

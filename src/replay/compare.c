@@ -49,6 +49,7 @@ static const struct at_field strategy_fields[] = {
     NUMBER(at_strategy_record, stopped),
     NUMBER(at_strategy_record, stopped_evaluations),
     NUMBER(at_strategy_record, stopped_mean),
+    NUMBER(at_strategy_record, wasted_permille),
 };
 static const struct at_schema strategy_schema =
     AT_SCHEMA("a strategy", at_strategy_record, strategy_fields);
@@ -121,16 +122,20 @@ static void measure_ends(struct at_strategy_record *record, const struct at_reco
                          const struct at_course *courses, size_t runs)
 {
     size_t *ends = at_alloc_array(runs, sizeof *ends), stopped = 0, sum = 0;
+    double wasted = 0;
 
     for (size_t i = 0; i < runs; i++) {
-        if (courses[i].reason)
+        if (courses[i].reason && courses[i].count > 0) {
             sum += ends[stopped++] = courses[i].count;
+            wasted += 1 - (double)at_course_found(&courses[i]) / (double)courses[i].count;
+        }
         record->ended_within_1_percent += at_course_reach(&courses[i], recording, 1) != SIZE_MAX;
     }
     qsort(ends, stopped, sizeof *ends, by_count);
     record->stopped = (int64_t)stopped;
     record->stopped_evaluations = stopped > 0 ? percentile(ends, stopped, 50) : 0;
     record->stopped_mean = stopped > 0 ? (int64_t)((sum + stopped / 2) / stopped) : 0;
+    record->wasted_permille = stopped > 0 ? llround(1000 * wasted / (double)stopped) : 0;
     free(ends);
 }
 
@@ -225,7 +230,7 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
     const struct at_compared_recording *recordings = comparison->recordings.items;
     struct at_reach_record *reaches = at_alloc_array(REACHES, sizeof *reaches);
     size_t count = comparison->recordings.count;
-    int64_t score = 0, stops = 0, stopping = 0;
+    int64_t score = 0, stops = 0, wasted = 0, stopping = 0;
 
 #define MEDIAN(reach, member)                                                                      \
     median_reach(comparison, strategy, reach, offsetof(struct at_reach_record, member))
@@ -249,6 +254,7 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
         all->ended_within_1_percent += one->ended_within_1_percent;
         score += one->score_permille;
         stops += one->stopped_mean;
+        wasted += one->wasted_permille;
         stopping += one->stopped > 0;
     }
 #define MEAN(member) mean_curve(comparison, strategy, offsetof(struct at_strategy_record, member))
@@ -257,6 +263,7 @@ static void sum_up(struct at_comparison *comparison, size_t strategy)
     all->drawn = MEAN(drawn);
 #undef MEAN
     all->stopped_mean = stopping > 0 ? stops / stopping : 0;
+    all->wasted_permille = stopping > 0 ? wasted / stopping : 0;
     all->score_permille = llround((double)score / (double)count);
     all->stopped_evaluations = median_stop(comparison, strategy);
 }

@@ -47,6 +47,7 @@ struct at_strategy_record {
     int64_t stopped;             /* runs that the strategy itself ended */
     int64_t stopped_evaluations; /* median evaluations of those runs */
     int64_t stopped_mean;        /* the mean */
+    int64_t wasted_permille;     /* of these, after the best was found; mean of those runs */
     int64_t ended_within_1_percent;
 };
 
@@ -59,7 +60,7 @@ struct at_compared_recording {
 struct at_comparison {
     struct at_list recordings; /* of struct at_compared_recording */
     struct at_list all;        /* of struct at_strategy_record: medians over the recordings, means
-                                  of scores, curves and mean stops, sums of runs */
+                                  of scores, curves, mean stops and waste, sums of runs */
 };
 
 extern const struct at_schema at_comparison_schema;

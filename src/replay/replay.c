@@ -194,6 +194,17 @@ void at_course_clear(struct at_course *course)
     *course = (struct at_course){0};
 }
 
+size_t at_course_found(const struct at_course *course)
+{
+    size_t found = course->count;
+
+    if (found == 0 || isinf(course->best_ns[found - 1]))
+        return 0;
+    while (found > 1 && course->best_ns[found - 2] == course->best_ns[course->count - 1])
+        found--;
+    return found;
+}
+
 size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
                        double percent)
 {

@@ -38,6 +38,9 @@ void at_course_clear(struct at_course *course);
 size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
                        double percent);
 
+/* Return the evaluations until the search had found its own best; 0: it found none. */
+size_t at_course_found(const struct at_course *course);
+
 /* Return the time of the first evaluations; 0: unknown. */
 double at_course_spent(const struct at_course *course, size_t evaluations);
 

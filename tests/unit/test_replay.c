@@ -309,6 +309,21 @@ static void test_strategies_end(void **state)
     }
 }
 
+static void test_found(void **state)
+{
+    double best_ns[] = {INFINITY, INFINITY, 5, 4, 4, 4};
+    static const struct {
+        size_t count, found;
+    } cases[] = {{0, 0}, {1, 0}, {2, 0}, {3, 3}, {4, 4}, {6, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct at_course course = {.best_ns = best_ns, .count = cases[i].count};
+
+        assert_int_equal(at_course_found(&course), cases[i].found);
+    }
+}
+
 /* Assert the number of evaluations of a search, and why it stops. */
 static void assert_stops(const struct at_recording *recording, const struct at_replay_plan *plan,
                          size_t least, size_t most, const char *reason)
@@ -945,6 +960,7 @@ int main(void)
         cmocka_unit_test(test_strategies_find_good_configs),
         cmocka_unit_test(test_strategies_follow_their_seed),
         cmocka_unit_test(test_strategies_end),
+        cmocka_unit_test(test_found),
         cmocka_unit_test(test_guided_starts_and_stops),
         cmocka_unit_test(test_guided_precompiles),
         cmocka_unit_test(test_guided_prefers_compiled_configs),
