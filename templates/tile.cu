@@ -88,12 +88,12 @@ constexpr int threads = TILE_COLS / LOAD_VEC * BLOCK_ROWS;
 /* PAD counts cells: elements, or banks if an element is narrower than a bank. With padding of half
  * a bank, adjacent rows would be in the same bank. */
 constexpr int cell = ELEM_SIZE < 4 ? 4 : ELEM_SIZE;
-constexpr int pitch = TILE_COLS * ELEM_SIZE + PAD * cell; /* bytes between rows of the tile */
-constexpr int gap = GAP ? 128 * STORE_VEC / TILE_ROWS : 0; /* bytes after each STORE_VEC rows */
+constexpr int pitch = TILE_COLS * ELEM_SIZE + PAD * cell;  /* bytes between rows of the tile */
+constexpr int gap = GAP ? 128 * STORE_VEC / TILE_ROWS : 0; /* and after each STORE_VEC of them */
 constexpr int tile_bytes = TILE_ROWS * pitch + TILE_ROWS / STORE_VEC * gap;
 
-/* Return the offset of a row in shared memory. Both numbers of rows are powers of two, so the offset
- * of a row and a multiple of BLOCK_ROWS rows is the sum of theirs. */
+/* Return the offset of a row in shared memory. Both numbers of rows are powers of two, so the
+ * offset of a row and a multiple of BLOCK_ROWS rows is the sum of theirs. */
 __device__ __forceinline__ constexpr int row_offset(int row)
 {
     return row * pitch + row / STORE_VEC * gap;
@@ -131,11 +131,12 @@ __device__ __forceinline__ void read_tile(unsigned char *shared, const element *
         }
 #pragma unroll
         for (int i = 0; i < unroll; i++) {
+            auto *to = reinterpret_cast<word<part_bytes> *>(shared + row_offset(i * BLOCK_ROWS));
+
             if (i * BLOCK_ROWS < rows_left)
 #pragma unroll
                 for (int part = 0; part < bytes / part_bytes; part++)
-                    reinterpret_cast<word<part_bytes> *>(shared + row_offset(i * BLOCK_ROWS))[part] =
-                        vectors[i].part[part];
+                    to[part] = vectors[i].part[part];
         }
         shared += row_offset(unroll * BLOCK_ROWS);
         rows_left -= unroll * BLOCK_ROWS;

@@ -35,9 +35,9 @@ enum {
 static const double near_copy = 1.04;
 
 /* Beyond this many times the copy limit, the limit does not tell how much can be gained. On a
- * recorded cast of an H200, some searches end in a family whose best takes 1.33 times the limit, and
- * another one's takes 1.19 times: 60 of 60 came within 1 % of the best, and with 1.5 only 49. On 23
- * recorded moves as many do as with 1.5, in as many evaluations. */
+ * recorded cast of an H200, some searches end in a family whose best takes 1.33 times the limit,
+ * and another one's takes 1.19 times: 60 of 60 came within 1 % of the best, and with 1.5 only 49.
+ * On 23 recorded moves as many do as with 1.5, in as many evaluations. */
 static const double far_from_copy = 1.25;
 
 static const double noise = 0.003;
