@@ -115,10 +115,6 @@ static void print_strategy(const struct at_strategy_record *record, FILE *out)
     }
     at_put(out, "<td>%.3f</td>", (double)record->score_permille / 1000);
     print_count(record->stopped_evaluations, "wide", out);
-    if (record->stopped_evaluations > 0)
-        at_put(out, "<td class=\"wide\">%.1f %%</td>", (double)record->wasted_permille / 10);
-    else
-        at_put(out, "<td class=\"wide\">-</td>");
     at_put(out, "<td>%" PRId64 " of %" PRId64 "</td>", record->ended_within_1_percent,
            record->runs);
     print_behind(&record->curve, out);
@@ -131,8 +127,7 @@ static void print_strategies(const struct at_list *strategies, FILE *out)
     const struct at_strategy_record *records = strategies->items;
     const struct at_curve_record *counts = records->curve.items;
     const struct at_curve_record *times = records->curve_of_time.items;
-    char *heads = at_strdup("search|to 1 %|seconds to 1 %|score|wide:stops|wide:wasted|found"),
-         *longer;
+    char *heads = at_strdup("search|to 1 %|seconds to 1 %|score|wide:stops|found"), *longer;
 
     for (size_t i = 0; i < records->curve.count; i++, free(heads), heads = longer)
         longer = at_format("%s|wider:after %" PRId64, heads, counts[i].evaluations);
@@ -204,9 +199,7 @@ void at_report_replay(const struct at_comparison *comparison, FILE *out)
            "<dl class=\"words\"><dt>to 1 %%</dt><dd>evaluations until the best is within 1 %%, the "
            "median of the searches; - means never, or unknown</dd>\n<dt>score</dt><dd>share of "
            "the gap between random search and the best that is closed (1: all)</dd>\n"
-           "<dt>stops</dt><dd>evaluations until the search stops by itself</dd>\n"
-           "<dt>wasted</dt><dd>share of these that came after its best was found, in the "
-           "mean</dd>\n<dt>found</dt>"
+           "<dt>stops</dt><dd>evaluations until the search stops by itself</dd>\n<dt>found</dt>"
            "<dd>searches that came within 1 %%</dd>\n<dt>after</dt><dd>how much slower the best "
            "is after this many evaluations, or seconds, in the mean</dd></dl>\n",
            first->runs);
