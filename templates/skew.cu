@@ -584,8 +584,9 @@ __device__ __forceinline__ void move_tile(unsigned number, void *dst, const void
     typename step::template beside<store_rows> common{};
     if constexpr (step::mixes)
         common = result_of.template beside_at<store_rows>(to + row);
-    /* The compiler would compute the offsets after the barrier. Where that takes a good part of the
-     * time, a question about all of them brings it before the wait for the copies. */
+    /* The compiler would compute the offsets after the barrier, while the warp could do so as it
+     * waits for the copies. A branch that depends on all of them comes before the wait. None is
+     * below 0, so nothing traps. In large tiles this loses. */
     if constexpr (STEP && ASYNC && ALIGN == 16) {
         int all = 0;
 

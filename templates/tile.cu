@@ -12,8 +12,8 @@
  * is spread over all banks.
  *
  * Threads that store vectors read rows that are STORE_VEC apart at a time. No distance of rows
- * spreads these over all banks. GAP does: padding follows each STORE_VEC rows instead of each one,
- * so that adjacent threads are 128 bytes apart, divided by the number of them. */
+ * spreads these over all banks. GAP does: padding follows each STORE_VEC rows instead of each one.
+ * If n threads share a column, the padding is 128 / n bytes. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE

@@ -194,26 +194,26 @@ void at_course_clear(struct at_course *course)
     *course = (struct at_course){0};
 }
 
+/* The evaluations until the best is at most `enough_ns`; SIZE_MAX: never. */
+static size_t count_until(const struct at_course *course, double enough_ns)
+{
+    for (size_t i = 0; i < course->count; i++)
+        if (course->best_ns[i] <= enough_ns)
+            return i + 1;
+    return SIZE_MAX;
+}
+
 size_t at_course_found(const struct at_course *course)
 {
-    size_t found = course->count;
+    double best_ns = course->count > 0 ? course->best_ns[course->count - 1] : INFINITY;
 
-    if (found == 0 || isinf(course->best_ns[found - 1]))
-        return 0;
-    while (found > 1 && course->best_ns[found - 2] == course->best_ns[course->count - 1])
-        found--;
-    return found;
+    return isinf(best_ns) ? 0 : count_until(course, best_ns);
 }
 
 size_t at_course_reach(const struct at_course *course, const struct at_recording *recording,
                        double percent)
 {
-    double enough_ns = recording->results[recording->best].time_ns * (1 + percent / 100);
-
-    for (size_t i = 0; i < course->count; i++)
-        if (course->best_ns[i] <= enough_ns)
-            return i + 1;
-    return SIZE_MAX;
+    return count_until(course, recording->results[recording->best].time_ns * (1 + percent / 100));
 }
 
 double at_course_spent(const struct at_course *course, size_t evaluations)

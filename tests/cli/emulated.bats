@@ -23,6 +23,11 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# all_correct: no config of ./best.yaml failed.
+all_correct() {
+    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+}
+
 @test "--gpu emu: takes any name of a device that --device takes" {
     for name in h200 H200 'NVIDIA H200' nvidia-h200; do
         run -0 --separate-stderr "$AUTOTUNE" tune --dry-run --problem 8x8:f32 --gpu "emu:$name"
@@ -42,7 +47,7 @@ setup() {
     [ -z "$stderr" ]
     [ "$(grep -c ' problem: ' best.yaml)" -eq 5 ]
     [ "$(grep -cE " method: (memcpy|'?copy .* VEC=[0-9]+'?)$" best.yaml)" -eq 5 ] # the whole line
-    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    all_correct
     grep -q 'kind: emulated' best.yaml
     run -0 "$AUTOTUNE" check best.yaml
     [ "$(find autotune -name '*.kernel' | wc -l)" -le $((5 * (2 + 1 + 2))) ]
@@ -69,7 +74,7 @@ setup() {
     export AUTOTUNE_DATADIR=$PWD/data
     run --separate-stderr -0 tune --quiet --gpu emu --family skew --search exhaustive --problem 1101x141:b1 \
         --problem 101x141:b1 --out best.yaml
-    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    all_correct
     run -0 "$AUTOTUNE" show --top 99 --format csv best.yaml
     [ "$(grep -c '^1101x141:b1,.* SWEEP=256' <<<"$output")" -ge 2 ]
     [ "$(grep -c '^101x141:b1,.* SWEEP=256' <<<"$output")" -eq 0 ]
@@ -85,7 +90,7 @@ setup() {
     export AUTOTUNE_DATADIR=$PWD/data
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --family rows --search exhaustive \
         --problem 70x66:bf16:f32 --problem 70x66:f32:bf16 --problem 5x6x64:bf16:f32,perm=102 --out best.yaml
-    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    all_correct
     run -0 "$AUTOTUNE" show --top 99 --format csv best.yaml
     [ "$(grep -c '^70x66:bf16:f32,.*FETCH=\(128\|256\)' <<<"$output")" -eq 2 ]
     [ "$(grep -c '^70x66:f32:bf16,.*FETCH=\(128\|256\)' <<<"$output")" -eq 0 ]
@@ -101,7 +106,7 @@ setup() {
     export AUTOTUNE_DATADIR=$PWD/data
     run --separate-stderr -0 tune --quiet --gpu emu --family tile --search exhaustive \
         --problem 72x68:b1 --problem 72x68:bf16:e4m3,scale --out best.yaml
-    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    all_correct
     run -0 "$AUTOTUNE" show --top 99 --format csv best.yaml
     [ "$(grep -c '^72x68:b1,.*GAP=1' <<<"$output")" -ge 2 ]
     [ "$(grep -c '^.72x68:bf16:e4m3,scale.*GAP=1' <<<"$output")" -ge 2 ]
@@ -122,7 +127,7 @@ setup() {
     run --separate-stderr -0 tune --quiet --gpu emu --budget 30 --search random \
         --problem 96x96:f32,inplace=1 --problem 33x33:b1,ld_src=35,batch=3,inplace=1 --out best.yaml
     [ "$(grep -c 'family: inplace' best.yaml)" -eq 5 ] # winner and default of each; the list of defaults
-    [ "$(grep -E ' (compile|launch|timeout|crash|wrong|oom): ' best.yaml | grep -cv ': 0$')" -eq 0 ]
+    all_correct
     run -0 "$AUTOTUNE" check --gpu emu best.yaml
     run -0 "$AUTOTUNE" bench --quiet --gpu emu --profile best.yaml --problem 96x96:f32,inplace=1
     [[ $output == *'conflict-free '*'not legal here'* ]]
