@@ -149,7 +149,7 @@ struct run {
 struct source_extent {
     long long elements;
 
-    __device__ run run_at(long long at) const
+    __device__ __noinline__ run run_at(long long at) const
     {
         return {at, 1, elements - at, true};
     }
@@ -164,7 +164,7 @@ struct matrices {
 struct destination_extent : matrices {
     long long elements;
 
-    __device__ run run_at(long long at) const
+    __device__ __noinline__ run run_at(long long at) const
     {
         /* The stride of a batch of one has no meaning and may be 0. */
         const long long matrix = batch == 1 ? 0 : divide(at, stride_dst);
@@ -193,7 +193,7 @@ struct tensor_extent {
 
     /* Search for the index along each axis. Where strides nest, an axis has one index that the axes
      * after it can complete. Else it can have a few, of which one at most leads to the end. */
-    __device__ run run_at(long long at) const
+    __device__ __noinline__ run run_at(long long at) const
     {
         long long chosen[27];
         long long from = 0, left = at;
@@ -254,7 +254,7 @@ struct groups_extent {
 
         return {own, line, at - own.start - line * own.ld};
     }
-    __device__ run run_at(long long at) const
+    __device__ __noinline__ run run_at(long long at) const
     {
         const auto [own, line, place] = place_of(at);
 
@@ -280,9 +280,10 @@ __device__ __forceinline__ bool unit_has(word<16> unit, long long index, long lo
     return same(unit, right.whole);
 }
 
-/* The same for an element size that is not known at compile time. */
-__device__ __forceinline__ bool unit_has(word<16> unit, long long index, long long step,
-                                         int elem_size, const void *values)
+/* The same for an element size that is not known at compile time. This and others are no part of
+ * their callers, which would be compiled for twice as long. */
+__device__ __noinline__ bool unit_has(word<16> unit, long long index, long long step, int elem_size,
+                                      const void *values)
 {
     switch (elem_size) {
     case 1:
@@ -307,8 +308,8 @@ __device__ __forceinline__ bool element_has(const void *base, long long i, bool 
 }
 
 /* The same for an element size that is not known at compile time. */
-__device__ __forceinline__ bool element_has(const void *base, long long i, bool filled,
-                                            long long index, int elem_size, const void *values)
+__device__ __noinline__ bool element_has(const void *base, long long i, bool filled, long long index,
+                                         int elem_size, const void *values)
 {
     switch (elem_size) {
     case 1:
@@ -356,8 +357,8 @@ struct group_channels {
 
 /* The table of the values of an element's channel. */
 template <class Channels>
-__device__ const void *values_at(const Channels &all, const void *values, long long at,
-                                 int elem_size)
+__device__ __noinline__ const void *values_at(const Channels &all, const void *values, long long at,
+                                              int elem_size)
 {
     return all.is_nowhere() ? values
                             : static_cast<const unsigned char *>(values) +
