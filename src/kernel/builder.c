@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "kernel/cache.h"
 #include "kernel/compile_process.h"
@@ -151,37 +152,15 @@ static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
 
 /* ---- batches ---- */
 
-/* Jobs share programs, up to as many per program as keep all workers busy. Beyond about 16 kernels
- * per program the cost per kernel falls no further (13.5 ms at 10, 12.5 ms at 100, on one core),
- * but the first result comes later. */
-enum { BATCH_MAX = 16 };
+/* Jobs share programs. A program takes 25 ms of a core before its first kernel, and a kernel 35 ms
+ * more. Beyond about 16 kernels per program the cost per kernel falls no further, but the first
+ * result comes later. So many jobs are spread over all workers; a few share a program only if
+ * others have use for the processors. */
+enum { BATCH_MAX = 16, FEW = 4 };
 
 static struct at_batch *new_batch(size_t capacity)
 {
     return at_alloc(sizeof(struct at_batch) + capacity * sizeof(struct at_job *));
-}
-
-static struct at_batch *batch_of(struct at_job *job)
-{
-    struct at_batch *batch = new_batch(1);
-
-    batch->jobs[batch->count++] = job;
-    return batch;
-}
-
-/* The next job to precompile that is neither compiled nor being compiled since it was queued. */
-static struct at_batch *precompile_batch(struct at_builder *builder)
-{
-    struct at_cached_kernel kernel;
-    struct at_job *job;
-
-    while ((job = pop(&builder->precompile))) {
-        if (!find_precompiling(builder, job->key) &&
-            !at_cubin_cache_find(builder->cache, job->key, &kernel))
-            return batch_of(job);
-        at_free(job);
-    }
-    return NULL;
 }
 
 /* Configs that differ in what only the host uses share a kernel, and a program has it once. */
@@ -193,12 +172,41 @@ static bool has_key(const struct at_batch *batch, const char *key)
     return false;
 }
 
+/* How many of so many waiting jobs the next program gets. */
+static size_t batch_size(const struct at_builder *builder, size_t waiting)
+{
+    const struct at_builder_options *options = &builder->options;
+    int64_t most = options->batch_max ? (int64_t)options->batch_max : BATCH_MAX;
+    int64_t few = at_min(options->saves_time ? FEW : 1, (int64_t)waiting);
+
+    return (size_t)at_min(most, at_max((int64_t)waiting / options->workers, at_max(1, few)));
+}
+
+/* The next jobs to precompile that are neither compiled nor being compiled since they were queued.
+ */
+static struct at_batch *precompile_batch(struct at_builder *builder)
+{
+    size_t size = batch_size(builder, builder->precompile.count - builder->precompile.first);
+    struct at_batch *batch = new_batch(size);
+    struct at_cached_kernel kernel;
+    struct at_job *job;
+
+    while (batch->count < size && (job = pop(&builder->precompile)))
+        if (has_key(batch, job->key) || find_precompiling(builder, job->key) ||
+            at_cubin_cache_find(builder->cache, job->key, &kernel))
+            at_free(job);
+        else
+            batch->jobs[batch->count++] = job;
+    if (batch->count > 0)
+        return batch;
+    at_free(batch);
+    return NULL;
+}
+
 static struct at_batch *next_batch(struct at_builder *builder)
 {
     size_t waiting = builder->waiting.count - builder->waiting.first;
-    size_t share = waiting / (size_t)builder->options.workers;
-    size_t most = builder->options.batch_max ? builder->options.batch_max : BATCH_MAX;
-    size_t size = share < 1 ? 1 : share > most ? most : share;
+    size_t size = batch_size(builder, waiting);
     struct at_batch *batch;
 
     if (builder->retry_count > 0)

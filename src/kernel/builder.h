@@ -27,6 +27,7 @@ struct at_builder_options {
     const char *cache_folder; /* NULL: the default one */
     bool use_cache;
     size_t batch_max; /* kernels per program; 0: sixteen */
+    bool saves_time;  /* of processors, which others need, rather than to have kernels soon */
     /* The library opens NVRTC in its caller's process, to know which one makes the kernels. It
      * compiles there too, in threads, unless it names a program. NULL: worker processes do both. */
     enum at_status (*open_nvrtc)(struct at_nvrtc **nvrtc, int64_t compute_capability,

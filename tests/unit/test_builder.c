@@ -134,6 +134,45 @@ static void test_build(void **state)
     at_builder_close(builder);
 }
 
+/* A few configs share a program only if that is to save processor time. */
+static void test_few_share(void **state)
+{
+    enum { FEW = 3 };
+    static const struct {
+        bool saves_time;
+        size_t programs;
+    } cases[] = {{false, FEW}, {true, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < AT_COUNT(cases); i++) {
+        const struct at_builder_options options = {.compute_capability = 90,
+                                                   .workers = 2,
+                                                   .header = header,
+                                                   .saves_time = cases[i].saves_time};
+        struct at_program *programs[FEW] = {NULL};
+        struct at_builder *builder;
+        size_t count = 0;
+
+        assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
+        for (int n = 0; n < FEW; n++)
+            at_builder_add(builder, &(struct at_config){&family, {FIRST + n}}, kind, NULL);
+        for (size_t j = 0; j < FEW; j++) {
+            struct at_built built;
+            bool known = false;
+
+            assert_int_equal(at_builder_wait(builder, &built, NULL), AT_OK);
+            for (size_t k = 0; k < j; k++)
+                known |= programs[k] == built.program;
+            programs[j] = built.program;
+            count += !known;
+        }
+        assert_int_equal(count, cases[i].programs);
+        for (size_t j = 0; j < FEW; j++)
+            at_program_release(programs[j]);
+        at_builder_close(builder);
+    }
+}
+
 /* The process is ended because it stands still, not because it computes for too long. */
 static void test_compiler_stands_still(void **state)
 {
@@ -477,6 +516,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build),
+        cmocka_unit_test(test_few_share),
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_compiler_stands_still),
         cmocka_unit_test(test_refused_by_ptxas),
