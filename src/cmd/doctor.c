@@ -278,7 +278,8 @@ static void look_at_driver(struct doctor *doctor)
     enum at_status status = at_gpu_list("cuda", &infos, &count, &err);
 
     if (status == AT_OK)
-        status = at_gpu_open(&gpu, "cuda", infos[0].ordinal, (struct at_turn){0}, &err);
+        status = at_gpu_open(&gpu, "cuda", infos[0].ordinal, (struct at_turn){0},
+                             (struct at_meanwhile){0}, &err);
     doctor->has_gpu = status == AT_OK;
     note_result(doctor, "driver", status, remedy, &err,
                 gpu ? at_format("%s, supports CUDA %s",

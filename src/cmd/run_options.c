@@ -69,16 +69,15 @@ static int divide_up(int number, size_t by)
 }
 
 /* More than 16 are no faster: the same kernels are then spread over more programs, which takes more
- * processor time. Several devices seldom all wait for their compilers, so together they have up to
- * two workers per CPU. The tuners of one device all wait more often. */
+ * processor time. Single tuners of several devices seldom all wait for their compilers, so together
+ * they have up to two workers per CPU. */
 int at_default_jobs(size_t devices, size_t tuners)
 {
     static const int most = 16;
-    int cpus = at_usable_cpus(), share = divide_up(2 * cpus, devices);
+    int cpus = at_usable_cpus(), share = divide_up(tuners > 1 ? cpus : 2 * cpus, devices);
     int jobs = share < cpus ? share : cpus;
 
-    jobs = jobs < most ? jobs : most;
-    return tuners > 1 ? divide_up(5 * jobs / 4, tuners) : jobs;
+    return divide_up(jobs < most ? jobs : most, tuners);
 }
 
 void at_run_options_init(void *options)
@@ -492,7 +491,8 @@ struct at_environment at_environment_here(const struct at_device_info *device)
     struct at_environment here;
 
     if (at_device_kind(device)->hardware)
-        at_gpu_open(&gpu, device->kind, device->ordinal, (struct at_turn){0}, NULL);
+        at_gpu_open(&gpu, device->kind, device->ordinal, (struct at_turn){0},
+                    (struct at_meanwhile){0}, NULL);
     at_builder_open(&builder, &options, NULL, 0, NULL);
     here = at_environment_of(gpu ? gpu->driver : "", gpu ? gpu->cuda : "",
                              builder ? at_builder_compiler(builder) : NULL);

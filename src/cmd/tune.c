@@ -98,7 +98,7 @@ static const struct at_option options_table[] = {
      AT_SETS_INTEGER(tune_options, run.session.seed, uint64_t, 0, INT64_MAX)},
     {"tuners", 0, "N", 2,
      "Problems that each device tunes at a time: while one waits for its compile workers, another "
-     "measures (default: on a single GPU 2 with at least 8 CPUs, and 3 with 12; else 1)",
+     "measures (default: on a GPU 2 with at least 8 CPUs for each GPU, and 4 with 12; else 1)",
      AT_SETS_INTEGER(tune_options, tuners, size_t, 1, AT_TURNS_MAX)},
     {"journal", 0, "FILE", 3,
      "Keep every measurement in FILE (default: the profile's name with .journal)",
@@ -217,21 +217,19 @@ static enum at_status prepare_recording(const struct tune_run *run, struct at_er
     return run->options->dry_run ? AT_OK : at_recorder_prepare(session->record, err);
 }
 
-/* A tuner keeps about four CPUs at work; a fourth tuner is no faster. */
+/* A tuner keeps about four CPUs at work. Four tuners keep a GPU at work. */
 static size_t tuners_for(int cpus)
 {
-    return cpus >= 12 ? 3 : cpus >= 8 ? 2 : 1;
+    return cpus >= 12 ? 4 : cpus >= 8 ? 2 : 1;
 }
 
-/* Several GPUs have one tuner each. An emulated device takes the CPUs itself. No device needs more
- * tuners than it has problems. */
+/* An emulated device takes the CPUs itself. No device needs more tuners than it has problems. */
 static size_t choose_tuners(const struct tune_run *run)
 {
     const struct tune_options *options = run->options;
-    bool several = run->device_count == 1 && at_device_kind(&run->devices[0])->hardware &&
-                   !options->run.session.record;
+    bool several = at_device_kind(&run->devices[0])->hardware && !options->run.session.record;
     size_t tuners = options->tuners > 0 ? options->tuners
-                    : several           ? tuners_for(at_usable_cpus())
+                    : several           ? tuners_for(at_usable_cpus() / (int)run->device_count)
                                         : 1;
     size_t most = (run->problem_count + run->device_count - 1) / run->device_count;
 

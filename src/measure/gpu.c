@@ -4,6 +4,7 @@
 #include "measure/gpu.h"
 
 #include "base/clock.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "measure/gpu_worker.h"
 
@@ -42,28 +43,6 @@ void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end)
     at_turn_give(gpu->turn);
 }
 
-/* ---- turns ---- */
-
-bool at_gpu_take_turn(struct at_gpu *gpu)
-{
-    if (!at_turn_take(gpu->turn))
-        return false;
-    gpu->others_open = at_turn_others_open(gpu->turn);
-    return true;
-}
-
-/* Wait for the turn. The request that follows gives it back when it is answered. */
-static void wait_for_turn(struct at_gpu *gpu)
-{
-    while (!at_gpu_take_turn(gpu)) {
-        struct pollfd turn = {.fd = at_turn_fd(gpu->turn), .events = POLLIN};
-
-        if (gpu->meanwhile)
-            gpu->meanwhile(gpu->meanwhile_state, turn.fd, INT64_MAX);
-        poll(&turn, 1, -1);
-    }
-}
-
 /* ---- one request and its answer ---- */
 
 static const char *frame_trouble(enum at_frame_result result)
@@ -98,8 +77,42 @@ static void unwrap(struct at_wire *reply)
     *reply = inner;
 }
 
+/* When the pending request has taken too long; INT64_MAX while its worker waits for the turn. */
+static int64_t deadline_of(const struct at_gpu *gpu)
+{
+    int64_t since_ns = gpu->sent_ns;
+
+    return at_turn_state(gpu->turn, &since_ns) == AT_TURN_WAITS
+               ? INT64_MAX
+               : at_max(since_ns, gpu->sent_ns) + gpu->limit_ns;
+}
+
+bool at_gpu_is_late(const struct at_gpu *gpu)
+{
+    return at_now_ns() > deadline_of(gpu);
+}
+
+/* A deadline may come up while a worker waits for its turn, so it is looked at this often. */
+static const int64_t look_ns = 100000000;
+
+/* Wait until the worker answers. False: it is late. */
+static bool wait_for_answer(const struct at_gpu *gpu)
+{
+    struct pollfd answer = {.fd = gpu->worker.fd, .events = POLLIN};
+
+    while (!at_gpu_is_late(gpu)) {
+        int64_t until_ns = at_min(deadline_of(gpu), at_now_ns() + look_ns);
+
+        if (gpu->meanwhile.work)
+            gpu->meanwhile.work(gpu->meanwhile.state, answer.fd, until_ns);
+        if (poll(&answer, 1, (int)(at_max(0, until_ns - at_now_ns()) / 1000000)) > 0)
+            return true;
+    }
+    return poll(&answer, 1, 0) > 0;
+}
+
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct at_wire *reply,
-                                    int64_t deadline_ns, struct at_error *err)
+                                    struct at_error *err)
 {
     int32_t type = 0;
     struct at_worker_end how = {0};
@@ -109,15 +122,12 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
 
     gpu->killed = false;
     if (gpu->worker.pid == 0) {
-        at_turn_give(gpu->turn);
         at_fail(err, AT_DEVICE, "the GPU worker is not running");
         return worker_lost(AT_CRASH);
     }
-    if (gpu->meanwhile)
-        gpu->meanwhile(gpu->meanwhile_state, gpu->worker.fd, deadline_ns);
-    got = at_frame_receive(gpu->worker.fd, &type, reply, deadline_ns);
-    if (got == AT_FRAME_OK)
-        at_turn_give(gpu->turn); /* else the worker is stopped first */
+    got = wait_for_answer(gpu)
+              ? at_frame_receive(gpu->worker.fd, &type, reply, at_now_ns() + request_limit_ns)
+              : AT_FRAME_TIMEOUT;
     if (got == AT_FRAME_OK && (type != wanted || !read_result(reply, &result)))
         got = AT_FRAME_BAD;
     if (got != AT_FRAME_OK) {
@@ -139,15 +149,22 @@ struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t wanted, struct a
     return result;
 }
 
-/* Send a request, which is cleared, and receive its answer, in a turn of its own. */
+/* Send a request, which is cleared. A failure shows on receiving. */
+static void send(struct at_gpu *gpu, int32_t type, struct at_wire *request, int64_t limit_ns)
+{
+    gpu->sent_ns = at_now_ns();
+    gpu->limit_ns = limit_ns;
+    if (gpu->worker.pid != 0)
+        at_frame_send(gpu->worker.fd, type, request);
+    at_wire_clear(request);
+}
+
+/* Send a request and receive its answer. */
 static struct at_gpu_result ask(struct at_gpu *gpu, int32_t type, struct at_wire *request,
                                 struct at_wire *reply, int64_t limit_ns, struct at_error *err)
 {
-    wait_for_turn(gpu);
-    if (gpu->worker.pid != 0)
-        at_frame_send(gpu->worker.fd, type, request); /* a failure shows on receiving */
-    at_wire_clear(request);
-    return at_gpu_receive(gpu, type, reply, at_now_ns() + limit_ns, err);
+    send(gpu, type, request, limit_ns);
+    return at_gpu_receive(gpu, type, reply, err);
 }
 
 /* The same for an answer that is only a result. */
@@ -178,6 +195,12 @@ static bool try_again(const struct at_gpu *gpu, int *kills)
  * would put it to sleep, and waking takes another two seconds. */
 static struct at_worker spare;
 
+static enum at_status start_one(const struct at_gpu *gpu, struct at_worker *worker,
+                                struct at_error *err)
+{
+    return at_worker_start_sharing(worker, at_gpu_worker.name, at_turns_fd(gpu->turn.turns), err);
+}
+
 static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
 {
     struct at_wire listed = {0};
@@ -185,15 +208,16 @@ static enum at_status start_worker(struct at_gpu *gpu, struct at_error *err)
     if (gpu->next.pid != 0) {
         gpu->worker = gpu->next;
         gpu->next = (struct at_worker){0};
-        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, at_now_ns() + request_limit_ns, err).status ==
-            AT_OK) {
+        gpu->sent_ns = at_now_ns();
+        gpu->limit_ns = request_limit_ns;
+        if (at_gpu_receive(gpu, AT_GPU_LIST, &listed, err).status == AT_OK) {
             at_wire_clear(&listed);
             return AT_OK;
         }
         at_gpu_stop(gpu, NULL);
     }
     if (spare.pid == 0)
-        return at_worker_start(&gpu->worker, at_gpu_worker.name, err);
+        return start_one(gpu, &gpu->worker, err);
     gpu->worker = spare;
     spare = (struct at_worker){0};
     return AT_OK;
@@ -289,6 +313,7 @@ static enum at_status send_open(struct at_gpu *gpu, struct at_error *err)
 
     at_wire_put_text(&request, gpu->kind);
     at_wire_put_int(&request, gpu->ordinal);
+    at_wire_put_int(&request, gpu->turn.turns ? (int64_t)gpu->turn.place : -1);
     gpu->open = true;
     at_turn_count_open(gpu->turn, 1);
     status = ask(gpu, AT_GPU_OPEN, &request, &reply, request_limit_ns, err).status;
@@ -343,7 +368,7 @@ enum at_status at_gpu_revive(struct at_gpu *gpu, struct at_error *err)
 }
 
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
-                           struct at_turn turn, struct at_error *err)
+                           struct at_turn turn, struct at_meanwhile meanwhile, struct at_error *err)
 {
     struct at_gpu *opened = at_alloc(sizeof *opened);
     enum at_status status;
@@ -352,7 +377,9 @@ enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordina
     opened->conditions = at_gpu_conditions_none();
     opened->ordinal = ordinal;
     opened->turn = turn;
+    opened->meanwhile = meanwhile;
     status = at_gpu_revive(opened, err);
+    opened->meanwhile = (struct at_meanwhile){0};
     if (status == AT_OK)
         *gpu = opened;
     else
@@ -432,7 +459,7 @@ void at_gpu_will_renew(struct at_gpu *gpu)
     struct at_wire request = {0};
     struct at_error err;
 
-    if (gpu->next.pid != 0 || at_worker_start(&gpu->next, at_gpu_worker.name, &err) != AT_OK)
+    if (gpu->next.pid != 0 || start_one(gpu, &gpu->next, &err) != AT_OK)
         return;
     at_wire_put_text(&request, gpu->kind);
     at_frame_send(gpu->next.fd, AT_GPU_LIST, &request); /* a failure shows on receiving */
@@ -446,7 +473,7 @@ void at_gpu_renew(struct at_gpu *gpu)
     bool was_open = gpu->open;
     struct at_error err;
 
-    wait_for_turn(gpu);
+    at_turn_take(gpu->turn); /* the end of the old one would disturb others */
     gpu->worker = (struct at_worker){0};
     gpu->open = false;
     gpu->case_count = 0;
@@ -522,7 +549,6 @@ static void read_conditions(struct at_gpu *gpu, struct at_wire *reply)
     struct at_gpu_conditions seen;
 
     at_wire_get_struct(reply, &seen, sizeof seen);
-    at_gpu_conditions_discount(&seen, gpu->others_open);
     if (!reply->bad)
         at_gpu_conditions_widen(&gpu->conditions, &seen);
 }
@@ -537,7 +563,6 @@ static enum at_status send_evaluation(struct at_gpu *gpu, struct at_error *err)
 
     if (status != AT_OK)
         return status;
-    wait_for_turn(gpu);
     /* The program is sent along, so that a program that does not load fails this evaluation. */
     put_program(gpu, &request, asked->program);
     at_wire_put_bytes(&request, &asked->run, sizeof asked->run);
@@ -545,9 +570,7 @@ static enum at_status send_evaluation(struct at_gpu *gpu, struct at_error *err)
     at_wire_put_int(&request, (int64_t)asked->trial_count);
     for (size_t i = 0; i < asked->trial_count; i++)
         at_wire_put_bytes(&request, &asked->trials[i], sizeof asked->trials[i]);
-    at_frame_send(gpu->worker.fd, AT_GPU_EVALUATE, &request); /* a failure shows on receiving */
-    at_wire_clear(&request);
-    gpu->deadline_ns = at_now_ns() + asked->limit_ns;
+    send(gpu, AT_GPU_EVALUATE, &request, asked->limit_ns);
     return AT_OK;
 }
 
@@ -588,7 +611,7 @@ void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement)
     int kills = 0;
 
     do
-        outcome = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, gpu->deadline_ns, &err).outcome;
+        outcome = at_gpu_receive(gpu, AT_GPU_EVALUATE, &reply, &err).outcome;
     while (try_again(gpu, &kills) && send_evaluation(gpu, &err) == AT_OK);
     gpu->busy = false;
     if (outcome == AT_CORRECT) /* otherwise it may not be loaded, and is sent again */

@@ -26,8 +26,11 @@ struct at_gpu_evaluation {
 };
 
 /* Work to be done while the worker is waited for. It returns when fd can be read, or when the
- * deadline is over. */
-typedef void at_meanwhile(void *state, int fd, int64_t deadline_ns);
+ * deadline is over. NULL: none. */
+struct at_meanwhile {
+    void (*work)(void *state, int fd, int64_t deadline_ns);
+    void *state;
+};
 
 /* Programs kept loaded; a shoot-out needs no more. */
 enum { AT_GPU_LOADED_MAX = 64 };
@@ -37,19 +40,17 @@ struct at_gpu {
     char driver[32], cuda[16];           /* versions */
     struct at_gpu_conditions conditions; /* since the device was opened, over all workers */
     bool busy;                           /* an evaluation is running; worker.fd is for poll */
-    int64_t deadline_ns;                 /* its end */
     struct at_turn turn;
-    int64_t largest_bytes;   /* largest problem that this worker was prepared for */
-    at_meanwhile *meanwhile; /* what to do whenever the caller would only wait; NULL: nothing */
-    void *meanwhile_state;
+    int64_t largest_bytes;         /* largest problem that this worker was prepared for */
+    struct at_meanwhile meanwhile; /* whenever the caller would only wait */
 
     /* The handle's own. */
     struct at_worker worker;
     struct at_worker next; /* started ahead: lists the devices, which loads the driver */
     char kind[16];
     int64_t ordinal;
-    bool open;           /* the worker has the device open, or is about to */
-    int64_t others_open; /* processes of other tuners that had it open at the last request */
+    int64_t sent_ns, limit_ns; /* of the last request: when it was sent, and how long it may take */
+    bool open;                 /* the worker has the device open, or is about to */
     void *harness;
     size_t harness_size;
     struct at_gpu_case *cases;
@@ -70,9 +71,11 @@ enum at_status at_gpu_list(const char *kind, struct at_device_info **infos, size
 void at_gpu_end_spare(void);
 void at_gpu_leave_spare(void);
 
-/* Open a device. Each request takes the turn of its own, and gives it when it is answered. */
+/* Open a device. The worker takes the turn for each request. `meanwhile` is work while it opens. */
 enum at_status at_gpu_open(struct at_gpu **gpu, const char *kind, int64_t ordinal,
-                           struct at_turn turn, struct at_error *err);
+                           struct at_turn turn, struct at_meanwhile meanwhile,
+                           struct at_error *err);
+
 /* Kill the worker without waiting for its end; at_gpu_close waits. */
 void at_gpu_end(struct at_gpu *gpu);
 void at_gpu_close(struct at_gpu *gpu);
@@ -93,14 +96,15 @@ enum at_status at_gpu_prepare(struct at_gpu *gpu, const struct at_gpu_case *case
 enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_gpu_evaluation *wanted,
                                struct at_error *err);
 
-/* Take the turn for the next evaluation, if no other tuner has it. A tuner that no longer wants it
- * has to give it. */
-bool at_gpu_take_turn(struct at_gpu *gpu);
-
 /* Cancel the running evaluation and stop its worker. */
 void at_gpu_cancel(struct at_gpu *gpu);
 
-/* Wait for the result (until the deadline at most) and fill the measurement; the caller owns its
+/* Has the running evaluation taken too long? The time for which it waits for the turn does not
+ * count.
+ */
+bool at_gpu_is_late(const struct at_gpu *gpu);
+
+/* Wait for the result (until it is late at most) and fill the measurement; the caller owns its
  * samples. If another process kills the worker meanwhile, a new one starts again. */
 void at_gpu_take(struct at_gpu *gpu, struct at_measurement *measurement);
 
@@ -136,7 +140,7 @@ void at_gpu_renew(struct at_gpu *gpu);
  * *reply has the rest, else err has the reason. Without an answer the worker is stopped, and the
  * outcome is AT_TIMEOUT or AT_CRASH. */
 struct at_gpu_result at_gpu_receive(struct at_gpu *gpu, int32_t type, struct at_wire *reply,
-                                    int64_t deadline_ns, struct at_error *err);
+                                    struct at_error *err);
 
 /* Stop the worker. If it cannot be killed, the device is wedged. *end may be NULL. */
 void at_gpu_stop(struct at_gpu *gpu, struct at_worker_end *end);

@@ -11,7 +11,9 @@
 
 enum at_gpu_request {
     AT_GPU_LIST = 1, /* text kind -> count, struct at_device_info each */
-    AT_GPU_OPEN,     /* text kind, int ordinal -> info, text driver, text cuda */
+    AT_GPU_OPEN,     /* text kind, int ordinal, int place -> info, text driver, text cuda. Place: of
+                      * the turns in AT_WORKER_SHARED_FD, which this and all later requests take;
+                      * -1: none */
     AT_GPU_MEMORY,   /* -> int free, int total */
     AT_GPU_HARNESS,  /* bytes image of harness.cu -> nothing */
     AT_GPU_PREPARE,  /* count, struct at_gpu_case each -> nothing. The first is the tuned one */

@@ -150,6 +150,7 @@ void at_gpu_server_put_conditions(struct at_gpu_server *server, struct at_wire *
                                           .other_processes = -1,
                                       });
     seen->discarded = server->bench.discarded;
+    at_gpu_conditions_discount(seen, at_turn_others_open(server->turn));
     note_busy(server);
     at_wire_put_bytes(reply, seen, sizeof *seen);
     server->bench.discarded = 0;
@@ -510,13 +511,20 @@ static struct at_gpu_result list_devices(struct at_gpu_server *server, struct at
 static struct at_gpu_result open_device(struct at_gpu_server *server, struct at_exchange *exchange)
 {
     const struct at_device_ops *ops = get_kind(exchange);
-    int64_t ordinal = at_wire_get_int(exchange->request);
+    int64_t ordinal = at_wire_get_int(exchange->request),
+            place = at_wire_get_int(exchange->request);
     char driver[32], cuda[16];
-    enum at_status status;
+    enum at_status status = AT_OK;
 
-    if (!ops || server->bench.device)
+    if (!ops || server->bench.device || place >= AT_TURNS_MAX)
         return at_gpu_result_of_status(
             at_fail(exchange->err, AT_DEVICE, "the device cannot be opened"));
+    if (place >= 0)
+        status = at_turns_join(&server->turn.turns, AT_WORKER_SHARED_FD, exchange->err);
+    if (status != AT_OK)
+        return at_gpu_result_of_status(status);
+    server->turn.place = (size_t)place;
+    at_turn_take(server->turn);
     status = at_device_open(ops, &server->bench.device, ordinal, exchange->err);
     if (status != AT_OK)
         return at_gpu_result_of_status(status);
@@ -597,11 +605,14 @@ static bool answer(struct at_gpu_server *server, int fd, int32_t type, struct at
     if (type < 1 || (size_t)type >= AT_COUNT(requests) || !requests[type].handle ||
         (requests[type].needs_device && !server->bench.device))
         return false;
+    at_turn_take(server->turn);
     server->began_ns = at_now_ns();
     server->clock_memory_khz = 0;
     server->look = (struct at_look){0};
     result = requests[type].handle(server, &exchange);
     note_busy(server);
+    if (!at_outcome_loses_device(result.outcome)) /* else the tuner gives it when this has ended */
+        at_turn_give(server->turn);
     at_wire_put_bytes(&reply, &result, sizeof result);
     if (result.status != AT_OK)
         at_wire_put_text(&reply, err.message);

@@ -5,6 +5,7 @@
 #define AT_MEASURE_GPU_WORKER_H
 
 #include "measure/bench.h"
+#include "measure/turn.h"
 #include "worker/worker.h"
 
 extern const struct at_worker_role at_gpu_worker;
@@ -26,9 +27,10 @@ struct at_gpu_server {
     struct at_gpu_conditions conditions;
     int64_t conditions_due_ns;   /* when to ask NVML next */
     struct at_device_state last; /* the last answer */
-    int64_t began_ns;            /* start of the current request */
-    int64_t clock_memory_khz;    /* NVML's answer during that; 0: not asked; -1: unknown */
-    struct at_look look;         /* the rest of that answer */
+    struct at_turn turn;
+    int64_t began_ns;         /* start of the current request */
+    int64_t clock_memory_khz; /* NVML's answer during that; 0: not asked; -1: unknown */
+    struct at_look look;      /* the rest of that answer */
 };
 
 /* What the handler of a request reads and writes. Its result is sent before the reply. After a

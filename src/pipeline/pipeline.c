@@ -128,7 +128,7 @@ static void order_drop(struct at_pipeline *p)
  * that a drift has touched. The kernel is the best copy of the problem's size, which moves the same
  * bytes at the limit of the memory. */
 
-/* A check takes one or two milliseconds. */
+/* A check takes one or two milliseconds. All tuners of a device together make as many as one. */
 static const int64_t interval_ns = 250000000;
 enum { CANARY_SAMPLES = 3 };
 
@@ -204,7 +204,7 @@ static void drift_check(struct at_pipeline *p, bool last)
 
     if (!p->copy.config || (last ? p->canary.count == 0 : at_now_ns() < p->canary_due_ns))
         return;
-    p->canary_due_ns = at_now_ns() + interval_ns;
+    p->canary_due_ns = at_now_ns() + interval_ns * at_turn_tuners(p->session->gpu->turn);
     run = at_session_run(p->session, &p->copy.built, &p->copy.problem, &p->copy.launch);
     wanted.limit_ns = at_evaluation_limit_ns(p->session, &p->copy.problem);
     if (at_gpu_shootout(p->session->gpu, &wanted, &err) != AT_CORRECT)
@@ -321,18 +321,12 @@ static enum at_status start_evaluation(struct at_pipeline *p, const struct at_re
     return at_gpu_evaluate(p->session->gpu, &wanted, err);
 }
 
-/* Is there a ready config, and no evaluation? */
-static bool pipeline_needs_gpu(const struct at_pipeline *p)
-{
-    return !p->session->gpu->busy && p->ready_count > 0 && !p->stopping;
-}
-
-/* Start the next ready config's evaluation, if the GPU is free and this tuner has the turn. */
+/* Start the next ready config's evaluation, if the GPU worker has none. */
 static enum at_status pipeline_feed_gpu(struct at_pipeline *p, struct at_error *err)
 {
     enum at_status status;
 
-    if (!pipeline_needs_gpu(p) || !at_gpu_take_turn(p->session->gpu))
+    if (p->session->gpu->busy || p->ready_count == 0 || p->stopping)
         return AT_OK;
     status = start_evaluation(p, &p->ready[p->ready_first], err);
     if (status == AT_DEVICE && ++p->failures < REVIVALS_MAX)
@@ -512,27 +506,24 @@ static enum at_status precompile_likely(struct at_pipeline *p, struct at_error *
 
 /* ---- waiting, stopping ---- */
 
-/* Wait until there is something to do. *gpu_ready: the evaluation has ended, or its deadline is
- * over. */
+/* Wait until there is something to do. *gpu_ready: the evaluation has ended, or is late. */
 static void wait_for_work(struct at_pipeline *p, bool *gpu_ready)
 {
     size_t most = (size_t)p->session->options.jobs + 1, count = 0;
     struct pollfd *fds = at_alloc_array(most, sizeof *fds);
     const struct at_gpu *gpu = p->session->gpu;
-    bool busy = gpu->busy, waits = pipeline_needs_gpu(p);
+    bool busy = gpu->busy;
     int timeout_ms = 100; /* for the progress line, budgets and deadlines */
 
     if (busy)
         fds[count++] = (struct pollfd){.fd = gpu->worker.fd, .events = POLLIN};
-    if (waits && at_turn_fd(gpu->turn) >= 0)
-        fds[count++] = (struct pollfd){.fd = at_turn_fd(gpu->turn), .events = POLLIN};
     count += at_builder_poll(p->session->builder, fds + count, most - count);
-    if ((waits && at_turn_fd(gpu->turn) < 0) || may_ask(p))
+    if (may_ask(p) || (!busy && p->ready_count > 0 && !p->stopping))
         timeout_ms = 0;
     *gpu_ready = false;
     if (poll(fds, count, timeout_ms) > 0 && busy)
         *gpu_ready = fds[0].revents != 0;
-    if (busy && at_now_ns() > gpu->deadline_ns)
+    if (busy && at_gpu_is_late(gpu))
         *gpu_ready = true;
     free(fds);
 }
@@ -541,8 +532,6 @@ static void drop_waiting(struct at_pipeline *p)
 {
     at_builder_drop(p->session->builder);
     order_drop(p);
-    if (!p->session->gpu->busy)
-        at_turn_give(p->session->gpu->turn);
     while (p->ready_count > 0) {
         at_program_release(p->ready[p->ready_first].built.program);
         p->ready_first = (p->ready_first + 1) % p->window;

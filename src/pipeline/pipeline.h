@@ -35,8 +35,7 @@ struct at_search {
     struct at_problem canary_problem;
     struct at_recorded *recorded; /* by config, for a recording; NULL: none is made */
     int64_t recorded_ns;          /* when the last of them came */
-    at_meanwhile *ahead;          /* work while the GPU times and verifies the finalists */
-    void *ahead_state;
+    struct at_meanwhile ahead;    /* while the GPU times and verifies the finalists */
 
     /* Results. */
     struct at_config_result *results; /* one per config of the space, in its order */

@@ -161,6 +161,7 @@ static enum at_status open_builder(struct at_session *session, const struct at_d
         .cpu_limit_s = 3 * session->options.timeout_ns / 1000000000,
         .header = session->header,
         .use_cache = session->options.use_cache,
+        .saves_time = session->options.turn.turns,
     };
     char note[512];
     enum at_status status = at_builder_open(&session->builder, &options, note, sizeof note, err);
@@ -170,15 +171,18 @@ static enum at_status open_builder(struct at_session *session, const struct at_d
     return status;
 }
 
-/* The harness is compiled like a family without parameters; only its own entries matter. */
-static enum at_status start_harness(struct at_session *session, struct at_family *harness,
-                                    struct at_error *err)
+/* Only the harness's own entries matter. */
+static enum at_status start_harness(struct at_session *session, struct at_error *err)
 {
+    static char name[] = "harness", path[] = "harness.cu";
+    struct at_family *harness = &session->harness;
     const struct at_config config = {.family = harness};
     enum at_status status = at_template_read(&harness->source, "harness.cu", err);
 
     if (status != AT_OK)
         return status;
+    harness->name = name;
+    harness->template_path = path;
     at_builder_add(session->builder, &config,
                    (struct at_problem_kind){.elem_size = 1, .axes = 1, .rows = 1}, NULL);
     return at_builder_start_workers(session->builder, err);
@@ -274,38 +278,64 @@ static enum at_status open_journal(struct at_session *session, struct at_error *
     return status == AT_OK ? warn_of_other_families(session, err) : status;
 }
 
+enum at_status at_session_begin(struct at_session **session, const struct at_device_info *info,
+                                const struct at_session_options *options, struct at_error *err)
+{
+    struct at_session *begun = at_alloc(sizeof *begun);
+    enum at_status status;
+
+    begun->options = *options;
+    begun->forecast.seconds_per_weight = options->problem_s;
+    begun->kind = at_device_kind(info);
+    begun->failure_shown = at_alloc_array(options->family_count, sizeof *begun->failure_shown);
+    status = at_template_header_read(&begun->header, err);
+    if (status == AT_OK && !options->turn.turns)
+        status = at_device_lock_take(&begun->lock, info, options->wait, options->progress, err);
+    if (status == AT_OK) {
+        hash_families(begun);
+        status = open_builder(begun, info, err);
+    }
+    if (status == AT_OK && !begun->kind->host_checks) /* it is compiled while the device opens */
+        status = start_harness(begun, err);
+    if (status == AT_OK)
+        *session = begun;
+    else
+        at_session_close(begun);
+    return status;
+}
+
+static void build_meanwhile(void *builder, int fd, int64_t deadline_ns)
+{
+    at_builder_work_until(builder, fd, deadline_ns);
+}
+
+enum at_status at_session_open_device(struct at_session *session, const struct at_device_info *info,
+                                      struct at_error *err)
+{
+    const struct at_meanwhile meanwhile = {build_meanwhile, session->builder};
+    enum at_status status = at_gpu_open(&session->gpu, info->kind, info->ordinal,
+                                        session->options.turn, meanwhile, err);
+
+    if (status == AT_OK)
+        status = open_journal(session, err);
+    if (status == AT_OK && !session->kind->host_checks)
+        status = load_harness(session, err);
+    return status;
+}
+
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err)
 {
-    struct at_family harness = {.name = (char[]){"harness"},
-                                .template_path = (char[]){"harness.cu"}};
-    struct at_session *opened = at_alloc(sizeof *opened);
-    enum at_status status;
+    struct at_session *opened;
+    enum at_status status = at_session_begin(&opened, info, options, err);
 
-    opened->options = *options;
-    opened->forecast.seconds_per_weight = options->problem_s;
-    opened->kind = at_device_kind(info);
-    opened->failure_shown = at_alloc_array(options->family_count, sizeof *opened->failure_shown);
-    status = at_template_header_read(&opened->header, err);
-    if (status == AT_OK && !options->turn.turns)
-        status = at_device_lock_take(&opened->lock, info, options->wait, options->progress, err);
-    if (status == AT_OK) {
-        hash_families(opened);
-        status = open_builder(opened, info, err);
-    }
-    if (status == AT_OK && !opened->kind->host_checks) /* it is compiled while the device opens */
-        status = start_harness(opened, &harness, err);
-    if (status == AT_OK)
-        status = at_gpu_open(&opened->gpu, info->kind, info->ordinal, options->turn, err);
-    if (status == AT_OK)
-        status = open_journal(opened, err);
-    if (status == AT_OK && !opened->kind->host_checks)
-        status = load_harness(opened, err);
+    if (status != AT_OK)
+        return status;
+    status = at_session_open_device(opened, info, err);
     if (status == AT_OK)
         *session = opened;
     else
         at_session_close(opened);
-    free(harness.source);
     return status;
 }
 
@@ -324,6 +354,7 @@ void at_session_close(struct at_session *session)
     free(session->copies);
     free(session->failure_shown);
     free(session->family_hashes);
+    free(session->harness.source);
     free(session->header);
     free(session->setting);
     at_warm_start_clear(&session->warm_start);

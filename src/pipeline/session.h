@@ -114,6 +114,7 @@ struct at_session {
     struct at_gpu *gpu;
     const struct at_device_kind *kind; /* of the device */
     struct at_builder *builder;
+    struct at_family harness;             /* compiled like a family without parameters */
     struct at_journal *journal;           /* NULL: none */
     bool journal_failed;                  /* a failure to write it was reported */
     char *header;                         /* text of AT_TEMPLATE_HEADER */
@@ -137,7 +138,17 @@ struct at_session {
 enum at_status at_session_check_driver(const char *cuda, const struct at_compiler *compiler,
                                        struct at_error *err);
 
-/* Lock the device unless that is done. Open it, and the compiler, the cache and the journal. */
+/* Lock the device unless that is done, and open the compiler and the cache. Kernels can be compiled
+ * ahead from now on. */
+enum at_status at_session_begin(struct at_session **session, const struct at_device_info *info,
+                                const struct at_session_options *options, struct at_error *err);
+
+/* Open the device of a session that has begun, and the journal, while the compile workers work. If
+ * this fails, the caller closes the session. */
+enum at_status at_session_open_device(struct at_session *session, const struct at_device_info *info,
+                                      struct at_error *err);
+
+/* Both of them. */
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);

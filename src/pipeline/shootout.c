@@ -681,7 +681,6 @@ enum at_status at_finals_hold(struct at_finals *finals, struct at_search *search
     if (at_finals_need_new_worker(search))
         at_gpu_renew(session->gpu);
     session->gpu->meanwhile = search->ahead;
-    session->gpu->meanwhile_state = search->ahead_state;
     if (status == AT_OK)
         status = prepare(session, &search->problem, err);
     if (status == AT_OK)
@@ -690,7 +689,7 @@ enum at_status at_finals_hold(struct at_finals *finals, struct at_search *search
         status = time_contestants(session, finals->contestants, finals->count, FULLY, err);
     if (status == AT_OK)
         status = choose_winner(search, finals, err);
-    session->gpu->meanwhile = NULL;
+    session->gpu->meanwhile = (struct at_meanwhile){0};
     if (status == AT_OK)
         file_finals(search, finals);
     return status;

@@ -372,6 +372,8 @@ static enum at_status end_process(struct at_tuning *run, struct at_tuner_process
     at_queue_forget(run->queues[process->model], process->place);
     process->what[0] = '\0';
     process->waits = false;
+    if (!process->opened && process->reserved != AT_NO_JOB)
+        at_queue_put_back(run->queues[process->model], process->reserved);
     process->reserved = AT_NO_JOB;
     if (status == AT_OK)
         return AT_OK;

@@ -36,6 +36,9 @@ size_t at_queue_take(struct at_queue *queue, size_t tuner);
 /* The problem is tuned, or found to have no correct config. */
 void at_queue_finish(struct at_queue *queue, size_t problem);
 
+/* The problem was taken for nothing, and waits again. */
+void at_queue_put_back(struct at_queue *queue, size_t problem);
+
 /* Return a problem that the tuner has taken and not finished. AT_NO_JOB: there is none. */
 size_t at_queue_taken_by(const struct at_queue *queue, size_t tuner);
 

@@ -206,16 +206,21 @@ size_t at_queue_taken_by(const struct at_queue *queue, size_t tuner)
     return AT_NO_JOB;
 }
 
-bool at_queue_return(struct at_queue *queue, size_t problem)
+void at_queue_put_back(struct at_queue *queue, size_t problem)
 {
     struct job *job = &queue->jobs[problem];
 
-    if (++job->losses == LOSSES_MAX) {
+    job->state = WAITING;
+    queue->sizes[job->size].waiting++;
+}
+
+bool at_queue_return(struct at_queue *queue, size_t problem)
+{
+    if (++queue->jobs[problem].losses == LOSSES_MAX) {
         at_queue_finish(queue, problem);
         return false;
     }
-    job->state = WAITING;
-    queue->sizes[job->size].waiting++;
+    at_queue_put_back(queue, problem);
     return true;
 }
 

@@ -135,6 +135,17 @@ static void compile_ahead(void *state, int fd, int64_t deadline_ns)
     at_builder_work_until(work->session->builder, fd, deadline_ns);
 }
 
+/* Have copies of the first problem compiled while the device opens. A resumed run gives out
+ * problems only when all have told what they know. */
+static void compile_copies_ahead(struct work *work)
+{
+    struct at_tuning_job first;
+
+    if (!work->tuner->session.resume && take_job(work, false, &first, NULL) == AT_OK &&
+        first.problem != AT_NO_JOB)
+        at_copies_ahead(work->session, work->tuner->device, &work->tuner->problems[first.problem]);
+}
+
 static enum at_status tune(struct work *work, const struct at_tuning_job *job, struct at_error *err)
 {
     struct at_entry entry = {0};
@@ -147,10 +158,11 @@ static enum at_status tune(struct work *work, const struct at_tuning_job *job, s
     work->waiting -= weight;
     work->ahead = false;
     at_forecast_begin(&work->session->forecast, weight, work->waiting, at_now_ns());
-    tuned.status = at_tune_problem(
-        work->session, problem, &job->budget,
-        (struct at_tune_place){job->number, job->of, work->tuner->run_ends_ns, compile_ahead, work},
-        &entry, &failure);
+    tuned.status =
+        at_tune_problem(work->session, problem, &job->budget,
+                        (struct at_tune_place){
+                            job->number, job->of, work->tuner->run_ends_ns, {compile_ahead, work}},
+                        &entry, &failure);
     if (tuned.status == AT_OK)
         at_forecast_end(&work->session->forecast, at_now_ns());
     if (tuned.status != AT_OK && tuned.status != AT_FAILED && tuned.status != AT_INTERRUPTED)
@@ -185,10 +197,16 @@ enum at_status at_tuner_run(const struct at_tuner *tuner, const struct at_job_so
                             struct at_error *err)
 {
     struct work work = {.tuner = tuner, .source = source};
-    enum at_status status = at_session_open(&work.session, tuner->device, &tuner->session, err);
+    enum at_status status = at_session_begin(&work.session, tuner->device, &tuner->session, err);
 
     if (status != AT_OK)
         return status;
+    compile_copies_ahead(&work);
+    status = at_session_open_device(work.session, tuner->device, err);
+    if (status != AT_OK) {
+        at_session_close(work.session);
+        return status;
+    }
     if (tuner->session.turn.place == 0) /* once for each device */
         at_note(tuner->session.progress, "tuning on %s (%s)", tuner->device->name,
                 tuner->device->uuid);

@@ -118,6 +118,12 @@ static enum at_status search_copies(struct at_session *session, struct at_family
     return status;
 }
 
+/* A session without it only has the driver's copy. */
+static struct at_family *find_copy_family(const struct at_session *session)
+{
+    return at_family_find(session->options.families, session->options.family_count, at_copy_family);
+}
+
 enum at_status at_copies_find(struct at_session *session, const struct at_problem *problem,
                               const struct at_budget *budget,
                               const struct at_progress_state *progress, struct at_copies *copies,
@@ -125,9 +131,7 @@ enum at_status at_copies_find(struct at_session *session, const struct at_proble
 {
     struct at_copies found = {.problem = at_problem_copy_of(problem)};
     const struct at_copies *known = remembered(session, &found.problem);
-    /* A session without it only has the driver's copy. */
-    struct at_family *family =
-        at_family_find(session->options.families, session->options.family_count, at_copy_family);
+    struct at_family *family = find_copy_family(session);
     struct at_progress_state copy_progress = *progress;
     enum at_status status = AT_OK;
 
@@ -599,7 +603,6 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                      .run_ends_ns = place.run_ends_ns,
                      .predicted = session->kind->predicted},
         .ahead = place.ahead,
-        .ahead_state = place.state,
     };
     int64_t began_ns = at_now_ns();
     enum at_status status =
@@ -677,12 +680,11 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
 /* More than the guided search asks for before its first result. */
 enum { ASKED_MAX = 32 };
 
-static void ask_ahead(struct at_session *session, const struct at_problem *problem,
+static void ask_ahead(struct at_session *session, const struct at_strategy *strategy,
+                      const struct at_warm_start *warm_start, const struct at_problem *problem,
                       int64_t evaluations, const struct at_space *space)
 {
-    const struct at_strategy *strategy = session->options.strategy;
-    size_t *likely, index,
-        count = at_warm_start_likely(&session->warm_start, problem, space, &likely);
+    size_t *likely, index, count = at_warm_start_likely(warm_start, problem, space, &likely);
     const struct at_start start = {
         .seed = session->options.seed, .likely = likely, .likely_count = count};
     void *state = strategy->create(space, &start);
@@ -706,7 +708,21 @@ void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
         return;
     if (at_space_build(&space, options->tuned, options->tuned_count, problem, &session->gpu->info,
                        AT_SPACE_MAX, NULL) == AT_OK)
-        ask_ahead(session, problem, evaluations, &space);
+        ask_ahead(session, options->strategy, &session->warm_start, problem, evaluations, &space);
+    at_space_clear(&space);
+    at_builder_step(session->builder, NULL);
+}
+
+void at_copies_ahead(struct at_session *session, const struct at_device_info *device,
+                     const struct at_problem *problem)
+{
+    const struct at_problem copy = at_problem_copy_of(problem);
+    struct at_family *family = find_copy_family(session);
+    struct at_space space = {0};
+
+    if (family && at_space_build(&space, &family, 1, &copy, device, COPY_SPACE_MAX, NULL) == AT_OK)
+        ask_ahead(session, &at_strategy_guided, &session->copy_warm_start, &copy,
+                  count_wanted(session, &copy), &space);
     at_space_clear(&space);
     at_builder_step(session->builder, NULL);
 }

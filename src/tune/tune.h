@@ -17,10 +17,9 @@ enum { AT_SPACE_MAX = 500000 };
 
 /* The problem's place in the run. */
 struct at_tune_place {
-    size_t index, of;    /* for the progress line */
-    int64_t run_ends_ns; /* for it too: when the run's budget is spent; 0: never */
-    at_meanwhile *ahead; /* work while the GPU times and verifies the finalists */
-    void *state;
+    size_t index, of;          /* for the progress line */
+    int64_t run_ends_ns;       /* for it too: when the run's budget is spent; 0: never */
+    struct at_meanwhile ahead; /* while the GPU times and verifies the finalists */
 };
 
 /* Return how long a problem takes, compared with others on the device. */
@@ -46,6 +45,10 @@ void at_tune_record_device(struct at_device_record *record, const struct at_sess
  * first problem's copies. evaluations: how many it may make; 0: no limit. */
 void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
                    int64_t evaluations);
+
+/* The same for the problem's copies, while the device opens. */
+void at_copies_ahead(struct at_session *session, const struct at_device_info *device,
+                     const struct at_problem *problem);
 
 extern const char at_copy_family[];
 

@@ -419,8 +419,8 @@ static void show_said(int fd)
     at_print_lines(stderr, text);
 }
 
-/* Give the worker its descriptors. Returns an error number. */
-static int set_descriptors(posix_spawn_file_actions_t *actions, int socket, int said)
+/* Give the worker its descriptors; -1: there is none. Returns an error number. */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int socket, int said, int shared)
 {
     int error = posix_spawn_file_actions_adddup2(actions, socket, WORKER_FD);
 
@@ -429,16 +429,13 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int socket, int 
     if (!error)
         error = posix_spawn_file_actions_adddup2(actions, said >= 0 ? said : STDOUT_FILENO,
                                                  STDERR_FILENO);
+    if (!error && shared >= 0)
+        error = posix_spawn_file_actions_adddup2(actions, shared, AT_WORKER_SHARED_FD);
     return error;
 }
 
-enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err)
-{
-    return at_worker_start_program(worker, NULL, role, err);
-}
-
-enum at_status at_worker_start_program(struct at_worker *worker, const char *program,
-                                       const char *role, struct at_error *err)
+static enum at_status start(struct at_worker *worker, const char *program, const char *role,
+                            int shared, struct at_error *err)
 {
     char option[64], name[] = "autotune";
     char *argv[] = {name, option, NULL};
@@ -456,7 +453,7 @@ enum at_status at_worker_start_program(struct at_worker *worker, const char *pro
     set_attributes(&attributes);
     environment = worker_environment();
     said = make_said();
-    error = set_descriptors(&actions, ends[1], said);
+    error = set_descriptors(&actions, ends[1], said, shared);
     if (!error)
         error = posix_spawn(&pid, program ? program : "/proc/self/exe", &actions, &attributes, argv,
                             environment);
@@ -474,6 +471,23 @@ enum at_status at_worker_start_program(struct at_worker *worker, const char *pro
     worker->fd = ends[0];
     worker->said = said;
     return AT_OK;
+}
+
+enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err)
+{
+    return start(worker, NULL, role, -1, err);
+}
+
+enum at_status at_worker_start_sharing(struct at_worker *worker, const char *role, int shared,
+                                       struct at_error *err)
+{
+    return start(worker, NULL, role, shared, err);
+}
+
+enum at_status at_worker_start_program(struct at_worker *worker, const char *program,
+                                       const char *role, struct at_error *err)
+{
+    return start(worker, program, role, -1, err);
 }
 
 static void describe_end(int wait_status, struct at_worker_end *end)

@@ -78,6 +78,13 @@ void at_worker_give(const char *variable);
 
 enum at_status at_worker_start(struct at_worker *worker, const char *role, struct at_error *err);
 
+/* The descriptor of what a worker shares with its parent. */
+enum { AT_WORKER_SHARED_FD = 3 };
+
+/* The same. The worker gets a copy of `shared` as AT_WORKER_SHARED_FD; -1: nothing. */
+enum at_status at_worker_start_sharing(struct at_worker *worker, const char *role, int shared,
+                                       struct at_error *err);
+
 /* The same with another executable, which has to be this version of the program; NULL: this one. */
 enum at_status at_worker_start_program(struct at_worker *worker, const char *program,
                                        const char *role, struct at_error *err);

@@ -27,6 +27,7 @@
 
 static const int64_t long_ns = INT64_C(60000000000), short_ns = INT64_C(200000000);
 
+static const struct at_meanwhile nothing;
 static const struct at_turn alone;
 static struct at_gpu *gpu;
 static struct at_builder *builder;
@@ -92,7 +93,7 @@ static int prepare(void **state)
     options.header = header = template_header();
     assert_int_equal(at_problem_parse(&tuned.problem, "5x7:f32", NULL), AT_OK);
     assert_int_equal(at_builder_open(&builder, &options, NULL, 0, NULL), AT_OK);
-    assert_int_equal(at_gpu_open(&gpu, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&gpu, AT_KIND_EMULATED, 0, alone, nothing, NULL), AT_OK);
     set_harness();
     set_kernel();
     assert_int_equal(at_gpu_prepare(gpu, &tuned, 1, NULL), AT_OK);
@@ -163,9 +164,9 @@ static void test_lister_opens(void **state)
     list_devices();
     list_devices();
     assert_int_equal(count_children(), before + 1);
-    assert_int_equal(at_gpu_open(&first, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&first, AT_KIND_EMULATED, 0, alone, nothing, NULL), AT_OK);
     assert_int_equal(count_children(), before + 1);
-    assert_int_equal(at_gpu_open(&second, AT_KIND_EMULATED, 0, alone, NULL), AT_OK);
+    assert_int_equal(at_gpu_open(&second, AT_KIND_EMULATED, 0, alone, nothing, NULL), AT_OK);
     assert_int_equal(count_children(), before + 2);
     at_gpu_close(first);
     at_gpu_close(second);
@@ -507,7 +508,7 @@ static void test_impossible_results(void **state)
         at_wire_put_text(&message, "");
         assert_int_equal(at_frame_send(ends[1], AT_GPU_MEMORY, &message), AT_FRAME_OK);
         close(ends[1]);
-        result = at_gpu_receive(&asked, AT_GPU_MEMORY, &reply, 0, &err);
+        result = at_gpu_receive(&asked, AT_GPU_MEMORY, &reply, &err);
         assert_int_equal(result.status, AT_DEVICE);
         assert_int_equal(result.outcome, AT_CRASH);
         assert_non_null(strstr(err.message, "its answer is malformed"));

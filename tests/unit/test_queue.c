@@ -124,6 +124,11 @@ static void test_a_lost_tuner_returns_its_problems(void **state)
     assert_int_equal(at_queue_taken_by(queue, 1), kept);
     while (at_queue_taken_by(queue, 1) != AT_NO_JOB && at_queue_take(queue, 1) != lost)
         ;
+    for (int i = 0; i < 3; i++) { /* that is no loss */
+        at_queue_put_back(queue, kept);
+        while (at_queue_take(queue, 1) != kept)
+            assert_true(at_queue_has_job(queue, 1));
+    }
     assert_false(at_queue_return(queue, lost)); /* the second time it is given up */
     assert_int_equal(at_queue_unfinished(queue), COUNT - 1);
     at_queue_free(queue);

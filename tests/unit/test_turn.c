@@ -2,7 +2,8 @@
 /* src/measure/turn: one tuner at a time has the turn, even if a tuner dies. */
 #include "measure/turn.h"
 
-#include <poll.h>
+#include "base/clock.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { TUNERS = 3 };
+enum { TUNERS = 3, TURNS = 2000, PATIENCE_S = 60 };
 
 static struct at_turn place[TUNERS];
 
@@ -37,68 +38,112 @@ static int free_turns(void **state)
     return 0;
 }
 
-/* Has the turn come to one that waits? */
-static bool is_called(size_t tuner)
+/* What a place does. */
+static enum at_turn_state state_of(size_t tuner)
 {
-    struct pollfd fd = {.fd = at_turn_fd(place[tuner]), .events = POLLIN};
+    int64_t since_ns;
 
-    return poll(&fd, 1, 0) == 1;
+    return at_turn_state(place[tuner], &since_ns);
+}
+
+/* Wait for it to do that. */
+static void await(size_t tuner, enum at_turn_state wanted)
+{
+    alarm(PATIENCE_S); /* a turn that never comes */
+    while (state_of(tuner) != wanted)
+        usleep(100);
+    alarm(0);
+}
+
+/* Start a process that takes the tuner's turn and keeps it, as a worker that shares the turns by
+ * their descriptor. */
+static pid_t start_taker(size_t tuner)
+{
+    pid_t child = fork();
+    struct at_turn turn = {.place = tuner};
+
+    if (child == 0) {
+        if (at_turns_join(&turn.turns, at_turns_fd(place[0].turns), NULL) != AT_OK)
+            _exit(1);
+        at_turn_take(turn);
+        pause();
+        _exit(1);
+    }
+    return child;
+}
+
+static void end_taker(pid_t child)
+{
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 static void test_alone(void **state)
 {
     const struct at_turn alone = {0};
+    int64_t since_ns;
 
     (void)state;
-    assert_true(at_turn_take(alone));
-    assert_true(at_turn_take(alone));
+    at_turn_take(alone);
+    at_turn_take(alone);
+    assert_int_equal(at_turn_state(alone, &since_ns), AT_TURN_IDLE);
     at_turn_give(alone);
     at_turn_count_open(alone, 1);
-    assert_int_equal(at_turn_fd(alone), -1);
+    assert_int_equal(at_turns_fd(NULL), -1);
+    assert_int_equal(at_turn_tuners(alone), 1);
     assert_int_equal(at_turn_others_open(alone), 0);
     at_turns_free(NULL);
 }
 
+/* Who waits gets the turn in the order of places, from the one behind who gives it. */
 static void test_line(void **state)
 {
+    int64_t before_ns = at_now_ns(), since_ns = 0;
+    pid_t takers[TUNERS];
+
     (void)state;
-    assert_true(at_turn_take(place[0]));
-    assert_true(at_turn_take(place[0])); /* it keeps it */
-    assert_false(at_turn_take(place[2]));
-    assert_false(at_turn_take(place[1]));
-    assert_false(is_called(1) || is_called(2));
-
+    at_turn_take(place[0]);
+    at_turn_take(place[0]); /* it keeps it */
+    assert_int_equal(at_turn_state(place[0], &since_ns), AT_TURN_HAS);
+    assert_true(since_ns >= before_ns && since_ns <= at_now_ns());
+    for (size_t i = 2; i > 0; i--) {
+        takers[i] = start_taker(i);
+        await(i, AT_TURN_WAITS);
+    }
     at_turn_give(place[0]);
-    assert_true(is_called(1) && !is_called(2));
-    assert_false(at_turn_take(place[0])); /* the others waited first */
-    assert_true(at_turn_take(place[1]));
-    assert_false(is_called(1)); /* noticed */
-
+    assert_int_equal(state_of(0), AT_TURN_IDLE);
+    assert_int_equal(state_of(1), AT_TURN_HAS);
+    assert_int_equal(state_of(2), AT_TURN_WAITS);
     at_turn_give(place[1]);
-    assert_true(is_called(2));
-    assert_true(at_turn_take(place[2]));
+    assert_int_equal(at_turn_state(place[2], &since_ns), AT_TURN_HAS);
+    assert_true(since_ns > before_ns);
     at_turn_give(place[2]);
-    assert_true(at_turn_take(place[0]));
-    at_turn_give(place[0]);
-    assert_true(at_turn_take(place[1])); /* it was free */
+    at_turn_take(place[1]); /* it was free */
+    assert_int_equal(state_of(1), AT_TURN_HAS);
     at_turn_give(place[1]);
+    end_taker(takers[1]);
+    end_taker(takers[2]);
 }
 
-/* Who no longer wants the turn is not called; or, if it was called already, passes it on. */
+/* Who no longer wants the turn does not get it; or, if it has it already, passes it on. */
 static void test_leaving(void **state)
 {
+    pid_t takers[TUNERS];
+
     (void)state;
-    assert_true(at_turn_take(place[0]));
-    assert_false(at_turn_take(place[1]));
-    assert_false(at_turn_take(place[2]));
+    at_turn_take(place[0]);
+    for (size_t i = 1; i < TUNERS; i++) {
+        takers[i] = start_taker(i);
+        await(i, AT_TURN_WAITS);
+    }
+    end_taker(takers[1]);
     at_turn_give(place[1]);
+    assert_int_equal(state_of(1), AT_TURN_IDLE);
     at_turn_give(place[0]);
-    assert_true(!is_called(1) && is_called(2));
-    assert_false(at_turn_take(place[0]));
-    at_turn_give(place[2]); /* without having taken what it was called for */
-    assert_false(is_called(2));
-    assert_true(is_called(0));
-    at_turn_give(place[0]);
+    assert_int_equal(state_of(2), AT_TURN_HAS);
+    end_taker(takers[2]);
+    at_turn_give(place[2]);
+    assert_int_equal(state_of(2), AT_TURN_IDLE);
 }
 
 static void test_open(void **state)
@@ -121,15 +166,10 @@ struct work {
     volatile long done, overlaps;
 };
 
-enum { TURNS = 2000, PATIENCE_S = 60 };
-
 static void work(struct work *shared, struct at_turn turn)
 {
     for (int i = 0; i < TURNS; i++) {
-        struct pollfd fd = {.fd = at_turn_fd(turn), .events = POLLIN};
-
-        while (!at_turn_take(turn))
-            poll(&fd, 1, -1);
+        at_turn_take(turn);
         shared->overlaps += shared->inside != 0;
         shared->inside = 1;
         shared->done++;
@@ -161,34 +201,27 @@ static void test_processes(void **state)
     munmap(shared, sizeof *shared);
 }
 
-/* A tuner is killed in its turn. Who reaps it lets the next one have it. */
+/* A tuner is killed in its turn, and another one while it waits. Who reaps them lets the next one
+ * have it. */
 static void test_death(void **state)
 {
-    int taken[2];
-    pid_t child;
-    char byte;
+    pid_t takers[TUNERS];
 
     (void)state;
-    assert_int_equal(pipe(taken), 0);
-    child = fork();
-    if (child == 0) {
-        at_turn_count_open(place[1], 1);
-        if (at_turn_take(place[1]) && write(taken[1], "", 1) == 1)
-            pause();
-        _exit(1);
+    for (size_t i = 0; i < TUNERS; i++) {
+        at_turn_count_open(place[i], 1);
+        takers[i] = start_taker(i);
+        await(i, i == 0 ? AT_TURN_HAS : AT_TURN_WAITS);
     }
-    assert_int_equal(read(taken[0], &byte, 1), 1);
-    assert_false(at_turn_take(place[2]));
-    assert_int_equal(at_turn_others_open(place[2]), 1);
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_false(is_called(2));
+    assert_int_equal(at_turn_others_open(place[2]), 2);
+    end_taker(takers[1]);
     at_turn_end(place[1]);
-    assert_true(is_called(2));
-    assert_true(at_turn_take(place[2]));
+    end_taker(takers[0]);
+    assert_int_equal(state_of(2), AT_TURN_WAITS);
+    at_turn_end(place[0]);
+    assert_int_equal(state_of(2), AT_TURN_HAS);
     assert_int_equal(at_turn_others_open(place[2]), 0);
-    close(taken[0]);
-    close(taken[1]);
+    end_taker(takers[2]);
 }
 
 int main(void)
