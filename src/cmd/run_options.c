@@ -417,7 +417,7 @@ enum at_status at_run_problems(const struct at_run_options *options, const char 
     if (status == AT_OK && list && at_file_is(list, AT_KIND_PROFILE))
         status = add_profile(&found, list, progress, err);
     else if (status == AT_OK && list && at_file_is(list, AT_KIND_JOURNAL))
-        status = at_journal_read(list, take_measurement, NULL, &found, err);
+        status = at_journal_read(list, take_measurement, NULL, NULL, &found, err);
     else if (status == AT_OK && list)
         status = add_list(&found, list, progress, err);
     if (status == AT_OK && !options->repeats)

@@ -218,7 +218,8 @@ static enum at_status show_top(const char *path, size_t most, enum at_output_for
     struct rows rows = {0};
     char *beside = at_format("%s.journal", path);
     bool is_beside = access(beside, F_OK) == 0;
-    enum at_status status = at_journal_read(is_beside ? beside : path, take, NULL, &rows, err);
+    enum at_status status =
+        at_journal_read(is_beside ? beside : path, take, NULL, NULL, &rows, err);
 
     if (status != AT_OK && !is_beside && access(path, F_OK) == 0 && !ends_in(path, ".journal"))
         status = at_fail(err, AT_USAGE,

@@ -87,8 +87,10 @@ static char *setting_difference(const char *then, const char *now)
  * 1970. */
 #define NOW_MS "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
 
-/* The columns that both tables have, and those of a measurement besides. */
+/* The columns that both tables of times have, those of a measurement besides, and those of a phase.
+ */
 /* clang-format off */
+#define TOOK(X) X(problem) X(gpu) X(phase) X(tuner) X(took_ms) X(gpu_ms)
 #define COMMON(X) X(problem) X(family) X(family_hash) X(config) X(samples_ns) X(gpu)
 #define FIGURES(X) \
     X(outcome) X(message) X(registers) X(spill_bytes) X(shared_bytes) X(clock_sm_khz) \
@@ -107,6 +109,10 @@ static const char add_final_sql[] = "INSERT INTO finals (filed_utc_ms, run, plac
     NAME) ")"
           "  VALUES (" NOW_MS ", :run, :place, :won" COMMON(VALUE) ")";
 
+static const char add_phase_sql[] =
+    "INSERT INTO phases (ended_utc_ms, run" TOOK(NAME) ") VALUES (" NOW_MS
+                                                       " - :ago_ms, :run" TOOK(VALUE) ")";
+
 static const char find_sql[] =
     "SELECT id, outcome, message, registers, spill_bytes, shared_bytes, samples_ns"
     "  FROM measurements WHERE run = :run AND problem = :problem AND family = :family"
@@ -122,6 +128,8 @@ static enum at_status prepare(struct at_journal *journal, struct at_error *err)
 
     if (status == AT_OK)
         status = at_journal_prepare(journal, &journal->add_final, "finalist", add_final_sql, err);
+    if (status == AT_OK)
+        status = at_journal_prepare(journal, &journal->add_phase, "phase", add_phase_sql, err);
     return status == AT_OK
                ? at_journal_prepare(journal, &journal->find, "measurement", find_sql, err)
                : status;
@@ -278,6 +286,16 @@ enum at_status at_journal_add_final(struct at_journal *journal, const struct at_
     return add_row(journal, &journal->add_final, &entry, err);
 }
 
+enum at_status at_journal_add_phase(struct at_journal *journal, const char *problem,
+                                    const char *gpu, const struct at_journal_phase *phase,
+                                    struct at_error *err)
+{
+    const struct at_journal_entry entry = {
+        .run = journal->run, .key.problem = problem, .details.gpu = gpu, .phase = *phase};
+
+    return add_row(journal, &journal->add_phase, &entry, err);
+}
+
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err)
 {
     sqlite3_file *log = NULL;
@@ -385,6 +403,11 @@ enum at_status at_journal_count_others(struct at_journal *journal, const char *f
     "NOT EXISTS (SELECT 1 FROM measurements WHERE " ITS ", samples_ns, measured_utc_ms)"           \
     "  = " THE_SAME ", :samples_ns, :measured_utc_ms))"
 
+/* The same of a phase. */
+#define IS_NEW_PHASE                                                                               \
+    "(:run, :ended_utc_ms" TOOK(VALUE) ") NOT IN (SELECT run, ended_utc_ms" TOOK(NAME) " FROM"     \
+                                                                                       "  phases)"
+
 /* Two tuners measure a config if one is lost and another takes its problem. */
 #define AGAIN ":again OR EXISTS (SELECT 1 FROM measurements WHERE " ITS ") = " THE_SAME "))"
 
@@ -403,6 +426,10 @@ static const struct {
                "  SELECT :id, :run, " AGAIN MEASUREMENT(VALUE) " WHERE " IS_NEW},
     {"SELECT ?2 AS run" FINAL(NAME) " FROM finals WHERE run = ?3 ORDER BY id",
      "INSERT INTO finals (run" FINAL(NAME) ") VALUES (:run" FINAL(VALUE) ")"},
+    {"SELECT ?2 AS run, ended_utc_ms" TOOK(NAME) " FROM phases WHERE run = ?3 ORDER BY id",
+     "INSERT INTO phases (run, ended_utc_ms" TOOK(NAME) ")"
+                                                        "  SELECT :run, :ended_utc_ms" TOOK(
+                                                            VALUE) " WHERE " IS_NEW_PHASE},
 };
 enum { BUT_FINALS = 1, ALL = AT_COUNT(tables) };
 

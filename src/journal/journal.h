@@ -39,6 +39,19 @@ struct at_journal_final {
     size_t sample_count;
 };
 
+/* The phases of a tuner's work: opening the device; then for each problem the search of its copies,
+ * its own search, and the shoot-out with the verification of the winner. */
+enum at_phase { AT_PHASE_OPEN, AT_PHASE_COPIES, AT_PHASE_SEARCH, AT_PHASE_FINALS, AT_PHASES };
+extern const char *const at_phase_names[AT_PHASES];
+
+/* A phase that has ended. */
+struct at_journal_phase {
+    enum at_phase phase;
+    int64_t tuner;           /* its place among those of the device, from 0 */
+    int64_t took_ms, gpu_ms; /* all of it, and the GPU's work in it */
+    int64_t ago_ms;          /* how long before it is added it ended; a row has ended_utc_ms */
+};
+
 /* Open a journal for measurements under `setting`; make it if there is no file. With `resume` the
  * newest run of this setting goes on. Without it a new run begins, and measurements of older runs
  * stay but are not found. ":memory:" is a journal without a file.
@@ -71,6 +84,11 @@ enum at_status at_journal_add_final(struct at_journal *journal, const struct at_
                                     const char *gpu, const struct at_journal_final *final,
                                     struct at_error *err);
 
+/* Add a phase, of a problem; "": of none. It is not found again. */
+enum at_status at_journal_add_phase(struct at_journal *journal, const char *problem,
+                                    const char *gpu, const struct at_journal_phase *phase,
+                                    struct at_error *err);
+
 /* Write everything to the disk, so that it survives a power cut too. */
 enum at_status at_journal_sync(struct at_journal *journal, struct at_error *err);
 
@@ -97,9 +115,10 @@ enum at_status at_journal_count_others(struct at_journal *journal, const char *f
 
 /* ---- reading all rows, for reports ---- */
 
-/* A row: a measurement with all that is filed with it, or a finalist of a shoot-out, which has
- * samples and of the details only `gpu`. Of a run's shoot-outs for a problem the last one counts.
- * Texts and samples are valid during the call only. */
+/* A row: a measurement with all that is filed with it; a finalist of a shoot-out, which has samples
+ * and of the details only `gpu`; or a phase, which has of the details only `gpu` and of the key
+ * only the problem. Of a run's shoot-outs for a problem the last one counts. Texts and samples are
+ * valid during the call only. */
 struct at_journal_entry {
     int64_t run;
     const char *setting;     /* of the run: see at_setting_format */
@@ -110,6 +129,8 @@ struct at_journal_entry {
     int64_t measured_utc_ms;           /* Unix time */
     int64_t place;                     /* of a finalist: as in at_journal_final */
     bool won;
+    struct at_journal_phase phase;
+    int64_t ended_utc_ms; /* of a phase: Unix time */
 };
 
 typedef void at_journal_taker(void *data, const struct at_journal_entry *entry);
@@ -118,11 +139,12 @@ typedef void at_journal_taker(void *data, const struct at_journal_entry *entry);
  * reading a journal that a killed run left would recover it.
  *
  * Call measurement with each measurement, in the order in which they were filed, then final with
- * each finalist; both may be NULL. AT_USAGE, with what to do: there is no file, it is no journal,
- * damaged, or of another version; another process has it open; or a row has a value that this
- * program does not write. */
+ * each finalist, then phase with each phase; all may be NULL. AT_USAGE, with what to do: there is
+ * no file, it is no journal, damaged, or of another version; another process has it open; or a row
+ * has a value that this program does not write. */
 enum at_status at_journal_read(const char *path, at_journal_taker *measurement,
-                               at_journal_taker *final, void *data, struct at_error *err);
+                               at_journal_taker *final, at_journal_taker *phase, void *data,
+                               struct at_error *err);
 
 /* ---- settings ---- */
 

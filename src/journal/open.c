@@ -207,7 +207,7 @@ static enum at_status check_tables(const struct at_journal *journal, const char 
 
 static enum at_status check_ids(struct at_journal *journal, struct at_error *err)
 {
-    static const char *const tables[] = {"runs", "measurements", "finals"};
+    static const char *const tables[] = {"runs", "measurements", "finals", "phases"};
     enum at_status status = AT_OK;
 
     for (size_t i = 0; i < AT_COUNT(tables) && status == AT_OK; i++) {
@@ -233,7 +233,7 @@ static enum at_status check_ids(struct at_journal *journal, struct at_error *err
 enum { LOCK_MS = 250 };
 
 /* The file's marks: who wrote it (the letters "ATjn") and in which version of the tables. */
-enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 5 };
+enum { APPLICATION_ID = 0x41546a6e, TABLES_VERSION = 6 };
 
 /* SQLite keeps this text in the file, and a journal with another text is refused. This program
  * writes no further_launches: it runs configs of one launch. */
@@ -279,7 +279,17 @@ static const char tables_sql[] =
     "  won INTEGER NOT NULL,"          /* 1: the winner */
     "  samples_ns TEXT NOT NULL,"      /* a JSON array, one of each round, all in turn */
     "  filed_utc_ms INTEGER NOT NULL," /* Unix time */
-    "  further_launches TEXT);";       /* as in measurements */
+    "  further_launches TEXT);"        /* as in measurements */
+    "CREATE TABLE phases ("
+    "  id INTEGER PRIMARY KEY,"
+    "  run INTEGER NOT NULL REFERENCES runs (id),"
+    "  problem TEXT NOT NULL,"  /* '': none */
+    "  gpu TEXT NOT NULL,"      /* UUID, as in a profile */
+    "  phase TEXT NOT NULL,"    /* of at_phase_names */
+    "  tuner INTEGER NOT NULL," /* its place among those of the device */
+    "  took_ms INTEGER NOT NULL,"
+    "  gpu_ms INTEGER NOT NULL,"         /* the GPU's work in that time */
+    "  ended_utc_ms INTEGER NOT NULL);"; /* Unix time */
 
 /* Only reads, so that another file stays unchanged. */
 static enum at_status check_existing(struct at_journal *journal, struct at_error *err)
@@ -403,6 +413,7 @@ void at_journal_close(struct at_journal *journal)
         return;
     sqlite3_finalize(journal->add.sqlite);
     sqlite3_finalize(journal->add_final.sqlite);
+    sqlite3_finalize(journal->add_phase.sqlite);
     sqlite3_finalize(journal->find.sqlite);
     sqlite3_close(journal->db);
     free(journal->path);
@@ -532,6 +543,10 @@ static const char finals_sql[] =
     "  run, place, won"
     "  FROM finals AS f LEFT JOIN runs AS r ON f.run = r.id ORDER BY f.id";
 
+static const char phases_sql[] =
+    "SELECT p.id, problem, gpu, phase, tuner, took_ms, gpu_ms, ended_utc_ms, setting, run"
+    "  FROM phases AS p LEFT JOIN runs AS r ON p.run = r.id ORDER BY p.id";
+
 static enum at_status read_rows(const struct at_journal *journal, const char *what, const char *sql,
                                 at_journal_taker *take, void *data, struct at_error *err)
 {
@@ -571,7 +586,8 @@ static enum at_status open_copy(struct at_journal *journal, const char *copy, st
 }
 
 enum at_status at_journal_read(const char *path, at_journal_taker *measurement,
-                               at_journal_taker *final, void *data, struct at_error *err)
+                               at_journal_taker *final, at_journal_taker *phase, void *data,
+                               struct at_error *err)
 {
     struct at_journal *journal;
     char *folder, *copy;
@@ -589,6 +605,8 @@ enum at_status at_journal_read(const char *path, at_journal_taker *measurement,
         status = read_rows(journal, "measurement", rows_sql, measurement, data, err);
     if (status == AT_OK && final)
         status = read_rows(journal, "finalist", finals_sql, final, data, err);
+    if (status == AT_OK && phase)
+        status = read_rows(journal, "phase", phases_sql, phase, data, err);
     at_journal_close(journal);
     remove_folder(folder);
     free(copy);

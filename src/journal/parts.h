@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { AT_JOURNAL_COLUMNS_MAX = 26 };
+enum { AT_JOURNAL_COLUMNS_MAX = 31 };
 
 /* A statement whose parameters and columns have the names of a journal's columns. */
 struct at_journal_column;
@@ -22,7 +22,7 @@ struct at_journal {
     char *path;
     sqlite3_int64 run;
     int uncheckpointed; /* measurements since the log was last moved into the file */
-    struct at_journal_statement add, add_final, find;
+    struct at_journal_statement add, add_final, add_phase, find;
 };
 
 /* SQLite's access to files without locking them. */

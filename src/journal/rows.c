@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "journal/parts.h"
 #include "measure/measurement.h"
+#include "measure/turn.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -113,6 +114,13 @@ static enum at_status samples_parse(double **samples_ns, size_t *count, const ch
 
 /* ---- columns ---- */
 
+const char *const at_phase_names[AT_PHASES] = {
+    [AT_PHASE_OPEN] = "open",
+    [AT_PHASE_COPIES] = "copies",
+    [AT_PHASE_SEARCH] = "search",
+    [AT_PHASE_FINALS] = "finals",
+};
+
 /* Milliseconds of the year 9999. */
 #define UTC_MS_MAX INT64_C(253402300800000)
 
@@ -128,6 +136,7 @@ enum kind {
     TIME,     /* double above 0; 0 is NULL */
     FLAG,     /* bool */
     OUTCOME,
+    PHASE,
     MESSAGE,  /* of a measurement */
     SAMPLES,  /* of a measurement */
     THROTTLE, /* of a look */
@@ -172,6 +181,12 @@ static const struct at_journal_column columns[] = {
     COLUMN("further_launches", LAUNCHES, run, 0),
     COLUMN("place", INTEGER, place, PLACES_MAX),
     COLUMN("won", FLAG, won, 1),
+    COLUMN("phase", PHASE, phase.phase, 0),
+    COLUMN("tuner", INTEGER, phase.tuner, AT_TURNS_MAX - 1),
+    COLUMN("took_ms", INTEGER, phase.took_ms, UTC_MS_MAX),
+    COLUMN("ago_ms", INTEGER, phase.ago_ms, UTC_MS_MAX),
+    COLUMN("gpu_ms", INTEGER, phase.gpu_ms, UTC_MS_MAX),
+    COLUMN("ended_utc_ms", INTEGER, ended_utc_ms, UTC_MS_MAX),
 };
 
 static const struct at_journal_column *find_column(const char *name)
@@ -244,6 +259,9 @@ static enum at_status bind_column(sqlite3_stmt *row, int at, const struct at_jou
     case OUTCOME:
         sqlite3_bind_text(row, at, at_outcome_names[entry->measurement.outcome], -1, SQLITE_STATIC);
         break;
+    case PHASE:
+        sqlite3_bind_text(row, at, at_phase_names[entry->phase.phase], -1, SQLITE_STATIC);
+        break;
     case MESSAGE:
         bind_message(row, at, &entry->measurement);
         break;
@@ -292,20 +310,19 @@ static enum at_status take_text(sqlite3_stmt *row, int column, size_t most, cons
     return AT_OK;
 }
 
-static enum at_status take_outcome(sqlite3_stmt *row, int at, enum at_outcome *outcome,
-                                   struct at_error *err)
+/* Take the place of a word in a list of names. */
+static enum at_status take_word(sqlite3_stmt *row, int at, const char *const *names, size_t count,
+                                size_t *place, struct at_error *err)
 {
     const char *word;
     enum at_status status = take_text(row, at, TEXT_MAX, &word, err);
 
     if (status != AT_OK)
         return status;
-    for (int i = 0; i < AT_OUTCOMES; i++)
-        if (strcmp(word, at_outcome_names[i]) == 0) {
-            *outcome = (enum at_outcome)i;
+    for (*place = 0; *place < count; ++*place)
+        if (strcmp(word, names[*place]) == 0)
             return AT_OK;
-        }
-    return at_fail(err, AT_USAGE, "unknown outcome: %s", word);
+    return at_fail(err, AT_USAGE, "unknown %s: %s", sqlite3_column_name(row, at), word);
 }
 
 static enum at_status take_integer(sqlite3_stmt *row, int at,
@@ -335,6 +352,7 @@ static enum at_status take_column(sqlite3_stmt *row, int at, const struct at_jou
     enum at_status status = AT_OK;
     const char *text = "";
     int64_t value = 0;
+    size_t place = 0;
 
     switch (column->kind) {
     case TEXT:
@@ -354,7 +372,13 @@ static enum at_status take_column(sqlite3_stmt *row, int at, const struct at_jou
         *(bool *)member = value == 1;
         return status;
     case OUTCOME:
-        return take_outcome(row, at, member, err);
+        status = take_word(row, at, at_outcome_names, AT_OUTCOMES, &place, err);
+        measurement->outcome = (enum at_outcome)place;
+        return status;
+    case PHASE:
+        status = take_word(row, at, at_phase_names, AT_PHASES, &place, err);
+        entry->phase.phase = (enum at_phase)place;
+        return status;
     case MESSAGE:
         status = take_text(row, at, sizeof measurement->message - 1, &text, err);
         strcpy(measurement->message, text);

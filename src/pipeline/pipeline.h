@@ -40,11 +40,11 @@ struct at_search {
     /* Results. */
     struct at_config_result *results; /* one per config of the space, in its order */
     size_t counts[AT_OUTCOMES];
-    size_t best;              /* index; valid if counts[AT_CORRECT] > 0 */
-    size_t measured_twice;    /* suspiciously fast results, which were measured twice */
-    bool complete;            /* every config of the space has been evaluated */
-    const char *reason;       /* why the strategy stopped early; NULL: it did not */
-    int64_t took_ns, busy_ns; /* wall time of the search, and of the GPU's work in it */
+    size_t best;           /* index; valid if counts[AT_CORRECT] > 0 */
+    size_t measured_twice; /* suspiciously fast results, which were measured twice */
+    bool complete;         /* every config of the space has been evaluated */
+    const char *reason;    /* why the strategy stopped early; NULL: it did not */
+    struct at_phase_time took;
 };
 
 /* Run the search over search->space; `first` is evaluated first (an index; SIZE_MAX: none). Fails

@@ -146,19 +146,6 @@ static struct at_journal_key key_of(const struct at_search *search, const char *
                                    at_session_family_hash(search->session, family), *config};
 }
 
-/* Warn once if the journal cannot be written. The run goes on: GPU time costs more than a
- * journal. */
-static void warn_of_journal(struct at_session *session, enum at_status status,
-                            const struct at_error *err)
-{
-    if (status == AT_OK || session->journal_failed)
-        return;
-    session->journal_failed = true;
-    at_warn(session->options.progress,
-            "%s; the run goes on, and --resume will measure anew what is not in the journal",
-            err->message);
-}
-
 static void file_result(const struct at_search *search, const char *problem_text, size_t index,
                         const struct at_measurement *measurement)
 {
@@ -176,8 +163,8 @@ static void file_result(const struct at_search *search, const char *problem_text
     if (!session->journal)
         return;
     key = key_of(search, problem_text, index, &config);
-    warn_of_journal(session, at_journal_add(session->journal, &key, measurement, &details, &err),
-                    &err);
+    at_session_warn_of_journal(
+        session, at_journal_add(session->journal, &key, measurement, &details, &err), &err);
     free(config);
 }
 
@@ -186,7 +173,7 @@ static void sync_results(struct at_session *session)
     struct at_error err = {AT_OK, ""};
 
     if (session->journal && !session->journal_failed)
-        warn_of_journal(session, at_journal_sync(session->journal, &err), &err);
+        at_session_warn_of_journal(session, at_journal_sync(session->journal, &err), &err);
 }
 
 /* Is this failure one to tell of? A shipped kernel may be refused by a device; a user's own may
@@ -364,7 +351,7 @@ void at_search_file_final(const struct at_search *search, const struct at_config
     at_detail(session->options.progress, "%s: finalist %s %s: %.2f us%s", problem_text, key.family,
               text, at_median(samples_ns, final.sample_count) / 1e3, won ? ", the winner" : "");
     if (session->journal)
-        warn_of_journal(
+        at_session_warn_of_journal(
             session,
             at_journal_add_final(session->journal, &key, session->gpu->info.uuid, &final, &err),
             &err);

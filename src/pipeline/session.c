@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/session.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "device/kind.h"
 #include "measure/bench.h"
@@ -285,6 +286,7 @@ enum at_status at_session_begin(struct at_session **session, const struct at_dev
     enum at_status status;
 
     begun->options = *options;
+    begun->opening = at_phase_begin(begun);
     begun->forecast.seconds_per_weight = options->problem_s;
     begun->kind = at_device_kind(info);
     begun->failure_shown = at_alloc_array(options->family_count, sizeof *begun->failure_shown);
@@ -320,6 +322,8 @@ enum at_status at_session_open_device(struct at_session *session, const struct a
         status = open_journal(session, err);
     if (status == AT_OK && !session->kind->host_checks)
         status = load_harness(session, err);
+    if (status == AT_OK)
+        at_phase_end(session, AT_PHASE_OPEN, session->opening);
     return status;
 }
 
@@ -361,6 +365,56 @@ void at_session_close(struct at_session *session)
     at_warm_start_clear(&session->copy_warm_start);
     at_warm_start_clear(&session->incumbents);
     free(session);
+}
+
+struct at_phase_time at_phase_begin(const struct at_session *session)
+{
+    return (struct at_phase_time){at_now_ns(), session->gpu ? session->gpu->conditions.busy_ns : 0};
+}
+
+struct at_phase_time at_phase_end(struct at_session *session, enum at_phase phase,
+                                  struct at_phase_time began)
+{
+    const struct at_phase_time now = at_phase_begin(session),
+                               took = {now.ns - began.ns, now.busy_ns - began.busy_ns};
+
+    session->phases[session->phase_count++] = (struct at_ended_phase){phase, took, now.ns};
+    return took;
+}
+
+static enum at_status file_phase(const struct at_session *session,
+                                 const struct at_ended_phase *ended, const char *problem,
+                                 struct at_error *err)
+{
+    const struct at_journal_phase phase = {.phase = ended->phase,
+                                           .tuner = (int64_t)session->options.turn.place,
+                                           .took_ms = ended->took.ns / 1000000,
+                                           .gpu_ms = ended->took.busy_ns / 1000000,
+                                           .ago_ms = (at_now_ns() - ended->ended_ns) / 1000000};
+
+    return at_journal_add_phase(session->journal, ended->phase == AT_PHASE_OPEN ? "" : problem,
+                                session->gpu->info.uuid, &phase, err);
+}
+
+void at_phases_file(struct at_session *session, const char *problem)
+{
+    struct at_error err = {AT_OK, ""};
+
+    for (size_t i = 0; i < session->phase_count && session->journal; i++)
+        at_session_warn_of_journal(session, file_phase(session, &session->phases[i], problem, &err),
+                                   &err);
+    session->phase_count = 0;
+}
+
+void at_session_warn_of_journal(struct at_session *session, enum at_status status,
+                                const struct at_error *err)
+{
+    if (status == AT_OK || session->journal_failed)
+        return;
+    session->journal_failed = true;
+    at_warn(session->options.progress,
+            "%s; the run goes on, and --resume will measure anew what is not in the journal",
+            err->message);
 }
 
 struct at_gpu_run at_session_run(const struct at_session *session, const struct at_built *built,

@@ -108,6 +108,11 @@ struct at_copies {
     bool complete;    /* the search was not cut short */
 };
 
+/* The time, and the work that the device has done: of a phase's beginning, or since then. */
+struct at_phase_time {
+    int64_t ns, busy_ns;
+};
+
 struct at_session {
     struct at_session_options options;
     struct at_device_lock *lock;
@@ -129,6 +134,13 @@ struct at_session {
     int64_t measured; /* configs measured in all problems' searches, including failed ones */
     int64_t drifts, remeasured; /* drifts found, and configs measured again after them */
     struct at_forecast forecast;
+    struct at_phase_time opening;
+    struct at_ended_phase {
+        enum at_phase phase;
+        struct at_phase_time took;
+        int64_t ended_ns;
+    } phases[AT_PHASES]; /* that wait to be filed */
+    size_t phase_count;
     bool told_of_others, told_of_slowing;
 };
 
@@ -152,6 +164,21 @@ enum at_status at_session_open_device(struct at_session *session, const struct a
 enum at_status at_session_open(struct at_session **session, const struct at_device_info *info,
                                const struct at_session_options *options, struct at_error *err);
 void at_session_close(struct at_session *session);
+
+struct at_phase_time at_phase_begin(const struct at_session *session);
+
+/* The phase that began then ends. Return what it took. */
+struct at_phase_time at_phase_end(struct at_session *session, enum at_phase phase,
+                                  struct at_phase_time began);
+
+/* File the phases that have ended in the journal, with the problem, which opening has not. Until a
+ * problem is tuned, a journal that cannot be resumed stays as it is. */
+void at_phases_file(struct at_session *session, const char *problem);
+
+/* Warn once if the journal cannot be written. The run goes on: GPU time costs more than a journal.
+ */
+void at_session_warn_of_journal(struct at_session *session, enum at_status status,
+                                const struct at_error *err);
 
 /* Return at_family_hash of one of the families. */
 const char *at_session_family_hash(const struct at_session *session,

@@ -88,11 +88,20 @@ static int compare_homes(const void *a, const void *b)
     return order ? order : strcmp(x->policy, y->policy);
 }
 
+static const char *gpu_of(const struct at_device_record *record, const struct at_entry *entry)
+{
+    return entry->gpu[0] ? entry->gpu : record->device.uuid;
+}
+
+const char *at_report_gpu(const struct at_report_row *row)
+{
+    return gpu_of(row->record, row->entry);
+}
+
 static struct home home_of(const struct at_device_record *record, const struct at_entry *entry)
 {
-    return (struct home){.gpu = entry->gpu[0] ? entry->gpu : record->device.uuid,
-                         .policy = record->policy.name,
-                         .problem = entry->problem};
+    return (struct home){
+        .gpu = gpu_of(record, entry), .policy = record->policy.name, .problem = entry->problem};
 }
 
 static struct home *find_home(const struct at_report_searches *searches, const struct home *key)
@@ -144,6 +153,12 @@ static const struct at_report_search *find_search(const struct at_report_searche
 
 /* ---- reading ---- */
 
+/* Where the rows of a journal go. */
+struct reading {
+    struct at_report *report;
+    size_t journal;
+};
+
 /* The word that begins the policy's part of a setting; the caller frees it. */
 static char *policy_of(const char *setting)
 {
@@ -187,7 +202,7 @@ static struct at_report_search *search_of(const struct at_report_searches *searc
 /* Of the run that is shown, and of its shoot-outs the last. Those of an earlier journal go. */
 static void take_final(void *data, const struct at_journal_entry *entry)
 {
-    struct at_report_searches *searches = data;
+    struct at_report_searches *searches = ((struct reading *)data)->report->searches;
     struct at_report_search *search =
         search_of(searches, entry->details.gpu, entry->setting, entry->key.problem);
     const double *samples_ns = entry->measurement.samples_ns;
@@ -214,7 +229,7 @@ static void take_final(void *data, const struct at_journal_entry *entry)
 
 static void take(void *data, const struct at_journal_entry *entry)
 {
-    struct at_report_searches *searches = data;
+    struct at_report_searches *searches = ((struct reading *)data)->report->searches;
     struct at_report_search *search =
         search_of(searches, entry->details.gpu, entry->setting, entry->key.problem);
 
@@ -229,9 +244,33 @@ static void take(void *data, const struct at_journal_entry *entry)
     AT_PUSH(search->points, search->count, search->capacity, make_point(&searches->texts, entry));
 }
 
-static enum at_status read_journal(struct at_report_searches *searches, const char *path,
-                                   size_t *taken, struct at_error *err)
+static void take_phase(void *data, const struct at_journal_entry *entry)
 {
+    const struct reading *reading = data;
+    struct at_report *report = reading->report;
+    struct texts *texts = &report->searches->texts;
+    char *policy = policy_of(entry->setting);
+    const struct at_report_phase phase = {
+        .gpu = keep(texts, entry->details.gpu),
+        .policy = keep(texts, policy),
+        .problem = keep(texts, entry->key.problem),
+        .journal = reading->journal,
+        .run = entry->run,
+        .phase = entry->phase.phase,
+        .tuner = entry->phase.tuner,
+        .began_ms = entry->ended_utc_ms - entry->phase.took_ms,
+        .took_ms = entry->phase.took_ms,
+        .gpu_ms = entry->phase.gpu_ms,
+    };
+
+    AT_PUSH(report->phases, report->phase_count, report->phase_capacity, phase);
+    free(policy);
+}
+
+static enum at_status read_journal(struct at_report *report, size_t number, struct at_error *err)
+{
+    struct at_report_searches *searches = report->searches;
+    struct reading reading = {report, number};
     enum at_status status;
 
     searches->taken = 0;
@@ -239,8 +278,8 @@ static enum at_status read_journal(struct at_report_searches *searches, const ch
         searches->homes[i].search.older = searches->homes[i].search.count;
         searches->homes[i].search.run = 0;
     }
-    status = at_journal_read(path, take, take_final, searches, err);
-    *taken = searches->taken;
+    status = at_journal_read(report->journals[number], take, take_final, take_phase, &reading, err);
+    report->taken[number] = searches->taken;
     return status;
 }
 
@@ -328,7 +367,7 @@ static enum at_status read_journals(struct at_report *report, struct at_error *e
     report->searches = searches;
     report->taken = at_alloc_array(report->journal_count, sizeof *report->taken);
     for (size_t i = 0; i < report->journal_count && status == AT_OK; i++)
-        status = read_journal(searches, report->journals[i], &report->taken[i], err);
+        status = read_journal(report, i, err);
     for (size_t i = 0; i < searches->count; i++)
         finish_search(&searches->homes[i].search);
     return status;
@@ -611,6 +650,7 @@ void at_report_clear(struct at_report *report)
     free(report->devices);
     free(report->kernels);
     free(report->taken);
+    free(report->phases);
     if (report->searches)
         free_searches(report->searches);
     at_diff_clear(&report->diff);

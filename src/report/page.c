@@ -641,6 +641,7 @@ static void print_device_section(const struct at_report *report,
         at_report_maps(device, out);
         at_report_problems(report, device, out);
         at_put(out, "%p", parameters_text);
+        at_report_tuners(report, device, out);
         at_report_timeline(device, out);
     }
     at_put(out, "</section>\n");

@@ -158,6 +158,11 @@ void at_report_repeats(const struct at_report_device *device, FILE *out);
 void at_report_maps(const struct at_report_device *device, FILE *out);
 void at_report_timeline(const struct at_report_device *device, FILE *out);
 
+/* ---- tuners.c: what the tuners of the newest run did; nothing without a journal of it ---- */
+
+void at_report_tuners(const struct at_report *report, const struct at_report_device *device,
+                      FILE *out);
+
 /* problems.c: all of them as a table; what stands out of one, as a list; and the details of each.
  */
 void at_report_table(const struct at_report *report, const struct at_report_device *device,

@@ -7,6 +7,7 @@
 #include "base/choice.h"
 #include "device/device.h"
 #include "explain/explain.h"
+#include "journal/journal.h"
 #include "measure/measurement.h"
 #include "profile/diff.h"
 #include "profile/means.h"
@@ -36,6 +37,16 @@ struct at_report_final {
 };
 
 enum { AT_REPORT_FINALS_MAX = 16 };
+
+/* A phase of a tuner's work. Texts as in a point. */
+struct at_report_phase {
+    const char *gpu, *policy, *problem; /* problem "": none */
+    size_t journal;                     /* of the report */
+    int64_t run;                        /* of the journal */
+    enum at_phase phase;
+    int64_t tuner;
+    int64_t began_ms, took_ms, gpu_ms; /* Unix time; all of it; the device's work in it */
+};
 
 struct at_report_search {
     struct at_report_point *points; /* in the order of measurement */
@@ -104,6 +115,8 @@ struct at_report {
     size_t *taken; /* of each journal, measurements of the profile's problems on its GPUs */
     size_t journal_count;
     struct at_report_searches *searches; /* owned */
+    struct at_report_phase *phases;      /* of all journals, in the order of their ends; owned */
+    size_t phase_count, phase_capacity;
     struct at_report_device *devices;
     size_t device_count, row_count;
     struct at_diff diff;                 /* from the baseline */
@@ -121,6 +134,9 @@ struct at_report {
  * with at_report_clear, even if this fails. */
 enum at_status at_report_make(struct at_report *report, size_t explained, struct at_error *err);
 void at_report_clear(struct at_report *report);
+
+/* The UUID of the GPU that measured a row. */
+const char *at_report_gpu(const struct at_report_row *row);
 
 /* The forms of a report. */
 enum at_report_form { AT_REPORT_HTML, AT_REPORT_MARKDOWN };

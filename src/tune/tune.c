@@ -490,10 +490,10 @@ static double bound_of_search(const struct at_search *search, const struct at_co
 static enum at_status run_search(struct at_search *search, size_t fallback,
                                  const struct at_copies *copies, struct at_error *err)
 {
-    const struct at_session *session = search->session;
+    struct at_session *session = search->session;
+    struct at_phase_time began = at_phase_begin(session);
     struct at_winner winner;
     size_t *likely;
-    int64_t began_ns = at_now_ns(), busy_ns = session->gpu->conditions.busy_ns;
     enum at_status status;
 
     search->start.likely_count = list_likely(search, copies, &likely);
@@ -508,13 +508,12 @@ static enum at_status run_search(struct at_search *search, size_t fallback,
     status = at_pipeline_run(search, fallback, err);
     search->start.likely = NULL;
     free(likely);
-    search->took_ns = at_now_ns() - began_ns;
-    search->busy_ns = session->gpu->conditions.busy_ns - busy_ns;
+    search->took = at_phase_end(session, AT_PHASE_SEARCH, began);
     if (status != AT_OK)
         return status;
     note_search(search);
     if (session->options.record)
-        status = at_recorder_write(search, session->options.record, search->took_ns, err);
+        status = at_recorder_write(search, session->options.record, search->took.ns, err);
     return status;
 }
 
@@ -527,6 +526,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     struct at_budget budget = search->budget;
     size_t fallback = find_default(search);
     int64_t now_ns = at_now_ns();
+    struct at_phase_time began = at_phase_begin(session);
     enum at_status status;
 
     /* The search for copies gets a quarter of the remaining time at most. It uses up no
@@ -537,6 +537,7 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
     if (status != AT_OK)
         return status == AT_FAILED ? at_fail_within(err, "%s: its copies", search->progress.what)
                                    : status;
+    at_phase_end(session, AT_PHASE_COPIES, began);
     search->copy_ns = search->limit_ns = copies.best_ns;
     /* The driver does not compute, so its copy is no limit of a problem with a step. */
     if (!search->problem.step.given && is_driver_faster(&copies))
@@ -549,7 +550,9 @@ static enum at_status search_and_finish(struct at_search *search, struct at_entr
         status = run_search(search, fallback, &copies, err);
     if (status != AT_OK || search->counts[AT_CORRECT] == 0)
         return status != AT_OK ? status : no_winner(search, err);
+    began = at_phase_begin(session);
     status = at_finals_hold(&finals, search, fallback, &copies, err);
+    at_phase_end(session, AT_PHASE_FINALS, began);
     if (status == AT_OK) {
         *entry = entry_of(search, &finals);
         remember_best(search, &finals);
@@ -575,7 +578,7 @@ static void note_time(const struct at_search *search, double seconds)
     struct at_progress *progress = search->session->options.progress;
     const char *what = search->progress.what;
 
-    if (search->busy_ns == 0)
+    if (search->took.busy_ns == 0)
         at_note(progress, "%s: finished in %.2f s; the journal had all results of its search", what,
                 seconds);
     else if (!search->session->kind->hardware)
@@ -583,8 +586,8 @@ static void note_time(const struct at_search *search, double seconds)
     else
         at_note(progress,
                 "%s: tuned in %.2f s; the search took %.2f s, the GPU at work for %.1f %% of it",
-                what, seconds, (double)search->took_ns / 1e9,
-                100 * fmin(1, (double)search->busy_ns / (double)search->took_ns));
+                what, seconds, (double)search->took.ns / 1e9,
+                100 * fmin(1, (double)search->took.busy_ns / (double)search->took.ns));
 }
 
 enum at_status at_tune_problem(struct at_session *session, const struct at_problem *problem,
@@ -616,6 +619,8 @@ enum at_status at_tune_problem(struct at_session *session, const struct at_probl
                                         : no_winner(&search, err);
     if (status == AT_OK)
         note_time(&search, (double)(at_now_ns() - began_ns) / 1e9);
+    if (status == AT_OK || status == AT_FAILED || status == AT_INTERRUPTED)
+        at_phases_file(session, what);
     session->measured += count_measured(&search);
     at_search_clear(&search);
     at_session_warn(session);

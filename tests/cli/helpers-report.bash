@@ -45,6 +45,7 @@ import sqlite3, sys
 db = sqlite3.connect("hostile.journal")
 evil = sys.argv[1]
 db.execute("UPDATE measurements SET family = ? WHERE id % 2 = 0", (evil,))
+db.execute("UPDATE phases SET problem = ? WHERE phase = 'finals'", (evil,))
 db.execute("UPDATE measurements SET config = config || ? || '=1 ' || ? WHERE id % 3 = 0", (" " + evil, evil))
 db.commit()
 END

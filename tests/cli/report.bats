@@ -107,6 +107,9 @@ END
     [ "$(grep -c 'All 30 evaluations' page.html)" -eq 4 ]
     grep -q '<h3 id="d0-parameters">All parameters' page.html
     grep -q '<dt>date</dt><dd>2025-11-21 10:00 to 2025-11-21 1[01]:[0-9][0-9] UTC' page.html
+    [ "$(grep -c '<h3 id="d[01]-tuners">What the tuners did' page.html)" -eq 2 ]
+    [ "$(grep -o '<title>opens\|class="p3"[^>]*><title>[^<]* s; the device worked 0.14 s' page.html | wc -l)" -ge 4 ]
+    grep -q '>GPU 1, tuner 2<' page.html
     grep -q '90 evaluations in the journal' page.html # the fourth problem of that device has another GPU
     sed 's/GPU-0/GPU-9/' "$profile" >other.yaml
     "$AUTOTUNE" report other.yaml --journal a.journal --out page.html

@@ -137,6 +137,17 @@ static void check_entry(void *data, const struct at_journal_entry *entry)
         abort();
 }
 
+static void check_phase(void *data, const struct at_journal_entry *entry)
+{
+    const struct at_journal_phase *phase = &entry->phase;
+
+    (void)data;
+    if (phase->phase >= AT_PHASES || phase->tuner < 0 || phase->took_ms < 0 || phase->gpu_ms < 0 ||
+        !at_text_is_printable(entry->key.problem, strlen(entry->key.problem)) ||
+        !at_text_is_printable(entry->details.gpu, strlen(entry->details.gpu)))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct at_journal *journal;
@@ -145,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum at_status status;
 
     write_file(data, size);
-    check_error(at_journal_read(path, check_entry, check_final, NULL, &err), &err);
+    check_error(at_journal_read(path, check_entry, check_final, check_phase, NULL, &err), &err);
     status = at_journal_open(&journal, path, setting, true, &err);
     check_error(status, &err);
     if (status != AT_OK)

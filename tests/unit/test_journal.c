@@ -403,9 +403,11 @@ static void test_looks(void **state)
 
 /* What reading a journal gives. */
 struct read {
-    size_t measurements, finals;
-    struct at_look look; /* of the last measurement */
-    int64_t place;       /* of the last finalist */
+    size_t measurements, finals, phases;
+    struct at_journal_phase phase; /* the last one */
+    int64_t ended_utc_ms;          /* of it */
+    struct at_look look;           /* of the last measurement */
+    int64_t place;                 /* of the last finalist */
     bool won;
     double sum_ns; /* of all finalists' samples */
     char config[64];
@@ -433,12 +435,24 @@ static void take_final(void *data, const struct at_journal_entry *entry)
     snprintf(read->config, sizeof read->config, "%s", entry->key.config);
 }
 
+static void take_phase(void *data, const struct at_journal_entry *entry)
+{
+    struct read *read = data;
+
+    assert_string_equal(entry->setting, setting);
+    assert_string_equal(entry->details.gpu, "GPU-1");
+    assert_string_equal(entry->key.problem, read->phases ? key.problem : "");
+    read->phases++;
+    read->phase = entry->phase;
+    read->ended_utc_ms = entry->ended_utc_ms;
+}
+
 static struct read read_journal(const char *path)
 {
     struct read read = {.measurements = 0};
     struct at_error err = {0};
 
-    if (at_journal_read(path, take_read, take_final, &read, &err) != AT_OK)
+    if (at_journal_read(path, take_read, take_final, take_phase, &read, &err) != AT_OK)
         fail_msg("%s", err.message);
     return read;
 }
@@ -472,6 +486,48 @@ static void test_finals(void **state)
     assert_true(read.sum_ns == 98002);
     assert_string_equal(read.config, second.config);
     free(path);
+}
+
+/* Add phases to a journal. */
+static void add_phases(const char *path, const struct at_journal_phase *phases, size_t count)
+{
+    struct at_journal *journal = open_journal(path, false);
+
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(
+            at_journal_add_phase(journal, i ? key.problem : "", "GPU-1", &phases[i], NULL), AT_OK);
+    at_journal_close(journal);
+}
+
+/* Phases are read, and a part brings its own, once if it comes twice. */
+static void test_phases(void **state)
+{
+    static const struct at_journal_phase phases[] = {
+        {.phase = AT_PHASE_OPEN, .tuner = 2, .took_ms = 1500, .gpu_ms = 30},
+        {.phase = AT_PHASE_FINALS, .tuner = 2, .took_ms = 900, .gpu_ms = 450},
+    };
+    char *path = at_format("%s/journal", (char *)*state), *part = at_format("%s.1", path),
+         *copy = at_format("cp %s %s.copy", part, part),
+         *back = at_format("cp %s.copy %s", part, part);
+    struct read read;
+
+    add_phases(path, phases, AT_COUNT(phases));
+    read = read_journal(path);
+    assert_int_equal(read.phases, AT_COUNT(phases));
+    assert_memory_equal(&read.phase, &phases[1], sizeof read.phase);
+    assert_true(read.ended_utc_ms > INT64_C(1700000000000));
+    add_phases(part, &(struct at_journal_phase){.phase = AT_PHASE_OPEN, .tuner = 3}, 1);
+    assert_int_equal(system(copy), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(at_journal_absorb(path, part, NULL), AT_OK);
+        assert_int_equal(query(path, "SELECT count(*) FROM phases"), AT_COUNT(phases) + 1);
+        assert_int_equal(query(path, "SELECT max(tuner) FROM phases"), 3);
+        assert_int_equal(system(back), 0);
+    }
+    free(path);
+    free(part);
+    free(copy);
+    free(back);
 }
 
 /* Make a journal with a measurement of `config`, and a look and a finalist of it. */
@@ -606,8 +662,8 @@ static void test_further_launches(void **state)
 
         make_part(path, setting, false, key.config);
         execute(path, mark);
-        assert_int_equal(at_journal_read(path, take_read, take_final, &(struct read){0}, &err),
-                         AT_USAGE);
+        assert_int_equal(
+            at_journal_read(path, take_read, take_final, NULL, &(struct read){0}, &err), AT_USAGE);
         assert_non_null(strstr(err.message, "is of several launches"));
         journal = open_journal(path, true);
         assert_int_equal(find_registers(journal, &key), i == 0 ? -1 : 0);
@@ -755,11 +811,11 @@ static void test_not_a_journal(void **state)
     assert_refused_untouched(path, "SQLite database, but not a journal");
     assert_int_equal(unlink(path), 0);
     at_journal_close(open_journal(path, false));
-    execute(path, "PRAGMA user_version = 4");
-    assert_refused_untouched(path, "version 4 of the format, this program knows version 5: "
+    execute(path, "PRAGMA user_version = 5");
+    assert_refused_untouched(path, "version 5 of the format, this program knows version 6: "
                                    "name another file");
-    execute(path, "PRAGMA user_version = 6");
-    assert_refused_untouched(path, "version 6 of the format");
+    execute(path, "PRAGMA user_version = 7");
+    assert_refused_untouched(path, "version 7 of the format");
     free(path);
 }
 
@@ -1273,6 +1329,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_details, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_looks, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_finals, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_phases, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_absorbed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_not_absorbed, make_folder, remove_folder),
