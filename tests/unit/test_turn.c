@@ -216,11 +216,16 @@ static void test_death(void **state)
     assert_int_equal(at_turn_others_open(place[2]), 2);
     end_taker(takers[1]);
     at_turn_end(place[1]);
+    takers[1] = start_taker(1); /* a worker that outlives its tuner for a moment */
+    await(1, AT_TURN_WAITS);
     end_taker(takers[0]);
     assert_int_equal(state_of(2), AT_TURN_WAITS);
     at_turn_end(place[0]);
     assert_int_equal(state_of(2), AT_TURN_HAS);
     assert_int_equal(at_turn_others_open(place[2]), 0);
+    at_turn_give(place[2]);
+    assert_int_equal(state_of(1), AT_TURN_WAITS);
+    end_taker(takers[1]);
     end_taker(takers[2]);
 }
 
