@@ -99,9 +99,7 @@ enum at_status at_gpu_evaluate(struct at_gpu *gpu, const struct at_gpu_evaluatio
 /* Cancel the running evaluation and stop its worker. */
 void at_gpu_cancel(struct at_gpu *gpu);
 
-/* Has the running evaluation taken too long? The time for which it waits for the turn does not
- * count.
- */
+/* Has the running evaluation taken too long? Waiting for the turn does not count. */
 bool at_gpu_is_late(const struct at_gpu *gpu);
 
 /* Wait for the result (until it is late at most) and fill the measurement; the caller owns its

@@ -63,6 +63,7 @@ static pid_t start_taker(size_t tuner)
     struct at_turn turn = {.place = tuner};
 
     if (child == 0) {
+        alarm(PATIENCE_S); /* if the test fails and ends without it */
         if (at_turns_join(&turn.turns, at_turns_fd(place[0].turns), NULL) != AT_OK)
             _exit(1);
         at_turn_take(turn);
