@@ -143,7 +143,8 @@ static void compile_copies_ahead(struct work *work)
 
     if (!work->tuner->session.resume && take_job(work, false, &first, NULL) == AT_OK &&
         first.problem != AT_NO_JOB)
-        at_copies_ahead(work->session, work->tuner->device, &work->tuner->problems[first.problem]);
+        at_copies_ahead(work->session, work->tuner->device, &work->tuner->problems[first.problem],
+                        first.budget.evaluations);
 }
 
 static enum at_status tune(struct work *work, const struct at_tuning_job *job, struct at_error *err)

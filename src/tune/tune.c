@@ -2,6 +2,7 @@
 #include "tune/tune.h"
 
 #include "base/clock.h"
+#include "base/integer.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "base/text_stream.h"
@@ -719,15 +720,16 @@ void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
 }
 
 void at_copies_ahead(struct at_session *session, const struct at_device_info *device,
-                     const struct at_problem *problem)
+                     const struct at_problem *problem, int64_t evaluations)
 {
     const struct at_problem copy = at_problem_copy_of(problem);
+    int64_t wanted = count_wanted(session, &copy);
     struct at_family *family = find_copy_family(session);
     struct at_space space = {0};
 
     if (family && at_space_build(&space, &family, 1, &copy, device, COPY_SPACE_MAX, NULL) == AT_OK)
         ask_ahead(session, &at_strategy_guided, &session->copy_warm_start, &copy,
-                  count_wanted(session, &copy), &space);
+                  evaluations > 0 ? at_min(evaluations, wanted) : wanted, &space);
     at_space_clear(&space);
     at_builder_step(session->builder, NULL);
 }

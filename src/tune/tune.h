@@ -48,7 +48,7 @@ void at_tune_ahead(struct at_session *session, const struct at_problem *problem,
 
 /* The same for the problem's copies, while the device opens. */
 void at_copies_ahead(struct at_session *session, const struct at_device_info *device,
-                     const struct at_problem *problem);
+                     const struct at_problem *problem, int64_t evaluations);
 
 extern const char at_copy_family[];
 
