@@ -115,15 +115,15 @@ static void test_line(void **state)
     assert_int_equal(state_of(0), AT_TURN_IDLE);
     assert_int_equal(state_of(1), AT_TURN_HAS);
     assert_int_equal(state_of(2), AT_TURN_WAITS);
+    end_taker(takers[1]); /* on a slow machine it would take the turn again */
     at_turn_give(place[1]);
     assert_int_equal(at_turn_state(place[2], &since_ns), AT_TURN_HAS);
     assert_true(since_ns > before_ns);
+    end_taker(takers[2]);
     at_turn_give(place[2]);
     at_turn_take(place[1]); /* it was free */
     assert_int_equal(state_of(1), AT_TURN_HAS);
     at_turn_give(place[1]);
-    end_taker(takers[1]);
-    end_taker(takers[2]);
 }
 
 /* Who no longer wants the turn does not get it; or, if it has it already, passes it on. */
@@ -219,15 +219,15 @@ static void test_death(void **state)
     at_turn_end(place[1]);
     takers[1] = start_taker(1); /* a worker that outlives its tuner for a moment */
     await(1, AT_TURN_WAITS);
+    end_taker(takers[1]);
     end_taker(takers[0]);
     assert_int_equal(state_of(2), AT_TURN_WAITS);
     at_turn_end(place[0]);
     assert_int_equal(state_of(2), AT_TURN_HAS);
     assert_int_equal(at_turn_others_open(place[2]), 0);
+    end_taker(takers[2]);
     at_turn_give(place[2]);
     assert_int_equal(state_of(1), AT_TURN_WAITS);
-    end_taker(takers[1]);
-    end_taker(takers[2]);
 }
 
 int main(void)
