@@ -154,8 +154,8 @@ static bool finish_from_cache(struct at_builder *builder, struct at_job *job)
 
 /* Jobs share programs. A program takes 25 ms of a core before its first kernel, and a kernel 35 ms
  * more. Beyond about 16 kernels per program the cost per kernel falls no further, but the first
- * result comes later. So many jobs are spread over all workers; a few share a program only if
- * others have use for the processors. */
+ * result comes later. Where more jobs wait than there are workers, each worker gets its share of
+ * them. Fewer jobs share a program only to save processor time. */
 enum { BATCH_MAX = 16, FEW = 4 };
 
 static struct at_batch *new_batch(size_t capacity)
@@ -172,7 +172,7 @@ static bool has_key(const struct at_batch *batch, const char *key)
     return false;
 }
 
-/* How many of so many waiting jobs the next program gets. */
+/* Return how many jobs the next program gets, if this many wait. */
 static size_t batch_size(const struct at_builder *builder, size_t waiting)
 {
     const struct at_builder_options *options = &builder->options;

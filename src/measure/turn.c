@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /* Who has the turn and who waits, in one word: a process may be killed at any instruction, and a
- * lock would die with it. The lowest bits hold the place that has the turn, plus one. 0 means that
- * nobody has it. */
+ * lock would die with it. The lowest bits hold the place that has the turn, plus one; 0: none has.
+ * Above them, each place that waits has a bit. */
 enum { HOLDER_BITS = 8, HOLDER_MASK = (1 << HOLDER_BITS) - 1 };
 
 struct shared {

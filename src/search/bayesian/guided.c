@@ -462,9 +462,9 @@ static const double same_time = 0.03;
 static const double least_gain = 0.005; /* least expected improvement, as a share of the time */
 
 /* No gain is expected if fewer configs than `hopeless` are expected to gain `real_gain`. The
- * predictions are taken to be as wrong as those that were held out, which gives each of thousands
- * of poor configs a small chance. On five public spaces searches end after 402 results instead of
- * 445 with 1, and 198 of 200 come within 1 % instead of 199. */
+ * predictions are taken to be as wrong as those that were held out. So each of thousands of poor
+ * configs has a small chance, and their sum is seldom below 1. On five public spaces searches end
+ * after 402 results instead of 445 with 1, and 198 of 200 come within 1 % instead of 199. */
 static const double real_gain = 0.01, hopeless = 20;
 
 static const char no_gain[] = "no gain is expected that noise would not hide";
