@@ -37,6 +37,9 @@
 #ifndef ELEM_SIZE
 #define ELEM_SIZE 4 /* bytes */
 #endif
+#ifndef AXES
+#define AXES 1 /* of the batch; more: elements are the words of larger ones */
+#endif
 #ifndef BACKWARD
 #define BACKWARD 0 /* 1: runs move before panels turn */
 #endif
@@ -48,6 +51,9 @@
 #endif
 #ifndef BLOCKS
 #define BLOCKS 2 /* per multiprocessor */
+#endif
+#ifndef MARKED
+#define MARKED 24 /* a run of as many is saved */
 #endif
 #ifndef SLICE
 #define SLICE 24 /* KiB of shared memory for a tile */
@@ -75,6 +81,9 @@ constexpr unsigned across =
 constexpr unsigned flat = BACKWARD ? across : (slice_bytes - 1024 - RUN * 4) / run_bytes - 2;
 constexpr unsigned narrow = minimum(flat, 128u / ELEM_SIZE); /* columns that make short rows */
 
+/* Columns of several elements: see struct shape. A line has as many as fit. */
+constexpr bool has_words = AXES > 1;
+
 template <unsigned multiple> __device__ __forceinline__ unsigned round_up(unsigned number)
 {
     return (number + multiple - 1) / multiple * multiple;
@@ -96,19 +105,61 @@ template <int groups> __device__ __forceinline__ void wait_for_copies_but()
 #endif
 }
 
+/* What is transposed. An element of a matrix may have several words, which stay together; then a
+ * panel has RUN / words rows, and a run as many of their elements. */
+struct sides {
+    long long rows, cols, words, matrices;
+};
+
 struct shape {
-    long long high;          /* elements of the side that is cut into panels */
-    unsigned wide;           /* of the other one */
+    long long high;          /* words of the side that is cut into panels */
+    unsigned wide;           /* elements of the other one */
+    unsigned several;        /* words of an element; ask words() */
     unsigned panels, places; /* of a matrix */
-    unsigned gap;            /* elements behind the runs of a row of the transpose */
+    unsigned gap;            /* words behind the runs of a row of the transpose */
     unsigned parts;          /* tiles of a panel */
     small_divisor by_panels, by_wide;
 
-    __device__ __forceinline__ shape(long long rows, long long cols)
-        : high(BACKWARD ? cols : rows), wide((unsigned)(BACKWARD ? rows : cols)),
+    explicit __device__ __forceinline__ shape(const sides &given)
+        : high((BACKWARD ? given.cols : given.rows) * given.words),
+          wide((unsigned)(BACKWARD ? given.rows : given.cols)), several((unsigned)given.words),
           panels((unsigned)(high / RUN)), places(panels * wide), gap((unsigned)(high % RUN)),
-          parts(wide <= flat ? 1 : (wide + across - 1) / across), by_panels(panels), by_wide(wide)
+          parts(!has_words && wide <= flat ? 1 : (wide + fitting() - 1) / fitting()),
+          by_panels(panels), by_wide(wide)
     {
+    }
+
+    __device__ __forceinline__ unsigned words() const
+    {
+        return has_words ? several : 1;
+    }
+
+    /* Rows of a panel. */
+    __device__ __forceinline__ unsigned rows() const
+    {
+        return RUN / words();
+    }
+
+    /* Elements of a row of a tile, or runs. */
+    __device__ __forceinline__ unsigned fitting() const
+    {
+        if (!has_words)
+            return across;
+        if (BACKWARD)
+            return (slice_bytes - 64) / (run_bytes + ELEM_SIZE + 24 + 4 * words());
+        return ((slice_bytes - (RUN + 128 / ELEM_SIZE) * 4) / round_up<vector_lines>(rows()) - 64) /
+               (words() * ELEM_SIZE);
+    }
+
+    /* The first launch saves the rest, or clears what blocks count. Backward, another one does. */
+    __device__ __forceinline__ bool begins_with_rest() const
+    {
+        return !BACKWARD && (parts > 1 || gap > 0);
+    }
+
+    __device__ __forceinline__ unsigned launches() const
+    {
+        return 3 + (BACKWARD ? gap > 0 : begins_with_rest());
     }
 
     /* Where the run of a place begins in its matrix, in elements. */
@@ -206,6 +257,7 @@ __device__ __forceinline__ void copy_gaps(element *base, const shape &all, long 
                                           element *rest, long long thread, long long threads)
 {
     const large_divisor by_gap(all.gap), by_wide(all.wide);
+    const small_divisor by_words(all.words());
     const auto in_gap = [&](long long at) {
         const long long row = (long long)by_gap.quotient(at);
 
@@ -214,8 +266,12 @@ __device__ __forceinline__ void copy_gaps(element *base, const shape &all, long 
     const auto in_rest = [&](long long at) {
         const long long row = (long long)by_gap.quotient(at);
         const long long matrix = (long long)by_wide.quotient(row);
+        const unsigned within = (unsigned)(at - row * all.gap); /* a row of the transpose */
+        const unsigned word = has_words ? within - by_words.quotient(within) * all.words() : 0;
 
-        return rest + (matrix * all.gap + at - row * all.gap) * all.wide + row - matrix * all.wide;
+
+        return rest + (matrix * all.gap + within - word) * all.wide +
+               (row - matrix * all.wide) * all.words() + word;
     };
 
     if (BACKWARD)
@@ -392,16 +448,17 @@ __device__ __forceinline__ void write_vectors(const column &elements, uint4 *vec
     }
 }
 
-/* Write runs that follow each other: columns of a tile of rows, from `col` on. Vectors begin on the
- * boundary of a line, so one can have the end of a run and the begin of the next: behind the rows,
+/* Write runs that follow each other: columns of a tile of rows, from `col` on, which are `words`
+ * elements apart. Vectors begin on the boundary of a line, so one can have the end of a run and the begin of the next: behind the rows,
  * the table goes on with the first ones, of the next column. */
 template <unsigned threads>
-__device__ __forceinline__ void write_runs(const tile &from, char *to, unsigned col, int count)
+__device__ __forceinline__ void write_runs(const tile &from, char *to, unsigned col, int count,
+                                           unsigned words)
 {
     constexpr unsigned eights = run_bytes / 128, warps = threads / 32,
                        team = minimum(eights, warps);
     const unsigned thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
-    const int apart = count + 1 < 4 * spread ? 1 : spread;
+    const int apart = has_words || count + 1 < 4 * spread ? 1 : spread;
 
     if (warp < warps / team * team)
 #pragma unroll 1
@@ -412,14 +469,14 @@ __device__ __forceinline__ void write_runs(const tile &from, char *to, unsigned 
             int run = (int)(warp / team * 4 + lane / 8) * apart - 1;
             column elements(from, first);
 
-            elements.advance(((int)col + run) * ELEM_SIZE);
+            elements.advance(((int)col + run) * (int)words * ELEM_SIZE);
 #pragma unroll 1
             for (; run < count; run += step) {
                 const int begin = run * RUN + first;
 
                 write_vectors<0>(elements, reinterpret_cast<uint4 *>(to + begin * ELEM_SIZE), begin,
                                  count * RUN, apart);
-                elements.advance(step * ELEM_SIZE);
+                elements.advance(step * (int)words * ELEM_SIZE);
             }
         }
     if (ELEM_SIZE < 16 && warp == 0) {
@@ -428,24 +485,26 @@ __device__ __forceinline__ void write_runs(const tile &from, char *to, unsigned 
         const int at = lane % vector_lines;
 
         if (lane < vector_lines && at < head)
-            from.write_element(to + at * ELEM_SIZE, at, col);
+            from.write_element(to + at * ELEM_SIZE, at, col * words);
         else if (lane >= vector_lines && lane < 2 * vector_lines && at < tail)
             from.write_element(to + count * run_bytes - (tail - at) * ELEM_SIZE, RUN - tail + at,
-                               col + count - 1);
+                               (col + count - 1) * words);
     }
 }
 
-/* Write rows of a panel, `pitch` bytes apart: elements of all runs of a tile. In every `period`
- * rows, vectors begin as far from the row's begin. */
+/* Write rows of a panel, `pitch` bytes apart: `words` elements of each run of a tile, `count` in
+ * all. In every `period` rows, vectors begin as far from the row's begin. */
 template <unsigned threads>
-__device__ __forceinline__ void write_rows(const tile &from, char *to, long long pitch, int count)
+__device__ __forceinline__ void write_rows(const tile &from, char *to, long long pitch, int count,
+                                           unsigned words)
 {
     constexpr unsigned period = ELEM_SIZE < 8 ? 32 / ELEM_SIZE : 4, quads = period / 4;
     constexpr unsigned warps = threads / 32;
     const unsigned thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
     const unsigned items = quads * ((unsigned)count / vector_lines / 8 + 1);
     const unsigned shares = items < warps ? warps / items : 1;
-    const unsigned periods = (RUN / period + shares - 1) / shares;
+    const unsigned rows = RUN / words;
+    const unsigned periods = ((rows + period - 1) / period + shares - 1) / shares;
 
 #pragma unroll 1
     for (unsigned number = warp; number < items * shares; number += warps) {
@@ -461,18 +520,18 @@ __device__ __forceinline__ void write_rows(const tile &from, char *to, long long
 
         column elements(from, first);
 
-        elements.advance(row * ELEM_SIZE);
+        elements.advance(row * words * ELEM_SIZE);
         row_to += first * ELEM_SIZE;
 #pragma unroll 4
-        for (unsigned i = row; i < minimum<unsigned>(row + periods * period, RUN); i += period) {
+        for (unsigned i = row; i < minimum<unsigned>(row + periods * period, rows); i += period) {
             store<STORE_PLAIN>(reinterpret_cast<uint4 *>(row_to), elements.vector_at<0>());
             row_to += period * pitch;
-            elements.advance(period * ELEM_SIZE);
+            elements.advance(period * words * ELEM_SIZE);
         }
     }
     if (ELEM_SIZE < 16)
 #pragma unroll 1
-        for (unsigned row = thread / (2 * vector_lines); row < RUN;
+        for (unsigned row = thread / (2 * vector_lines); row < rows;
              row += threads / (2 * vector_lines)) {
             char *row_to = to + row * pitch;
             const int at = lane % vector_lines;
@@ -483,7 +542,7 @@ __device__ __forceinline__ void write_rows(const tile &from, char *to, long long
             const int number = is_head ? at : count - tail + at;
 
             if (at < (is_head ? head : tail))
-                from.write_element(row_to + number * ELEM_SIZE, number, row);
+                from.write_element(row_to + number * ELEM_SIZE, number, row * words);
         }
 }
 
@@ -548,7 +607,7 @@ struct panel_tile {
 
     __device__ __forceinline__ panel_tile(element *base, const shape &all, unsigned long long order,
                                           unsigned part, unsigned char *shared)
-        : all(all), pitch((long long)all.wide * ELEM_SIZE)
+        : all(all), pitch((long long)all.wide * all.words() * ELEM_SIZE)
     {
         const unsigned number = (unsigned)(order / all.panels);
         const unsigned turn = (unsigned)(order - (unsigned long long)number * all.panels);
@@ -563,7 +622,7 @@ struct panel_tile {
         starts = reinterpret_cast<char **>(shared);
         kept.lines = reinterpret_cast<unsigned *>(starts + (BACKWARD ? round_up<2>(width) : 0));
         kept.kept = reinterpret_cast<unsigned char *>(
-            kept.lines + (BACKWARD ? round_up<4>(width) : RUN + 128 / ELEM_SIZE));
+            kept.lines + (BACKWARD ? round_up<4>(width * all.words()) : RUN + 128 / ELEM_SIZE));
     }
 
     /* Bytes of shared memory that a panel of one tile takes. */
@@ -586,30 +645,48 @@ struct panel_tile {
         return reinterpret_cast<char *>(matrix + all.offset(at));
     }
 
+    __device__ __forceinline__ bool is_flat() const
+    {
+        return !has_words && all.parts == 1;
+    }
+
+    /* Bytes of a line of a tile of rows. */
+    __device__ __forceinline__ unsigned row_bytes() const
+    {
+        return count * all.words() * ELEM_SIZE;
+    }
+
     __device__ __forceinline__ layout offset() const
     {
-        return BACKWARD         ? layout(run_bytes + 16)
-               : all.parts == 1 ? flat_rows(all)
-                                : layout((count * ELEM_SIZE + 31 - ELEM_SIZE) / 16 * 16);
+        return BACKWARD    ? layout(run_bytes + 16)
+               : is_flat() ? flat_rows(all)
+                           : layout((row_bytes() + 31 - ELEM_SIZE) / 16 * 16);
     }
 
     /* Where the lines of the tile lie. */
     template <unsigned threads> __device__ __forceinline__ void find_lines() const
     {
         const layout place_of = offset();
+        const unsigned words = all.words();
 
-        for (unsigned i = threadIdx.x % threads; i < (BACKWARD ? count : RUN + 128 / ELEM_SIZE);
-             i += threads)
+        for (unsigned i = threadIdx.x % threads;
+             i < (BACKWARD ? count * words : RUN + 128 / ELEM_SIZE); i += threads)
             if constexpr (BACKWARD) {
-                starts[i] = run(place + i);
-                kept.lines[i] = place_of(i) + bytes_past_boundary<16>(starts[i]);
-            } else {
-                const unsigned row = i < RUN ? i : i - RUN;
-                const char *const from =
-                    panel + left * ELEM_SIZE + (all.parts == 1 ? 0 : row * pitch);
+                const unsigned line = i / words, word = i - line * words;
+                char *const start = run(place + line);
 
+                if (word == 0)
+                    starts[line] = start;
                 kept.lines[i] =
-                    place_of(row) + bytes_past_boundary<16>(from) + (i < RUN ? 0 : ELEM_SIZE);
+                    place_of(line) + bytes_past_boundary<16>(start) + word * ELEM_SIZE;
+            } else {
+                const unsigned col = i / RUN, within = i - col * RUN;
+                const unsigned row = within / words, word = within - row * words;
+                const char *const from =
+                    panel + left * words * ELEM_SIZE + (is_flat() ? 0 : row * pitch);
+
+                kept.lines[i] = place_of(row) + bytes_past_boundary<16>(from) +
+                                (word + col * words) * ELEM_SIZE;
             }
     }
 
@@ -620,29 +697,33 @@ struct panel_tile {
         if (BACKWARD)
             read_lines<threads>(kept.kept, tile_runs{starts}, place_of, count, run_bytes,
                                 run(place - left), run(place - left + all.wide - 1) + run_bytes);
-        else if (all.parts == 1)
+        else if (is_flat())
             read_lines<threads>(
                 kept.kept, panel_rows{panel, 16 * all.wide},
                 [&](unsigned line) { return line * place_of.group; }, RUN / vector_lines,
                 16 * all.wide, panel, panel + RUN * pitch);
         else
-            read_lines<threads>(kept.kept, panel_rows{panel + left * ELEM_SIZE, pitch}, place_of,
-                                RUN, count * ELEM_SIZE, panel, panel + RUN * pitch);
+            read_lines<threads>(
+                kept.kept, panel_rows{panel + left * all.words() * ELEM_SIZE, pitch}, place_of,
+                all.rows(), (int)row_bytes(), panel, panel + all.rows() * pitch);
     }
 
     template <unsigned threads> __device__ __forceinline__ void write() const
     {
         if constexpr (BACKWARD) {
-            if (all.wide <= narrow)
+            const unsigned words = all.words();
+
+            if (!has_words && all.wide <= narrow)
                 write_short_rows<threads>(kept, panel, all.wide);
             else
-                write_rows<threads>(kept, panel + left * ELEM_SIZE, pitch, (int)count);
+                write_rows<threads>(kept, panel + left * words * ELEM_SIZE, pitch,
+                                    (int)(count * words), words);
         } else {
             for (unsigned col = 0; col < count;) {
                 const unsigned row = all.by_panels.quotient(place + col);
                 const unsigned runs = minimum((row + 1) * all.panels - (place + col), count - col);
 
-                write_runs<threads>(kept, run(place + col), col, (int)runs);
+                write_runs<threads>(kept, run(place + col), col, (int)runs, all.words());
                 col += runs;
             }
         }
@@ -710,8 +791,9 @@ __device__ __forceinline__ void turn_panels(element *base, const shape &all, lon
 __device__ __forceinline__ void turn_panels(element *base, const shape &all, long long batch,
                                             const scratch_parts &scratch)
 {
-    const unsigned bytes = all.parts > 1 ? 0 : round_up<16>(panel_tile::bytes(all));
-    const unsigned lot = all.parts > 1 ? 1 : slice_bytes / bytes;
+    const bool is_tiled = has_words || all.parts > 1;
+    const unsigned bytes = is_tiled ? 0 : round_up<16>(panel_tile::bytes(all));
+    const unsigned lot = is_tiled ? 1 : slice_bytes / bytes;
 
     if (lot >= warps)
         turn_panels<32>(base, all, batch, scratch, lot, bytes);
@@ -725,7 +807,7 @@ __device__ __forceinline__ void turn_panels(element *base, const shape &all, lon
 struct marks {
     unsigned mask, count; /* count: of numbers */
 
-    explicit __device__ __forceinline__ marks(const shape &all) : count(all.places / 24)
+    explicit __device__ __forceinline__ marks(const shape &all) : count(all.places / MARKED)
     {
         mask = ~0u >> __clz(all.places); /* not above: nvcc compiles that for the host, too */
     }
@@ -1108,16 +1190,46 @@ __device__ __forceinline__ void move_cycles(element *base, const shape &all, lon
     }
 }
 
+/* One of up to two steps. A matrix or a batch takes one; so do elements of several words, whose
+ * rows and columns are the first two axes of the batch. A tensor whose axes are reversed, abc to
+ * cba, is matrices inside each other, and takes two. Forward, the steps are ab,c to c,ab, and then
+ * a,b to b,a in each c. Backward, they are b,c to c,b in each a, and then a,cb to cb,a: so panels
+ * are of the outer axis, or of the inner one. */
+__device__ __forceinline__ sides sides_of(int step, long long rows, long long cols,
+                                          long long ld_src, long long matrices,
+                                          const batch_strides<AXES> &stride_src,
+                                          const batch_strides<AXES> &stride_dst)
+{
+    if (has_words) {
+        const long long down = stride_on(stride_dst, 1) / cols;
+        const long long along = stride_on(stride_src, 0) / cols;
+
+        return {down, along, cols, matrices / (down * along)};
+    }
+    if (rows == 1 || ld_src == cols)
+        return {rows, cols, 1, matrices};
+    if (BACKWARD)
+        return step == 0 ? sides{matrices, cols, 1, rows} : sides{rows, matrices * cols, 1, 1};
+    return step == 0 ? sides{rows * matrices, cols, 1, 1} : sides{rows, matrices, 1, cols};
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     transpose(void *dst, const void *src, long long rows, long long cols, long long ld_src,
-              long long ld_dst, long long batch, long long stride_src, long long stride_dst,
-              pass_of_many pass)
+              long long ld_dst, batch_extents<AXES> batch_axes, batch_strides<AXES> stride_src,
+              batch_strides<AXES> stride_dst, pass_of_many pass)
 {
     /* Backward, the order is SAVE, MOVE, PANELS and REST. */
     enum { REST, PANELS, SAVE, MOVE };
-    const shape all(rows, cols);
-    const bool waits = all.parts > 1 || all.gap > 0;
-    const int number = (int)pass.number + (BACKWARD || waits ? REST : PANELS);
+    const auto step_sides = [&](int step) {
+        return sides_of(step, rows, cols, ld_src, matrices_of(batch_axes), stride_src, stride_dst);
+    };
+    const unsigned before = shape(step_sides(0)).launches(); /* of a second step */
+    const bool is_second = pass.number >= before;
+    const sides given = step_sides(is_second);
+    const shape all(given);
+    const long long batch = given.matrices;
+    const int number = (int)(pass.number - (is_second ? before : 0)) +
+                       (BACKWARD || all.begins_with_rest() ? REST : PANELS);
     const int stage = !BACKWARD ? number : number < SAVE ? number + SAVE : MOVE - number;
     const scratch_parts scratch(pass.scratch, all, batch);
     const long long thread = (long long)blockIdx.x * THREADS + threadIdx.x;

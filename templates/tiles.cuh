@@ -160,6 +160,18 @@ __device__ __forceinline__ long long operator*(const place_on_axes<axes> &place,
     return offset;
 }
 
+/* Return the stride on an axis of the batch. */
+__device__ __forceinline__ long long stride_on(long long stride, int)
+{
+    return stride;
+}
+
+template <int axes>
+__device__ __forceinline__ long long stride_on(const strides_of_axes<axes> &strides, int axis)
+{
+    return strides.stride[axis];
+}
+
 /* The part of the source that a block moves. Its start needs 64 bits; inside, 32 are enough. */
 struct block_tile {
     unsigned matrix; /* of the batch; past its end in the excess blocks of a grid */

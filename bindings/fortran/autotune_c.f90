@@ -55,6 +55,7 @@ module autotune_c
         integer(c_size_t) :: struct_size = 0
         type(c_ptr) :: step = c_null_ptr
         integer(c_int64_t) :: explicit_strides = 0
+        integer(c_int64_t) :: in_place = 0
     end type autotune_tensor
 
     type, bind(c) :: autotune_matrix

@@ -59,7 +59,7 @@ class TensorStruct(ctypes.Structure):
     _fields_ = [("elem_size", c_int64), ("rank", c_int64), ("extents", c_int64 * RANK_MAX),
                 ("permutation", c_int64 * RANK_MAX), ("strides_src", c_int64 * RANK_MAX),
                 ("strides_dst", c_int64 * RANK_MAX), ("align_bytes", c_int64), ("struct_size", c_size_t),
-                ("step", c_char_p), ("explicit_strides", c_int64)]
+                ("step", c_char_p), ("explicit_strides", c_int64), ("in_place", c_int64)]
 
 
 class MatrixOfListStruct(ctypes.Structure):

@@ -33,7 +33,7 @@ class Problem:
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
     order of axes and those of the result in the result's; without them, a side is dense. Those of the source may be 0
     or negative, and those of the result negative. Addresses are those of the elements with all indices 0, and multiples
-    of `align` bytes, a power of two. In place, source and result have the same memory, and are square or dense. `step` is
+    of `align` bytes, a power of two. In place, source and result have the same memory, and are dense, or square matrices. `step` is
     what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two or
     three axes, and the last two change places."""
     shape: Tuple[int, ...]
@@ -54,7 +54,9 @@ class Problem:
 
     def struct(self) -> Union[MatrixStruct, TensorStruct]:
         """The struct that the library takes."""
-        return self._matrix() if self.in_place or self.has_blocks() or self.has_sums() else self._tensor()
+        rank = len(self.shape)
+        in_place = self.in_place and rank <= 3 and self.permutation() == swap_last(rank)
+        return self._matrix() if in_place or self.has_blocks() or self.has_sums() else self._tensor()
 
     def has_blocks(self) -> bool:
         return ",blocks=" in (self.step or "")
@@ -101,7 +103,7 @@ class Problem:
         is_explicit = not all(is_nested(*side) for side in sides)
         strides = (row(*given_strides(*side, is_explicit)) for side in sides)
         return TensorStruct(self.itemsize, rank, row(*self.shape), row(*permutation), *strides, self.align,
-                            ctypes.sizeof(TensorStruct), self._step(), is_explicit)
+                            ctypes.sizeof(TensorStruct), self._step(), is_explicit, self.in_place)
 
     def _step(self) -> Optional[bytes]:
         return None if self.step is None else self.step.encode()

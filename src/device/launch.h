@@ -39,7 +39,7 @@ enum at_launch_field {
 enum { AT_SIDE_MAX = 1024 };
 
 /* The most launches of one transpose. */
-enum { AT_LAUNCHES_MAX = 4 };
+enum { AT_LAUNCHES_MAX = 8 };
 
 /* The most arguments of a kernel, and the most words of them together: an argument is a number, or
  * a struct of words. */

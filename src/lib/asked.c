@@ -74,12 +74,11 @@ static enum at_status take_step(struct at_step *step, const char *text, int64_t 
                : status;
 }
 
-static enum at_status check_flag(int64_t explicit_strides, struct at_error *err)
+static enum at_status check_flag(const char *name, int64_t flag, struct at_error *err)
 {
-    if (explicit_strides == 0 || explicit_strides == 1)
-        return AT_OK;
-    return at_fail(err, AT_USAGE, "explicit_strides is %lld, and has to be 0 or 1",
-                   (long long)explicit_strides);
+    return flag == 0 || flag == 1
+               ? AT_OK
+               : at_fail(err, AT_USAGE, "%s is %lld, and has to be 0 or 1", name, (long long)flag);
 }
 
 bool autotune_is_empty(const struct at_problem *problem)
@@ -117,10 +116,14 @@ static enum at_status check_strides(const char *name, const int64_t *strides,
 static enum at_status check_tensor(const autotune_tensor *given, struct at_error *err)
 {
     size_t rank = (size_t)given->rank;
-    enum at_status status = check_flag(given->explicit_strides, err);
+    enum at_status status = check_flag("explicit_strides", given->explicit_strides, err);
 
+    if (status == AT_OK)
+        status = check_flag("in_place", given->in_place, err);
     if (status != AT_OK)
         return status;
+    if (given->explicit_strides && given->in_place)
+        return at_fail(err, AT_USAGE, "in place, a tensor is dense: explicit_strides has to be 0");
     if (given->rank < 1 || given->rank > AUTOTUNE_RANK_MAX)
         return at_fail(err, AT_USAGE, "the rank is %lld, and has to be 1 to %d",
                        (long long)given->rank, AUTOTUNE_RANK_MAX);
@@ -162,6 +165,8 @@ static enum at_status take_tensor(struct at_problem *problem, const autotune_ten
     memcpy(tensor.strides[0], given->strides_src, sizeof tensor.strides[0]);
     memcpy(tensor.strides[1], given->strides_dst, sizeof tensor.strides[1]);
     status = at_problem_of_tensor(problem, &tensor, NULL, err);
+    if (status == AT_OK && given->in_place)
+        status = at_problem_put_in_place(problem, NULL, err);
     if (status == AT_OK && is_empty)
         empty(problem);
     return status;
@@ -185,7 +190,7 @@ static enum at_status check_matrix(const autotune_problem *given, struct at_erro
         const char *name;
         int64_t value;
     } sizes[] = {{"rows", given->rows}, {"cols", given->cols}, {"batch", given->batch}};
-    enum at_status status = check_flag(given->explicit_strides, err);
+    enum at_status status = check_flag("explicit_strides", given->explicit_strides, err);
 
     if (status != AT_OK)
         return status;

@@ -153,6 +153,7 @@ typedef struct autotune_tensor {
     size_t struct_size;                     /* as in autotune_problem */
     const char *step;                       /* as in autotune_problem */
     int64_t explicit_strides;               /* 1: as in autotune_problem; all strides count */
+    int64_t in_place;                       /* 1: as in autotune_problem; a tensor is dense then */
 } autotune_tensor;
 
 /* ---- many matrices in one launch ---- */

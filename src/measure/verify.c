@@ -260,7 +260,7 @@ static enum at_outcome start_left_checks(struct verification *verification,
     const struct at_problem *problem = &buffers->problem;
     enum at_outcome outcome;
 
-    if (problem->in_place && problem->rows != problem->cols)
+    if (problem->in_place && !at_problem_is_own_inverse(problem))
         return start_trial(verification, kernel, launch, buffers, set, false, err);
     outcome = start_output_checks(verification, buffers, set, err);
     return outcome == AT_CORRECT && problem->in_place

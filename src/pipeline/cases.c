@@ -173,11 +173,12 @@ static struct at_axis make_last_axis(const struct at_problem *problem)
     return last;
 }
 
-/* Make a tensor with as many axes as this problem. False if it has more, or no such channels. */
+/* Make a tensor with as many axes as this problem. False if it has more, no such channels, or gaps
+ * in place. */
 static bool make_tensor(struct at_problem *problem, size_t tensor, const struct at_problem *like)
 {
-    char *spec =
-        at_format("%s:b%d,%s", tensors[tensor].extents, (int)like->elem_size, tensors[tensor].keys);
+    char *spec = at_format("%s:b%d,%s%s", tensors[tensor].extents, (int)like->elem_size,
+                           tensors[tensor].keys, like->in_place ? ",inplace=1" : "");
     enum at_status status = at_problem_parse(problem, spec, NULL);
     struct at_axis last;
 

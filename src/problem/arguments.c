@@ -673,7 +673,6 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
                               (uint64_t)problem->stride_dst};
     struct writing writing = {word, words, 2, 2};
     struct at_axis axes[AT_AXES_MAX];
-    size_t count;
 
     memset(words, 0, AT_CALL_ARGS);
     memcpy(word, first, sizeof first);
@@ -683,13 +682,14 @@ size_t at_problem_args(const struct at_problem *problem, const struct at_launch 
     }
     if (problem->outer_count == 0) {
         writing.used = writing.argument = AT_COUNT(first);
-        put_pass(&writing, launch, numbers);
-        return put_numbers(&writing, problem, dst, numbers);
+    } else {
+        const size_t count = at_problem_axes(problem, axes) - 2;
+
+        at_axes_order(axes + 2, count, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
+        writing.used = writing.argument = 6;
+        put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
     }
-    count = at_problem_axes(problem, axes) - 2;
-    at_axes_order(axes + 2, count, (enum at_outer_order)launch->field[AT_OUTER_ORDER]);
-    writing.used = writing.argument = 6;
-    put_batch(&writing, axes + 2, count, at_problem_matrices(problem));
+    put_pass(&writing, launch, numbers);
     return put_numbers(&writing, problem, dst, numbers);
 }
 
@@ -738,7 +738,7 @@ static int64_t scratch_in_place(const struct at_problem *problem)
 {
     int64_t bytes = at_problem_bytes(problem) / 2;
 
-    return problem->rows == problem->cols ? 0 : at_min(bytes, at_max(bytes / 20, 64 << 20));
+    return at_problem_is_own_inverse(problem) ? 0 : at_min(bytes, at_max(bytes / 20, 64 << 20));
 }
 
 int64_t at_problem_scratch_most(const struct at_problem *problem)

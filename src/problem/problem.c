@@ -160,6 +160,11 @@ bool at_problem_is_tensor(const struct at_problem *problem)
              problem->stride_dst < (problem->cols - 1) * problem->ld_dst + problem->rows));
 }
 
+bool at_problem_is_own_inverse(const struct at_problem *problem)
+{
+    return problem->rows == problem->cols && !at_problem_is_tensor(problem);
+}
+
 int64_t at_problem_word_bytes(const struct at_problem *problem)
 {
     struct at_axis axes[AT_AXES_MAX];

@@ -20,7 +20,8 @@
  * An offset is the number of elements from an address that is aligned for every access to the first
  * element of the source or destination. It is 0 by default: buffers are aligned.
  *
- * In place, dst is src: square matrices, each overwritten by its transpose.
+ * In place, dst is src: a matrix is overwritten by its transpose, a dense tensor by its
+ * permutation.
  *
  * A problem with a step computes on the way (problem/step.h): its destination may have elements of
  * another type, as in 8192x8192:bf16:e4m3,scale. Lengths and offsets of the destination count
@@ -176,6 +177,11 @@ enum at_status at_problem_of_axes(struct at_problem *problem, const struct at_ax
                                   size_t count, const struct at_elements *elements,
                                   const char *spec, struct at_error *err);
 
+/* Make a tensor one in place. If one transpose does it, it is a matrix or a batch. AT_USAGE, with
+ * `spec` in the message, for a step, gaps, and two different offsets. */
+enum at_status at_problem_put_in_place(struct at_problem *problem, const char *spec,
+                                       struct at_error *err);
+
 /* Make a matrix or a batch canonical. Its layout has been checked. */
 void at_problem_reduce(struct at_problem *problem);
 
@@ -192,6 +198,9 @@ int64_t at_problem_matrices(const struct at_problem *problem);
 
 /* Is it more than a plain batch: has it several axes, or matrices that lie inside each other? */
 bool at_problem_is_tensor(const struct at_problem *problem);
+
+/* Does a second transpose restore the first one's source? True for squares and batches of them. */
+bool at_problem_is_own_inverse(const struct at_problem *problem);
 
 /* The widest word, in bytes, that divides every stride, offset, and run that is adjacent on both
  * sides: at most 16. It is the element's size if no axis is adjacent on both. */

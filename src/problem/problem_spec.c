@@ -252,41 +252,8 @@ static enum at_status read_tensor_key(struct reading *t, const char *text, size_
                            at_text_fit(text, length, 40), text);
 }
 
-/* Fail for a tensor that takes several transposes in place. Of three axes, name two that do it. */
-static enum at_status fail_several(const struct at_problem *problem, const char *spec,
-                                   struct at_error *err)
-{
-    struct at_axis axes[AT_AXES_MAX];
-    size_t count = 0, all = at_problem_axes(problem, axes);
-
-    for (size_t i = 0; i < all; i++)
-        if (axes[i].extent > 1)
-            axes[count++] = axes[i];
-    at_axes_sort(axes, count, AT_SOURCE);
-    if (count != 3 || problem->step.given)
-        return at_problem_fail(err, spec,
-                               "in place, this permutation takes several transposes, one after "
-                               "the other");
-
-    const long long a = axes[2].extent, b = axes[1].extent, c = axes[0].extent;
-    const char *const type = problem->type;
-
-    return axes[0].stride_dst == 1
-               ? at_problem_fail(
-                     err, spec,
-                     "in place, this permutation takes two transposes, one after the "
-                     "other: %lldx%lld:%s,inplace=1 and %lldx%lld:%s,batch=%lld,inplace=1",
-                     a, b * c, type, c, a, type, b)
-               : at_problem_fail(
-                     err, spec,
-                     "in place, this permutation takes two transposes, one after the "
-                     "other: %lldx%lld:%s,batch=%lld,inplace=1 and %lldx%lld:%s,inplace=1",
-                     b, c, type, a, a, b * c, type);
-}
-
-/* A tensor in place is the matrix, or the batch of matrices, that it is one transpose of. */
-static enum at_status take_in_place(struct at_problem *problem, const char *spec,
-                                    struct at_error *err)
+enum at_status at_problem_put_in_place(struct at_problem *problem, const char *spec,
+                                       struct at_error *err)
 {
     if (problem->step.given)
         return at_problem_fail(err, spec, "in place, elements are moved as they are");
@@ -294,11 +261,14 @@ static enum at_status take_in_place(struct at_problem *problem, const char *spec
         at_problem_dst_extent(problem) != at_problem_elements(problem))
         return at_problem_fail(
             err, spec, "in place, a tensor is dense: leave out strides_src and strides_dst");
-    if (problem->outer_count > 0 || problem->ld_src != problem->cols ||
-        problem->ld_dst != problem->rows || problem->stride_src != problem->stride_dst)
-        return fail_several(problem, spec, err);
     problem->in_place = 1;
-    return at_problem_check_layout(problem, spec, err);
+    if (problem->offset_dst == 0)
+        problem->offset_dst = problem->offset_src;
+    if (!at_problem_is_tensor(problem))
+        return at_problem_check_layout(problem, spec, err);
+    return problem->offset_dst == problem->offset_src
+               ? AT_OK
+               : at_problem_fail(err, spec, "in place, offset_dst is offset_src");
 }
 
 static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
@@ -329,7 +299,7 @@ static enum at_status tensor_parse(struct at_problem *problem, const char *spec,
     if (status == AT_OK && type.name && read.elem_size == type.bytes)
         at_problem_take_type(&read, &type);
     if (status == AT_OK && t.in_place)
-        status = take_in_place(&read, spec, err);
+        status = at_problem_put_in_place(&read, spec, err);
     if (status == AT_OK)
         *problem = read;
     return status;
@@ -386,8 +356,10 @@ static char *tensor_format(const struct at_problem *problem)
     at = put_strides(at, ",strides_dst=", dst, count, AT_DESTINATION);
     if (problem->offset_src)
         at = put_key(at, at_problem_keys[OFFSET_SRC], problem->offset_src);
-    if (problem->offset_dst)
+    if (problem->offset_dst && !problem->in_place)
         at = put_key(at, at_problem_keys[OFFSET_DST], problem->offset_dst);
+    if (problem->in_place)
+        at = put_key(at, at_problem_keys[IN_PLACE], 1);
     for (size_t i = 1; i < count; i++) /* the last one, 0 here, needs no number */
         if (memcmp(&src[i], &channel_axis, sizeof *src) == 0)
             at_problem_put_number(stpcpy(axis_text, "="), (int64_t)(count - 1 - i));
@@ -434,14 +406,14 @@ static enum at_status split_words(struct at_problem *problem, const char *spec,
 {
     struct at_axis axes[AT_AXES_MAX];
     size_t count = at_problem_axes(problem, axes);
-    bool in_place = problem->in_place != 0;
+    const bool in_place = problem->in_place != 0;
     enum at_status status = at_problem_of_axes(
         problem, axes, count,
         &(struct at_elements){.bytes = problem->elem_size,
                               .offsets = {problem->offset_src, problem->offset_dst}},
         spec, err);
 
-    return status == AT_OK && in_place ? take_in_place(problem, spec, err) : status;
+    return status == AT_OK && in_place ? at_problem_put_in_place(problem, spec, err) : status;
 }
 
 /* Fill in defaults for the keys that are 0, and check the problem. */
@@ -671,7 +643,7 @@ char *at_problem_format(const struct at_problem *problem)
 
     if (problem->groups.count > 0)
         return group_format(problem);
-    if (!channels)
+    if (!channels || (given.in_place && at_problem_is_tensor(&given)))
         return tensor_format(&given);
     at = at_problem_put_number(at, given.rows);
     at = at_problem_put_number(stpcpy(at, "x"), given.cols);

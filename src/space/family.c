@@ -556,13 +556,18 @@ void at_family_free(struct at_family *family)
 
 static const char suffix[] = ".yaml";
 
+/* cycles.yaml and cycles-elements.yaml belong to cycles.cu. */
 static bool has_template(const char *space_file, const char *template_dir)
 {
-    int stem = (int)(strlen(space_file) - (sizeof suffix - 1));
-    char *path = at_format("%s/%.*s.cu", template_dir, stem, space_file);
-    bool there = access(path, F_OK) == 0;
+    const size_t stems[] = {strlen(space_file) - (sizeof suffix - 1), strcspn(space_file, "-")};
+    bool there = false;
 
-    at_free(path);
+    for (size_t i = 0; i < AT_COUNT(stems) && !there; i++) {
+        char *path = at_format("%s/%.*s.cu", template_dir, (int)stems[i], space_file);
+
+        there = access(path, F_OK) == 0;
+        at_free(path);
+    }
     return there;
 }
 

@@ -176,10 +176,10 @@ static enum at_status rule_holds(const struct at_rule *rule, const struct at_poi
         *holds = !point->problem->is_view || point->family->views;
         break;
     case AT_RULE_TENSORS:
-        /* Divisors have 31 bits (problem/arguments.c). */
-        *holds =
-            !at_problem_is_tensor(point->problem) || (point->family->tensors != AT_TENSORS_NONE &&
-                                                      point->values[AT_NAME_BATCH] <= INT32_MAX);
+        /* Divisors have 31 bits (problem/arguments.c). In place they are not used. */
+        *holds = !at_problem_is_tensor(point->problem) ||
+                 (point->family->tensors != AT_TENSORS_NONE &&
+                  (point->family->in_place || point->values[AT_NAME_BATCH] <= INT32_MAX));
         break;
     case AT_RULE_CONSTRAINT:
     case AT_RULE_NEED:

@@ -81,6 +81,8 @@ int main(void)
     BYTES(autotune_tensor, step);
     MEMBER(autotune_tensor, explicit_strides);
     BYTES(autotune_tensor, explicit_strides);
+    MEMBER(autotune_tensor, in_place);
+    BYTES(autotune_tensor, in_place);
     LINE("autotune_matrix", sizeof(autotune_matrix));
     MEMBER(autotune_matrix, dst);
     BYTES(autotune_matrix, dst);

@@ -109,6 +109,9 @@ program layout
     call line("autotune_tensor.explicit_strides", &
         apart(c_loc(of_autotune_tensor%explicit_strides), c_loc(of_autotune_tensor)))
     call line('  bytes', c_sizeof(of_autotune_tensor%explicit_strides))
+    call line("autotune_tensor.in_place", &
+        apart(c_loc(of_autotune_tensor%in_place), c_loc(of_autotune_tensor)))
+    call line('  bytes', c_sizeof(of_autotune_tensor%in_place))
     call line("autotune_matrix", c_sizeof(of_autotune_matrix))
     call line("autotune_matrix.dst", &
         apart(c_loc(of_autotune_matrix%dst), c_loc(of_autotune_matrix)))

@@ -20,12 +20,28 @@ static const struct {
     {"batch", "36x77", ",batch=40"},
     {"batch", "64x36", ",batch=80"}, /* columns of words */
     {"batch", "49x99", ",batch=40"},
-    {"batch", "5x38", ",batch=400"}, /* columns of few words */
+    {"batch", "5x38", ",batch=400"},                 /* columns of few words */
+    {"chains", "70x50x4096", ",perm=102,inplace=1"}, /* long runs, and elements of all sizes */
+    {"chains", "70x5x41", ",perm=210,inplace=1"},
+    {"chains", "70x50x3", ",perm=102,inplace=1"},
+    {"chains", "7x9x5x6x2", ",perm=31024,inplace=1"},
+    {"chains", "7x9x5x6x16", ",perm=31024,inplace=1"},
     {"copy", "1x67108864", ""},
     {"cycles", "107520x5", ",inplace=1"}, /* with and without gaps, panels of several tiles */
     {"cycles", "7x40000", ",inplace=1"},
     {"cycles", "300x4208", ",inplace=1"},
     {"cycles", "3000x4200", ",inplace=1"},
+    {"cycles-elements", "1100x40x2", ",perm=102,inplace=1"}, /* words of an element */
+    {"cycles-elements", "700x40x3", ",perm=102,inplace=1"},
+    {"cycles-elements", "2x450x40x5", ",perm=0213,inplace=1"},
+    {"cycles-elements", "300x40x7", ",perm=102,inplace=1"},
+    {"cycles-elements", "150x40x9", ",perm=102,inplace=1"},
+    {"cycles-elements", "150x40x11", ",perm=102,inplace=1"},
+    {"cycles-elements", "150x40x13", ",perm=102,inplace=1"},
+    {"cycles-elements", "150x40x15", ",perm=102,inplace=1"},
+    {"cycles-reversed", "3000x40x4208", ",perm=210,inplace=1"},
+    {"cycles-reversed", "300x4200x208", ",perm=210,inplace=1"},
+    {"cycles-reversed", "107520x3x5", ",perm=210,inplace=1"},
     {"direct", "3x5x2x64x96", ",perm=21043"}, /* every order of the axes, all vectors */
     {"direct", "9x5x3x16x7", ",perm=41203"},
     {"direct", "group=9,rows=0..24,cols=0..24,batch=1..20", ""},

@@ -87,6 +87,10 @@ static const struct {
     {"33x17", ",batch=19,inplace=1"},
     {"3x5", ",batch=261,inplace=1"},
     {"17x19", ",batch=5,stride_src=330,inplace=1"},
+    {"37x5x41", ",perm=210,inplace=1"}, /* matrices inside each other */
+    {"300x3x208", ",perm=210,inplace=1"},
+    {"1153x2x70", ",perm=210,inplace=1"},
+    {"70x3x1300", ",perm=210,inplace=1"},
 };
 
 /* A config and the problem for which it was drawn. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every shape up to 200x200 in place on the emulated device, each with one size of elements and one
- * config, drawn from all families. The result must equal a transpose in C, bit for bit. */
+ * config, drawn from all families; and tensors. The result must equal a transpose in C, bit for
+ * bit. */
 #include "emu_check.h"
 #include "sample.h"
 #include "skipped.h"
@@ -111,6 +112,67 @@ static void test_shapes(void **state)
     }
 }
 
+/* Check the first problem, and those of its kind, with one config of each family that takes it. */
+static void check_tensors(const struct at_problem *problems, size_t count, struct at_rng *rng)
+{
+    for (size_t i = 0; i < family_count; i++) {
+        struct at_space space;
+        struct at_error err = {AT_OK, ""};
+        struct at_config config;
+        struct at_rendering rendering = {.config = &config, .kind = at_problem_kind(&problems[0])};
+        struct at_ptx_module *module;
+
+        if (at_space_build(&space, &families[i], 1, &problems[0], &device, SPACE_MAX, &err) !=
+            AT_OK)
+            fail_msg("%s", err.message);
+        if (space.count > 0) {
+            config = space.configs[at_rng_below(rng, space.count)];
+            module = read_kernels(&rendering, 1);
+            for (size_t k = 0; k < count; k++)
+                if (is_legal(&config, &problems[k]))
+                    check_on(find(module, rendering.entry), &config, &problems[k]);
+            at_ptx_free(module);
+        }
+        at_space_clear(&space);
+    }
+}
+
+/* The first of each list has configs of the families named; others have other remainders. */
+static void test_tensors(void **state)
+{
+    enum { LISTED = 3 };
+
+    static const char *const lists[][LISTED] = {
+        {"131x90x3:b4,perm=102,inplace=1", "197x129x3:b4,perm=102,inplace=1",
+         "130x300x3:b4,perm=102,inplace=1"},
+        {"2x150x190x5:b1,perm=0213,inplace=1", "3x64x333x5:b1,perm=0213,inplace=1",
+         "2x300x128x5:b1,perm=0213,inplace=1"},
+        {"67x90x2:b16,perm=102,inplace=1", "24x333x2:b16,perm=102,inplace=1",
+         "200x9x2:b16,perm=102,inplace=1"},
+        {"150x9x70:b4,perm=210,inplace=1", "97x33x101:b4,perm=210,inplace=1",
+         "130x2x64:b4,perm=210,inplace=1"},
+        {"140x7x150:b2,perm=210,inplace=1", "128x40x130:b2,perm=210,inplace=1",
+         "200x3x199:b2,perm=210,inplace=1"},
+        {"9x9x100:b1,perm=102,inplace=1", "3x2x100:b1,perm=102,inplace=1",
+         "30x7x100:b1,perm=102,inplace=1"},
+        {"5x6x7x8:b8,perm=3120,inplace=1", "5x6x5x5:b8,perm=3120,inplace=1",
+         "2x2x2x2:b8,perm=3120,inplace=1"},
+        {"4x5x4x6x4:b4,perm=31024,inplace=1", "4x2x3x4x4:b4,perm=31024,inplace=1",
+         "2x2x2x2x4:b4,perm=31024,inplace=1"},
+    };
+    struct at_rng rng = {102};
+
+    (void)state;
+    use_architecture(90, AT_IMAGE_PTX_ALONE);
+    for (size_t i = 0; i < AT_COUNT(lists); i++) {
+        struct at_problem problems[LISTED];
+
+        for (size_t k = 0; k < LISTED; k++)
+            assert_int_equal(at_problem_parse(&problems[k], lists[i][k], NULL), AT_OK);
+        check_tensors(problems, LISTED, &rng);
+    }
+}
+
 /* Shapes that a drawn config seldom meets. */
 static void test_rare_shapes(void **state)
 {
@@ -153,6 +215,7 @@ static void test_rare_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_tensors),
                                        cmocka_unit_test(test_rare_shapes)};
 
     return lacks_nvrtc() ? SKIPPED : cmocka_run_group_tests(tests, read_sources, free_sources);

@@ -124,6 +124,44 @@ static void test_in_place(void **state)
     autotune_profile_free(profile);
 }
 
+static void test_tensors_in_place(void **state)
+{
+    static const struct {
+        int64_t extents[3], permutation[3], elem_size;
+        const char *family;
+        size_t launches;
+    } cases[] = {{{200, 300, 500}, {1, 0, 2}, 4, "chains", 2},
+                 {{3000, 4201, 3}, {1, 0, 2}, 4, "cycles-elements", 4},
+                 {{3000, 40, 4201}, {2, 1, 0}, 4, "cycles-reversed", 8},
+                 {{3000, 4201, 1}, {1, 0, 2}, 4, "cycles", 4},
+                 {{3000, 4201, 1}, {1, 0, 2}, 12, "cycles-elements", 4}};
+    autotune_profile *profile = open_profile(NULL);
+    autotune_device *device = h200();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autotune_tensor tensor = {.elem_size = cases[i].elem_size,
+                                  .rank = 3,
+                                  .struct_size = sizeof tensor,
+                                  .in_place = 1};
+        autotune_launch launches[8] = {{{0}, {0}, 0, 0, NULL, {0}}};
+        autotune_answer *answer = NULL;
+
+        memcpy(tensor.extents, cases[i].extents, sizeof cases[i].extents);
+        memcpy(tensor.permutation, cases[i].permutation, sizeof cases[i].permutation);
+        assert_int_equal(autotune_tensor_lookup(&answer, profile, device, &tensor, NULL, NULL),
+                         AUTOTUNE_OK);
+        assert_string_equal(info_of(answer).family, cases[i].family);
+        assert_int_equal(autotune_answer_launches(answer, launches, 8), cases[i].launches);
+        autotune_answer_free(answer);
+        tensor.explicit_strides = 1;
+        assert_int_equal(autotune_tensor_lookup(&answer, profile, device, &tensor, NULL, NULL),
+                         AUTOTUNE_INVALID);
+    }
+    autotune_device_free(device);
+    autotune_profile_free(profile);
+}
+
 /* A column, a batch of columns and a row of as many elements are one copy. */
 static void test_copies(void **state)
 {
@@ -654,14 +692,23 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup),       cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_copies),       cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_bad_steps),    cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_describe),     cmocka_unit_test(test_bad_profiles),
-        cmocka_unit_test(test_bad_problems), cmocka_unit_test(test_struct_size),
-        cmocka_unit_test(test_version),      cmocka_unit_test(test_tensors),
-        cmocka_unit_test(test_bad_device),   cmocka_unit_test(test_nothing_to_free),
-        cmocka_unit_test(test_no_context),   cmocka_unit_test(test_again),
+        cmocka_unit_test(test_lookup),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_tensors_in_place),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_bad_steps),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_bad_profiles),
+        cmocka_unit_test(test_bad_problems),
+        cmocka_unit_test(test_struct_size),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_tensors),
+        cmocka_unit_test(test_bad_device),
+        cmocka_unit_test(test_nothing_to_free),
+        cmocka_unit_test(test_no_context),
+        cmocka_unit_test(test_again),
         cmocka_unit_test(test_threads),
     };
 

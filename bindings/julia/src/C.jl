@@ -55,6 +55,7 @@ Base.@kwdef struct autotune_tensor
     struct_size::Csize_t = 0
     step::Ptr{Cchar} = C_NULL
     explicit_strides::Int64 = 0
+    in_place::Int64 = 0
 end
 
 Base.@kwdef struct autotune_matrix

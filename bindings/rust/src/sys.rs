@@ -100,6 +100,7 @@ pub struct autotune_tensor {
     pub struct_size: usize,
     pub step: *const c_char,
     pub explicit_strides: i64,
+    pub in_place: i64,
 }
 
 impl Default for autotune_tensor {

@@ -109,6 +109,9 @@ pub fn layout() -> String {
     let member = unsafe { addr_of!((*at).explicit_strides) };
     add("autotune_tensor.explicit_strides", member as usize - at as usize);
     add("  bytes", size_of_pointee(member));
+    let member = unsafe { addr_of!((*at).in_place) };
+    add("autotune_tensor.in_place", member as usize - at as usize);
+    add("  bytes", size_of_pointee(member));
 
     let place = MaybeUninit::<autotune_matrix>::uninit();
     let at = place.as_ptr();
