@@ -40,8 +40,10 @@ steps=(--problem '96x160:bf16:e4m3,scale' --problem 77x131:f32:bf16 --problem '6
     --problem '9x40x30x3:u8:f16,perm=0312,affine')
 
 # Launches in a row, whose blocks wait for each other.
-inplace=(--family resident --family cycles --problem '60x36:f32,inplace=1' --problem '301x421:b1,inplace=1'
-    --problem '40x5003:f32,inplace=1' --problem '5003x40:f64,inplace=1' --problem '96x203:f16,batch=3,inplace=1')
+inplace=(--family resident --family cycles --family cycles-elements --family cycles-reversed --family chains
+    --problem '60x36:f32,inplace=1' --problem '301x421:b1,inplace=1'
+    --problem '40x5003:f32,inplace=1' --problem '5003x40:f64,inplace=1' --problem '96x203:f16,batch=3,inplace=1'
+    --problem '301x71:b3,inplace=1' --problem '151x7x70:f32,perm=210,inplace=1' --problem '30x20x101:f16,perm=102,inplace=1')
 
 # Many matrices in one launch: lists, and groups of rows.
 groups=(--problem 'group=9,rows=0..90,cols=1..90:f16' --problem 'group=5,total=300,cols=70,pad=16:b1'
@@ -157,7 +159,7 @@ examine() {
 }
 
 @test "no kernel of several launches accesses memory out of bounds" {
-    examine memcheck inplace $configs $copies 3
+    examine memcheck inplace $configs $copies 6
 }
 
 @test "no kernel for many matrices accesses memory out of bounds" {
@@ -189,7 +191,7 @@ examine() {
 }
 
 @test "no kernel of several launches races in shared memory" {
-    examine racecheck inplace $race_configs $race_copies 3
+    examine racecheck inplace $race_configs $race_copies 6
 }
 
 @test "no kernel for many matrices races in shared memory" {
