@@ -202,6 +202,30 @@ static void test_several_launches(void **state)
     plan = usual_plan;
 }
 
+/* A tensor in place: the launches differ in the last argument, which comes after its axes. */
+static void test_tensor_in_place(void **state)
+{
+    const autotune_tensor tensor = {.elem_size = 4,
+                                    .rank = 3,
+                                    .extents = {200, 300, 500},
+                                    .permutation = {1, 0, 2},
+                                    .struct_size = sizeof tensor,
+                                    .in_place = 1};
+    autotune_plan *usual_plan = plan;
+    autotune_execution execution = usual();
+    int before = fake_cuda_launches;
+
+    (void)state;
+    assert_int_equal(autotune_tensor_plan_create(&plan, profile, &tensor, NULL), AUTOTUNE_OK);
+    assert_true(autotune_plan_scratch_bytes(plan) > 200 * 300 / 24 * 500 * 4 - 2000);
+    assert_false(executes(&execution, "the plan was made for a transpose in place"));
+    execution.src = execution.dst;
+    assert_true(executes(&execution, NULL));
+    assert_int_equal(fake_cuda_launches, before + 2);
+    autotune_plan_free(plan);
+    plan = usual_plan;
+}
+
 /* ---- steps ---- */
 
 enum { ROWS = 1000, COLS = 3000, ELEMENTS = ROWS * COLS, ELSEWHERE = 1 << 30 };
@@ -727,6 +751,7 @@ int main(void)
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_several_launches),
+        cmocka_unit_test(test_tensor_in_place),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_second_source),
         cmocka_unit_test(test_channels),
