@@ -37,6 +37,9 @@ static const char *const usual_problems[] = {
     "100x150:f32,batch=256,inplace=1",
     "1048576x6:f32,inplace=1",
     "1000x1500:f32,inplace=1",
+    "1000x1500x3:f32,perm=102,inplace=1",
+    "1000x20x300:f32,perm=210,inplace=1",
+    "40x100x128:f32,perm=102,inplace=1",
 };
 
 /* ---- the config ---- */
