@@ -15,8 +15,8 @@
  * at each marked place, and goes along the cycle until it finds another marked one. A cycle without
  * a marked place is short. The lane that follows it from its lowest place finds it.
  *
- * Long runs are cut into chunks, which move one by one. Each thread has its own words of a chunk:
- * those that a group reads together are adjacent. So no thread waits for another one. */
+ * Long runs are cut into chunks, which move one by one. Each thread has its own words of a chunk,
+ * so no thread waits for another one. Words that a group reads together are adjacent. */
 #include "transpose.cuh"
 
 #ifndef ELEM_SIZE

@@ -36,6 +36,5 @@ def permute_(x: Any, dims: Sequence[int], stream: Any = None) -> Any:
     Axis i of the result is axis dims[i] of x, which is dense. All else is as for `transpose_`."""
     dims = normalized(dims, len(x.shape))
     moved = [dim for dim in dims if x.shape[dim] != 1]
-    if moved == sorted(moved):
-        return _in_shape(x, [x.shape[dim] for dim in dims], stream)
-    return permute(x, dims, _in_shape(x, [x.shape[dim] for dim in dims], stream), stream)
+    result = _in_shape(x, [x.shape[dim] for dim in dims], stream)
+    return result if moved == sorted(moved) else permute(x, dims, result, stream)

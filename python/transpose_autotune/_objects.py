@@ -33,9 +33,9 @@ class Problem:
     Without dims, the last two axes change places. Strides are in elements, those of the source in the source's
     order of axes and those of the result in the result's; without them, a side is dense. Those of the source may be 0
     or negative, and those of the result negative. Addresses are those of the elements with all indices 0, and multiples
-    of `align` bytes, a power of two. In place, source and result have the same memory, and are dense, or square matrices. `step` is
-    what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With blocks there are two or
-    three axes, and the last two change places."""
+    of `align` bytes, a power of two. In place, source and result have the same memory, and are dense, or square
+    matrices. `step` is what is computed on the way, such as "bf16:e4m3,scale"; itemsize is then the source's. With
+    blocks there are two or three axes, and the last two change places."""
     shape: Tuple[int, ...]
     itemsize: int
     dims: Optional[Tuple[int, ...]] = None
